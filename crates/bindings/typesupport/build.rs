@@ -9,8 +9,8 @@ fn main() {
         .file("shim/messages.cpp")
         .warnings(true)
         .extra_warnings(true)
-        // Always optimized, since each string of a C++ message passes through the shim, even in
-        // debug builds.
+        // Optimized even in debug builds, since each string of a C++ message passes through the
+        // shim.
         .opt_level(2)
         .compile("feros_typesupport_shim");
 }

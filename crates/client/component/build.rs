@@ -1,9 +1,9 @@
 //! Computes the build number of the compatibility stamp: a hash of everything that decides the
 //! memory layout of Feros's types.
 //!
-//! That is the compiler and its flags, the target, and the sources of the crates that a component
-//! and its container share. In a registry, a crate comes without the sources of the other crates;
-//! the version of Feros in the stamp then stands for them.
+//! The hash covers the compiler and its flags, the target, and the sources of the crates that a
+//! component and its container share. A crate from a registry comes without the sources of the
+//! other crates; the version of Feros in the stamp then stands for those sources.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};

@@ -1,6 +1,6 @@
 //! Sets the folders in which the binaries search for libferos_shared and the shared standard
-//! library: the binary's own folder, as in cargo's target; the `lib` of the prefix that the
-//! binaries are installed in; and the compiler's folder.
+//! library: the binary's own folder, as in cargo's target folder; the folder `lib` of the prefix in
+//! which the binaries are installed; and the compiler's folder.
 
 use std::process::Command;
 

@@ -42,7 +42,7 @@ fn main() {
     fs::write(&out, all).unwrap_or_else(|e| panic!("{}: {e}", out.display()));
 }
 
-/// The sorted entries of a folder; empty if the path is not a folder.
+/// The sorted entries of a folder. The result is empty if the path is not a folder.
 fn entries(dir: &Path) -> Vec<PathBuf> {
     let Ok(read) = fs::read_dir(dir) else { return Vec::new() };
     let mut paths: Vec<PathBuf> = read.filter_map(|entry| Some(entry.ok()?.path())).collect();

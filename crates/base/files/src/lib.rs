@@ -21,7 +21,7 @@ use rustix::fs::OFlags;
 /// Opens a regular file for reading, and follows symbolic links.
 ///
 /// # Errors
-/// When the system refuses, or the path is a pipe, a device or a folder instead of a regular file.
+/// The system refuses, or the path leads to a pipe, a device or a folder and not to a regular file.
 pub fn open(path: &Path) -> Result<File, Error> {
     open_with(OpenOptions::new().read(true), path)
 }
@@ -29,7 +29,7 @@ pub fn open(path: &Path) -> Result<File, Error> {
 /// Opens an existing regular file for writing, and follows symbolic links.
 ///
 /// # Errors
-/// The same as for [`open`].
+/// The same errors as for [`open`].
 pub fn open_for_writing(path: &Path) -> Result<File, Error> {
     open_with(OpenOptions::new().write(true), path)
 }
@@ -37,7 +37,7 @@ pub fn open_for_writing(path: &Path) -> Result<File, Error> {
 /// Reads a whole regular file.
 ///
 /// # Errors
-/// The same as for [`open`], and when the file has more than `most_bytes` bytes.
+/// The same errors as for [`open`], and an error if the file has more than `most_bytes` bytes.
 pub fn read(path: &Path, most_bytes: u64) -> Result<Vec<u8>, Error> {
     let mut bytes = Vec::new();
     open(path)?.take(most_bytes.saturating_add(1)).read_to_end(&mut bytes)?;
@@ -51,7 +51,7 @@ pub fn read(path: &Path, most_bytes: u64) -> Result<Vec<u8>, Error> {
 /// Reads a text file, like [`read`].
 ///
 /// # Errors
-/// The same as for [`read`], and when the file is not UTF-8.
+/// The same errors as for [`read`], and an error if the file is not UTF-8.
 pub fn read_to_string(path: &Path, most_bytes: u64) -> Result<String, Error> {
     let not_utf8 = |_| Error::new(ErrorKind::InvalidData, "it is not UTF-8 text");
     String::from_utf8(read(path, most_bytes)?).map_err(not_utf8)

@@ -4,11 +4,11 @@ use std::env;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// Variables that hold prefixes, separated by colons; the prefixes of the first variable come
-/// first.
+/// The variables that contain prefixes, which are separated by colons. The prefixes of the first
+/// variable precede those of the second.
 pub const PREFIX_VARIABLES: [&str; 2] = ["FEROS_PREFIX_PATH", "AMENT_PREFIX_PATH"];
 
-/// The paths in a variable, separated by colons; empty paths are skipped.
+/// The paths in a variable, which are separated by colons. Empty paths are skipped.
 pub fn paths_of_variable(name: &str) -> Vec<PathBuf> {
     let paths = env::var_os(name).unwrap_or_default();
     env::split_paths(&paths).filter(|path| !path.as_os_str().is_empty()).collect()
@@ -19,9 +19,9 @@ pub fn named_prefixes() -> Vec<PathBuf> {
     PREFIX_VARIABLES.into_iter().flat_map(paths_of_variable).collect()
 }
 
-/// The prefix that is searched last, after any prefixes that the environment names:
-/// `$XDG_DATA_HOME/feros`, which is `~/.local/share/feros` unless that variable is set. `None` if
-/// there is no home folder.
+/// The prefix that is searched last, after all prefixes that the environment names. It is
+/// `$XDG_DATA_HOME/feros`, which means `~/.local/share/feros` if that variable is not set. It is
+/// `None` if there is no home folder.
 pub fn default_prefix() -> Option<PathBuf> {
     default_prefix_of(|name| env::var_os(name))
 }

@@ -1,4 +1,4 @@
-//! The bounded queue of an asynchronous publisher. Pushing never waits; when the queue is full, its
+//! The bounded queue of an asynchronous publisher. A push never waits: when the queue is full, its
 //! oldest item is dropped.
 
 use std::collections::VecDeque;
@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use crate::{Condvar, Mutex};
 
-/// A bounded queue between threads that drops its oldest item rather than let a push wait.
+/// A bounded queue between threads. If the queue is full, a push does not wait; the oldest item is
+/// dropped.
 pub struct DropOldestQueue<T> {
     state: Mutex<State<T>>,
     changed: Condvar,
@@ -15,7 +16,7 @@ pub struct DropOldestQueue<T> {
 
 struct State<T> {
     items: VecDeque<T>,
-    /// Whether the last item that `pop` returned is still being worked on.
+    /// Whether a thread is still working on the last item that `pop` returned.
     busy: bool,
     closed: bool,
     dropped: u64,
@@ -29,7 +30,7 @@ impl<T> DropOldestQueue<T> {
         Self { state: Mutex::new(state), changed: Condvar::new(), depth }
     }
 
-    /// Appends an item; if the queue is full, its oldest item is dropped and counted.
+    /// Appends an item. If the queue is full, drops its oldest item and counts it as dropped.
     pub fn push(&self, item: T) {
         let oldest = {
             let mut state = self.state.lock();
@@ -40,11 +41,11 @@ impl<T> DropOldestQueue<T> {
             oldest
         };
         self.changed.notify_all();
-        drop(oldest); // outside the lock, since dropping an item may take long
+        drop(oldest); // outside the lock, because it may take long to drop an item
     }
 
-    /// Waits for the next item; `None` if the queue is closed and empty. The item counts as done
-    /// when `pop` is called again.
+    /// Waits for the next item. Returns `None` if the queue is closed and empty. The item counts as
+    /// done when `pop` is called again.
     pub fn pop(&self) -> Option<T> {
         let mut state = self.state.lock();
         if std::mem::take(&mut state.busy) {
@@ -62,14 +63,15 @@ impl<T> DropOldestQueue<T> {
         }
     }
 
-    /// Waits until all pushed items are done; returns false if time ran out first.
+    /// Waits until all items that were pushed are done. Returns false if the time limit is reached
+    /// first.
     pub fn wait_until_done(&self, timeout: Duration) -> bool {
         let is_busy = |state: &mut State<T>| state.busy || !state.items.is_empty();
         let mut state = self.changed.wait_timeout_while(self.state.lock(), timeout, is_busy);
         !is_busy(&mut state)
     }
 
-    /// Closes the queue: `pop` returns `None` once the queue is empty.
+    /// Closes the queue. After that, `pop` returns `None` when the queue is empty.
     pub fn close(&self) {
         self.state.lock().closed = true;
         self.changed.notify_all();

@@ -23,29 +23,30 @@ impl Futex {
         self.0.load(order)
     }
 
-    /// Like [`AtomicU32::store`]; wakes no thread.
+    /// Like [`AtomicU32::store`]. Wakes no thread.
     pub fn store(&self, value: u32, order: Ordering) {
         self.0.store(value, order);
     }
 
-    /// Like [`AtomicU32::swap`]; wakes no thread.
+    /// Like [`AtomicU32::swap`]. Wakes no thread.
     pub fn swap(&self, value: u32, order: Ordering) -> u32 {
         self.0.swap(value, order)
     }
 
-    /// Like [`AtomicU32::fetch_add`]; wakes no thread.
+    /// Like [`AtomicU32::fetch_add`]. Wakes no thread.
     pub fn fetch_add(&self, value: u32, order: Ordering) -> u32 {
         self.0.fetch_add(value, order)
     }
 
-    /// If the word is `from`, sets it to `to` with this memory order, and returns true.
+    /// If the word is `from`, sets it to `to` with this memory order and returns true. Otherwise,
+    /// returns false.
     pub fn replace(&self, from: u32, to: u32, order: Ordering) -> bool {
         self.0.compare_exchange(from, to, order, Ordering::Relaxed).is_ok()
     }
 
-    /// Sleeps while the word holds `expected`, at most for `timeout`. May return early for any
-    /// reason (a signal, a wake-up, or a changed word). The caller checks its own condition again,
-    /// so this function does not return the reason.
+    /// Sleeps while the word is `expected`, for at most `timeout`. May return early for any reason
+    /// (a signal, a wake-up, or a changed word). The caller must check its own condition again, so
+    /// this function does not return the reason.
     pub fn wait(&self, expected: u32, sharing: Sharing, timeout: Option<Duration>) {
         let timeout = timeout.map(|duration| Timespec {
             tv_sec: i64::try_from(duration.as_secs()).unwrap_or(i64::MAX),
@@ -54,20 +55,20 @@ impl Futex {
         let _ = futex::wait(&self.0, flags(sharing), expected, timeout.as_ref());
     }
 
-    /// Wakes one sleeper, if there is any. The function does nothing but a system call, so a signal
-    /// handler may call it.
+    /// Wakes one sleeping thread, if there is any. The function consists only of a system call, so
+    /// a signal handler may call it.
     pub fn wake_one(&self, sharing: Sharing) {
         self.wake(sharing, 1);
     }
 
-    /// Wakes all sleepers.
+    /// Wakes all sleeping threads.
     pub fn wake_all(&self, sharing: Sharing) {
         self.wake(sharing, i32::MAX as u32);
     }
 
     fn wake(&self, sharing: Sharing, most: u32) {
-        // The only failures are a bad address and bad flags, which a reference and constants
-        // exclude.
+        // It can fail only because of a bad address or bad flags. Neither is possible, because the
+        // address is from a reference and the flags are constants.
         let _ = futex::wake(&self.0, flags(sharing), most);
     }
 }
@@ -87,7 +88,7 @@ mod tests {
     fn waiting_ends_with_its_timeout_or_with_another_value() {
         let futex = Futex::new(7);
         futex.wait(7, Sharing::Private, Some(Duration::from_millis(1)));
-        futex.wait(6, Sharing::Shared, None); // would hang
+        futex.wait(6, Sharing::Shared, None); // this would wait forever
         assert!(futex.replace(7, 8, Ordering::Relaxed) && !futex.replace(7, 9, Ordering::Relaxed));
         assert_eq!(futex.load(Ordering::Relaxed), 8);
     }
@@ -105,7 +106,7 @@ mod tests {
                     });
                 }
                 futex.store(1, Ordering::Release);
-                futex.wake_all(sharing); // a thread that has not slept yet sees the new value
+                futex.wake_all(sharing); // a thread that is not asleep yet sees the new value
             });
         }
     }

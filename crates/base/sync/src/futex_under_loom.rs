@@ -1,6 +1,6 @@
-//! Loom's stand-in for the futex. Like the kernel, it compares the word and goes to sleep
-//! atomically, under a lock that the waking thread takes too. It adds no other ordering between
-//! threads, and has no timeouts.
+//! A replacement for the futex under loom. Like the kernel, it compares the word and goes to sleep
+//! in one atomic step, under a lock that the waking thread also takes. It adds no other ordering
+//! between threads, and has no timeouts.
 
 use crate::{AtomicU32, Ordering, Sharing};
 use loom::sync::{Condvar, Mutex};

@@ -1,7 +1,7 @@
 //! Synchronization of threads: atomics, locks without poison, and the [`Futex`].
 //!
-//! Under `cfg(loom)`, this crate uses the atomics and locks of [loom](https://docs.rs/loom) instead
-//! of those of the standard library, so that loom can check the code that uses this crate. No other
+//! Under `cfg(loom)`, this crate uses the atomics and locks of [loom](https://docs.rs/loom) and not
+//! those of the standard library, so that loom can check the code that uses this crate. No other
 //! crate makes this choice.
 //!
 //! A poisoned lock means that a thread panicked while it held the lock. Feros runs no user code
@@ -10,8 +10,8 @@
 //!
 //! # Invariants
 //!
-//! Code that loom checks takes its atomics and locks from here. No user code runs under a lock of
-//! this crate.
+//! Code that loom checks takes its atomics and locks from this crate. No user code runs while a
+//! lock of this crate is held.
 #![forbid(unsafe_code)]
 
 mod drop_oldest_queue;
@@ -37,12 +37,12 @@ pub use std::sync::{
     atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence},
 };
 
-/// The threads that may sleep on a [`Futex`] and wake it.
+/// The threads that may sleep on a [`Futex`], and that may wake the sleeping threads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sharing {
-    /// Threads of one process: the kernel finds the sleeper by the virtual address, which is
-    /// cheaper (`FUTEX_PRIVATE_FLAG` in futex(2)).
+    /// Threads of one process. The kernel finds the sleeping thread by the virtual address, which
+    /// costs less (`FUTEX_PRIVATE_FLAG` in futex(2)).
     Private,
-    /// Threads of any process that maps the word.
+    /// Threads of all processes that map the word.
     Shared,
 }

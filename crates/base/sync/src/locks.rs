@@ -18,7 +18,7 @@ fn whatever<T>(result: LockResult<T>) -> T {
 pub struct Mutex<T: ?Sized>(real::Mutex<T>);
 
 impl<T> Mutex<T> {
-    /// A mutex over `value`.
+    /// Makes a mutex that protects `value`.
     #[cfg(not(loom))]
     pub const fn new(value: T) -> Self {
         Self(real::Mutex::new(value))
@@ -30,19 +30,19 @@ impl<T> Mutex<T> {
         Self(real::Mutex::new(value))
     }
 
-    /// Returns the value; `self` by value excludes other borrows.
+    /// Returns the value. No other borrow can exist, because the function takes `self` by value.
     pub fn into_inner(self) -> T {
         whatever(self.0.into_inner())
     }
 }
 
 impl<T: ?Sized> Mutex<T> {
-    /// Waits for the lock and borrows it until the guard is dropped.
+    /// Waits for the lock, and borrows the value until the guard is dropped.
     pub fn lock(&self) -> MutexGuard<'_, T> {
         whatever(self.0.lock())
     }
 
-    /// Borrows the value unless another thread holds it.
+    /// Borrows the value. Returns `None` if another thread holds the lock.
     pub fn try_lock(&self) -> Option<MutexGuard<'_, T>> {
         match self.0.try_lock() {
             Ok(guard) => Some(guard),
@@ -51,7 +51,8 @@ impl<T: ?Sized> Mutex<T> {
         }
     }
 
-    /// Borrows the value without locking, since `&mut self` excludes other borrows.
+    /// Borrows the value without locking. No other borrow can exist, because the function takes
+    /// `&mut self`.
     pub fn get_mut(&mut self) -> &mut T {
         whatever(self.0.get_mut())
     }
@@ -62,7 +63,7 @@ impl<T: ?Sized> Mutex<T> {
 pub struct RwLock<T>(real::RwLock<T>);
 
 impl<T> RwLock<T> {
-    /// A lock over `value`.
+    /// Makes a lock that protects `value`.
     #[cfg(not(loom))]
     pub const fn new(value: T) -> Self {
         Self(real::RwLock::new(value))
@@ -74,8 +75,8 @@ impl<T> RwLock<T> {
         Self(real::RwLock::new(value))
     }
 
-    /// Waits until no thread writes, and borrows the value for reading, possibly together with
-    /// other readers.
+    /// Waits until no thread writes, and borrows the value for reading. Other threads may read at
+    /// the same time.
     pub fn read(&self) -> RwLockReadGuard<'_, T> {
         whatever(self.0.read())
     }
@@ -109,7 +110,7 @@ impl Condvar {
         whatever(self.0.wait(guard))
     }
 
-    /// Like [`wait`](Self::wait), but waits at most for `timeout`.
+    /// Like [`wait`](Self::wait), but waits for at most `timeout`.
     pub fn wait_timeout<'a, T>(
         &self,
         guard: MutexGuard<'a, T>,
@@ -118,7 +119,7 @@ impl Condvar {
         whatever(self.0.wait_timeout(guard, timeout)).0
     }
 
-    /// Waits while `condition` holds.
+    /// Waits while `condition` returns true.
     pub fn wait_while<'a, T>(
         &self,
         mut guard: MutexGuard<'a, T>,
@@ -130,7 +131,7 @@ impl Condvar {
         guard
     }
 
-    /// Waits while `condition` holds, at most for `timeout`.
+    /// Waits while `condition` returns true, for at most `timeout`.
     pub fn wait_timeout_while<'a, T>(
         &self,
         mut guard: MutexGuard<'a, T>,
@@ -179,7 +180,7 @@ mod tests {
         });
     }
 
-    /// After a panic under a lock, other threads find the value as it was at that moment.
+    /// After a panic while a lock is held, other threads find the value that it had at that moment.
     #[test]
     fn a_panic_poisons_nothing() {
         let (mutex, lock) = (Mutex::new(1), RwLock::new(1));

@@ -1,4 +1,4 @@
-//! Futures awaited by a thread, without an executor.
+//! Lets a thread wait for a future without an executor.
 
 use std::future::Future;
 use std::pin::pin;
@@ -20,7 +20,7 @@ impl Wake for Unpark {
 ///
 /// # Panics
 ///
-/// When nothing wakes the future within the [`WATCHDOG`]'s time.
+/// If nothing wakes the future within the time of [`WATCHDOG`].
 pub fn block_on<F: Future>(future: F) -> F::Output {
     let waker = Waker::from(Arc::new(Unpark(thread::current())));
     let mut future = pin!(future);

@@ -1,4 +1,4 @@
-//! Threads that end with the test.
+//! Threads that end when the test ends.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
@@ -16,7 +16,7 @@ pub fn spawn<T: Send + 'static>(
     thread.expect("the system starts a thread")
 }
 
-/// A thread that works until this value is dropped, such as a thread that spins an executor.
+/// A thread that works until this value is dropped. An example is a thread that spins an executor.
 pub struct Background {
     stop: Option<Box<dyn FnOnce() + Send>>,
     thread: Option<JoinHandle<()>>,
@@ -40,7 +40,8 @@ impl Background {
     ///
     /// # Panics
     ///
-    /// If `work` panicked. Dropping the value does the same, unless the test is already panicking.
+    /// If `work` has panicked. Dropping the value panics in the same case, unless the test is
+    /// already panicking.
     pub fn stop(self) {}
 }
 
@@ -64,9 +65,8 @@ impl std::fmt::Debug for Background {
     }
 }
 
-/// Sets a flag when this value is dropped, even while the thread panics. A scoped thread that
-/// checks the flag then ends, although a scope waits for all its threads before it propagates a
-/// panic.
+/// Dropping this value sets a flag, even while the thread panics. A scope waits for all its threads
+/// before it propagates a panic, so its other threads must check this flag and end when it is set.
 #[derive(Debug)]
 pub struct SetAtEnd<'a>(pub &'a AtomicBool);
 

@@ -4,12 +4,13 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The variable that `./test` sets to say that all packages of the workspace are built. If a test
-/// called cargo anyway, it would have to wait for the build that runs in parallel with the tests.
+/// The variable with which `./test` says that all packages of the workspace have been built. If a
+/// test called cargo even so, it would have to wait for the build that runs in parallel with the
+/// tests.
 const ALL_BUILT: &str = "FEROS_TESTS_BUILT";
 
-/// Builds these packages, and returns the folder with their programs and libraries, which is the
-/// parent of the folder that holds the test program.
+/// Builds these packages. Returns the folder with their programs and libraries, which is the parent
+/// of the folder that contains the test program.
 ///
 /// # Panics
 /// When cargo cannot build them.

@@ -1,5 +1,5 @@
-//! DDS domains, each for one test or one process, so that tests in parallel threads and processes
-//! do not affect each other.
+//! DDS domains that are each used by only one test or one process, so that tests in parallel
+//! threads and processes do not affect each other.
 
 use std::net::{Ipv4Addr, TcpListener};
 use std::ops::RangeInclusive;
@@ -7,20 +7,20 @@ use std::sync::OnceLock;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// The domains that tests choose from, unless `FEROS_TEST_DOMAINS=FIRST-LAST` names others. The
+/// The domains that tests choose from, unless `FEROS_TEST_DOMAINS=FIRST-LAST` specifies others. The
 /// ports of domains up to 101 are below the range from which Linux assigns ports to sockets that do
-/// not ask for one, such as the sending sockets of Fast DDS.
+/// not ask for a certain port, such as the sending sockets of Fast DDS.
 const DOMAINS: RangeInclusive<u16> = 20..=100;
 
-/// Taking TCP port `LOCK_PORT + n` locks domain `n`. The system frees a port no matter how the
-/// process ends.
+/// To lock domain `n`, a test takes TCP port `LOCK_PORT + n`. The system frees the port no matter
+/// how the process ends.
 const LOCK_PORT: u16 = 28_500;
 
 /// How long a test waits for a free domain. There may be more tests than domains, so tests wait for
 /// each other.
 const LONGEST_TURN: Duration = Duration::from_secs(600);
 
-/// A DDS domain that no other test on this host uses while this value lives.
+/// A DDS domain that no other test on this host uses while this value exists.
 #[derive(Debug)]
 pub struct ReservedDomain {
     id: u16,
@@ -28,14 +28,14 @@ pub struct ReservedDomain {
 }
 
 impl ReservedDomain {
-    /// Reserves a free domain, and waits while all domains are in use.
+    /// Reserves a free domain. Waits while all domains are in use.
     ///
     /// # Panics
-    /// When no domain becomes free.
+    /// If no domain becomes free.
     pub fn new() -> Self {
         let domains = chosen_domains();
-        // Different processes begin at different domains, which saves attempts and avoids domains
-        // that an earlier test used.
+        // Different processes begin with different domains. This saves attempts, and avoids domains
+        // that an earlier test has used.
         let first = std::process::id() as usize % domains.len();
         let began = Instant::now();
         loop {
@@ -68,7 +68,7 @@ impl Default for ReservedDomain {
 /// The domain that all tests of this process share and that no other process uses.
 ///
 /// # Panics
-/// When no domain becomes free.
+/// If no domain becomes free.
 pub fn own_domain() -> u32 {
     static OWN: OnceLock<ReservedDomain> = OnceLock::new();
     OWN.get_or_init(ReservedDomain::new).id().into()

@@ -1,24 +1,24 @@
-//! Code that tests of several crates share: waiting for conditions instead of a fixed time, a
-//! watchdog for tests that would hang, threads and processes that end with the test, and reports of
-//! skipped tests.
+//! Code that the tests of several crates share: waiting for conditions and not for a fixed time, a
+//! watchdog for tests that would otherwise hang, threads and processes that end with the test, and
+//! reports of skipped tests.
 //!
 //! # Modules
 //!
-//! | module | holds |
+//! | module | content |
 //! |---|---|
-//! | `waiting`, `awaiting` | conditions, and futures without an executor |
+//! | `waiting`, `awaiting` | waiting for conditions, and for futures without an executor |
 //! | `watchdog` | ends tests that would hang |
 //! | `background`, `process` | threads and processes that end with the test |
 //! | `program` | programs that run to their end |
 //! | `built` | programs of other packages |
 //! | `domain` | a DDS domain for each test |
-//! | `log_lines` | the log of a thread or of the process |
+//! | `log_lines` | what a thread logs |
 //! | `skipped` | tests that are left out, with the reason |
 //!
 //! # Invariants
 //!
-//! The crate depends on no other crate of Feros, so that every crate can use it, in tests only. No
-//! test passes or fails because of its speed.
+//! The crate does not depend on any other crate of Feros, so that every crate can use it in its
+//! tests. It is used only in tests. Whether a test passes does not depend on its speed.
 #![forbid(unsafe_code)]
 
 mod awaiting;

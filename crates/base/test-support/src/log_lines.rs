@@ -1,4 +1,4 @@
-//! The log of a thread or of the process, for tests that read its lines.
+//! Collects what one thread logs, for tests that count log lines.
 
 use std::sync::{Arc, Mutex, PoisonError};
 

@@ -3,7 +3,8 @@
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
-/// A process that reads and prints lines. It is killed when this value is dropped.
+/// A process that receives commands line by line, and reports when it has finished a command.
+/// Dropping this value kills the process.
 pub struct TestProcess {
     child: Child,
     input: Option<ChildStdin>,
@@ -11,11 +12,11 @@ pub struct TestProcess {
 }
 
 impl TestProcess {
-    /// Starts the test program that `command` runs, with only the test `test`. The command may run
-    /// it on another host, for example, or with other environment variables.
+    /// Starts the test program that `command` runs, with only the test `test`. For example, the
+    /// command may run the program on another host or with other environment variables.
     ///
     /// # Panics
-    /// When it cannot be started.
+    /// If the process cannot be started.
     #[must_use]
     pub fn start(mut command: Command, test: &str) -> Self {
         command.args([test, "--exact", "--nocapture"]);
@@ -51,7 +52,7 @@ impl TestProcess {
     /// Returns the next line that the process prints.
     ///
     /// # Panics
-    /// When the process has ended, or its line is not UTF-8.
+    /// If the process has ended, or the line is not UTF-8.
     pub fn line(&mut self) -> String {
         let mut line = String::new();
         let read = self.says.read_line(&mut line).expect("UTF-8");
@@ -63,7 +64,7 @@ impl TestProcess {
     /// Reads lines until one contains `begin`, and returns the text after it.
     ///
     /// # Panics
-    /// When the process ends without such a line.
+    /// If the process ends without such a line.
     pub fn said(&mut self, begin: &str) -> String {
         loop {
             let mut line = String::new();
@@ -74,10 +75,10 @@ impl TestProcess {
         }
     }
 
-    /// Sends the process a command.
+    /// Sends a command to the process.
     ///
     /// # Panics
-    /// When the process has ended.
+    /// If the process has ended.
     pub fn tell(&mut self, line: &str) {
         let input = self.input.as_mut().expect("there until the end");
         writeln!(input, "{line}").expect("the process reads it");
@@ -95,16 +96,16 @@ impl TestProcess {
     /// Sends a command to a process that [`obey`]s, and waits until the command is done.
     ///
     /// # Panics
-    /// When the process ends before the command is done.
+    /// If the process ends before the command is done.
     pub fn command(&mut self, word: &str) {
         self.tell(word);
         while self.line() != word {}
     }
 
-    /// Closes the process's input, and waits until the process has ended successfully.
+    /// Closes the input of the process, and waits until the process has ended successfully.
     ///
     /// # Panics
-    /// When the process fails.
+    /// If the process ends with a failure.
     pub fn end(mut self) {
         self.input = None;
         self.says.read_to_end(&mut Vec::new()).expect("a pipe is read");
@@ -114,17 +115,17 @@ impl TestProcess {
 
 impl Drop for TestProcess {
     fn drop(&mut self) {
-        let _ = self.child.kill(); // it may have ended
+        let _ = self.child.kill(); // the process may already have ended
         let _ = self.child.wait();
     }
 }
 
-/// For the code in the other process: prints that the process is ready, and then handles each line
-/// of its input as a command. Prints each command again when it is done. Returns when the input
-/// ends.
+/// This function is for the code in the other process. It prints that the process is ready, and
+/// then handles each line of the input as a command. When a command is done, it prints the command
+/// again. It returns when the input ends.
 ///
 /// # Panics
-/// When the input is not UTF-8.
+/// If the input is not UTF-8.
 pub fn obey(mut handle: impl FnMut(&str)) {
     println!("ready");
     for line in std::io::stdin().lines() {

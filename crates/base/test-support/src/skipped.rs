@@ -1,4 +1,5 @@
-//! Reports skipped tests with the reason, since a test that only returns early appears as passed.
+//! Reports skipped tests and the reasons. A test that only returned early would be reported as
+//! passed.
 
 use std::fmt::Display;
 use std::fs::OpenOptions;
@@ -10,15 +11,16 @@ use std::thread;
 /// The environment variable that names the file that lists all skipped tests.
 const COLLECTED: &str = "FEROS_TESTS_SKIPPED";
 
-/// Reports on standard error that the calling test, or a part of it, is skipped. The reason says
+/// Reports on standard error that the calling test, or a part of it, is skipped. The reason tells
 /// what is missing and how to get it.
 ///
-/// If the variable `FEROS_TESTS_SKIPPED` names a file, the line `PACKAGE\tTEST\tREASON` is appended
-/// to it. Call this function on the test's own thread, whose name is the name of the test.
+/// If the variable `FEROS_TESTS_SKIPPED` names a file, also appends the line
+/// `PACKAGE\tTEST\tREASON` to that file. Call this function on the thread of the test, because the
+/// name of this thread is the name of the test.
 ///
 /// # Panics
 ///
-/// When the file cannot be written, since the skip would otherwise go unnoticed.
+/// If the file cannot be written. Without this panic, nobody would notice the skipped test.
 #[track_caller]
 pub fn skip(reason: impl Display) {
     let reason = on_one_line(&reason.to_string());
@@ -31,8 +33,8 @@ pub fn skip(reason: impl Display) {
     append(Path::new(&file), &line(&package, &test, &reason));
 }
 
-/// libtest names a thread after its test, but may run a test on the thread `main` when it is the
-/// only one.
+/// libtest gives a thread the name of its test. But if there is only one test, libtest may run it
+/// on the thread `main`.
 fn test_name(thread: Option<&str>, of_nextest: Option<String>, caller: &Location<'_>) -> String {
     match thread {
         Some(name) if name != "main" => name.to_owned(),
@@ -48,7 +50,7 @@ fn line(package: &str, test: &str, reason: &str) -> String {
     [package, test, reason].map(on_one_line).join("\t") + "\n"
 }
 
-/// Writes the line in one piece, so that lines of several processes do not mix.
+/// Writes the line with one call, so that lines of several processes do not mix.
 fn append(file: &Path, line: &str) {
     let opened = OpenOptions::new().create(true).append(true).open(file);
     if let Err(error) = opened.and_then(|mut file| file.write_all(line.as_bytes())) {

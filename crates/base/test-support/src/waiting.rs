@@ -6,14 +6,14 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 /// The pause between two checks. It is long enough to leave the processor to the threads that the
-/// test waits for.
+/// test is waiting for.
 const PAUSE: Duration = Duration::from_millis(2);
 
-/// Repeats `look` until it succeeds. The error of `look` says what is missing.
+/// Calls `look` again and again until it succeeds. The error of `look` tells what is missing.
 ///
 /// # Panics
 ///
-/// When `look` has not succeeded within [`WATCHDOG`]; the message contains its last error.
+/// If `look` has not succeeded within [`WATCHDOG`]. The message contains the last error of `look`.
 #[track_caller]
 pub fn eventually<T, E: Display>(mut look: impl FnMut() -> Result<T, E>) -> T {
     let began = Instant::now();
@@ -26,11 +26,11 @@ pub fn eventually<T, E: Display>(mut look: impl FnMut() -> Result<T, E>) -> T {
     }
 }
 
-/// Waits until `holds` returns true; `what` names the condition in the panic's message.
+/// Waits until `holds` returns true. `what` names the condition in the message of the panic.
 ///
 /// # Panics
 ///
-/// When the condition does not hold within [`WATCHDOG`].
+/// If the condition is not true within [`WATCHDOG`].
 #[track_caller]
 pub fn until(what: &str, mut holds: impl FnMut() -> bool) {
     eventually(|| if holds() { Ok(()) } else { Err(what) });

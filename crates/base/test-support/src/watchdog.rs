@@ -1,4 +1,4 @@
-//! Ends tests that would hang.
+//! Ends tests that would otherwise hang.
 
 use crate::background::spawn;
 use std::sync::mpsc::{RecvTimeoutError, SyncSender, sync_channel};
@@ -8,11 +8,11 @@ use std::time::Duration;
 /// The limit on every wait of a test. It is so long that no result depends on the speed of a test.
 pub const WATCHDOG: Duration = Duration::from_secs(90);
 
-/// Aborts the process if this value is not dropped in time, since nothing else can stop threads
-/// that wait for each other.
+/// Aborts the process if this value is not dropped in time. If threads wait for each other, nothing
+/// else can stop them.
 #[derive(Debug)]
 pub struct Watchdog {
-    /// Dropping it tells the watching thread that the test has ended.
+    /// Dropping this field tells the watching thread that the test has ended.
     _leash: SyncSender<()>,
 }
 

@@ -1,28 +1,31 @@
-//! A point in time on a clock. This is a crate of its own because both the executor and the
-//! messages use it, and neither of these depends on the other.
+//! A point in time on a clock. This is a separate crate because both the executor and the messages
+//! use it, and they do not depend on each other.
 //!
 //! # Invariants
 //!
-//! The crate depends on no other crate of Feros: it is below both the executor and the messages.
+//! The crate does not depend on any other crate of Feros: it is below both the executor and the
+//! messages.
 #![forbid(unsafe_code)]
 
 use std::ops::{Add, Sub};
 use std::time::Duration;
 
-/// A point in time on some clock, in nanoseconds since that clock's epoch. Arithmetic saturates.
+/// A point in time on a clock, in nanoseconds since the epoch of that clock. Arithmetic saturates.
 ///
-/// Message stamps convert to a `Time` and back: `Time::from(&header.stamp)`, `clock.now().into()`.
+/// A message stamp can be converted to a `Time` and back: `Time::from(&header.stamp)`,
+/// `clock.now().into()`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Time {
     nanos: i64,
 }
 
 impl Time {
-    /// The clock's epoch. ROS time has this value while simulated time is on and no time has been
-    /// received yet.
+    /// The epoch of the clock. ROS time has this value while simulated time is on but no time has
+    /// been received yet.
     pub const ZERO: Self = Self { nanos: 0 };
 
-    /// The time `nanos` nanoseconds after the epoch (before it if negative).
+    /// The time that is `nanos` nanoseconds after the epoch. A negative value means a time before
+    /// the epoch.
     pub const fn from_nanos(nanos: i64) -> Self {
         Self { nanos }
     }
@@ -32,14 +35,14 @@ impl Time {
         self.nanos
     }
 
-    /// The seconds since the epoch, to show to people or for arithmetic in which lost nanoseconds
-    /// do not matter.
+    /// The seconds since the epoch. The value is for people, or for arithmetic in which nanoseconds
+    /// may be lost.
     #[expect(clippy::cast_precision_loss, reason = "that is what it says")]
     pub fn as_secs_f64(self) -> f64 {
         self.nanos as f64 * 1e-9
     }
 
-    /// The time from `earlier` to this point; zero if this point is not after `earlier`.
+    /// The time from `earlier` to this point, or zero if this point is not after `earlier`.
     pub fn saturating_since(self, earlier: Self) -> Duration {
         Duration::from_nanos(u64::try_from(self.nanos.saturating_sub(earlier.nanos)).unwrap_or(0))
     }

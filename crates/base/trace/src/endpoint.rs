@@ -1,5 +1,5 @@
-//! The endpoints of this process's events. An event holds an endpoint's number; this module knows
-//! the gid and topic for each number.
+//! The endpoints in the events of this process. An event contains the number of an endpoint. This
+//! module stores the gid and the topic for each number.
 
 use feros_sync::{Mutex, MutexGuard};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use crate::is_on;
 
-/// The limit on stored names. They include the names of dropped endpoints that recorded events
-/// refer to.
+/// The limit on stored names. This includes the names of dropped endpoints to which recorded events
+/// refer.
 const MOST_KEPT: usize = 10_000;
 
 /// The kind of an endpoint.
@@ -21,23 +21,23 @@ pub enum Kind {
     Subscription = 2,
 }
 
-/// An endpoint with its name, as written to files.
+/// An endpoint with its name, in the form that is written to files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EndpointName {
     /// The endpoint's number in events of this process.
     pub number: u32,
     /// Whether the endpoint is a publisher or a subscription.
     pub kind: Kind,
-    /// The endpoint's gid, the same in all processes.
+    /// The gid of the endpoint, which is the same in all processes.
     pub gid: [u8; 16],
     /// The fully qualified name of the topic.
     pub topic: String,
 }
 
-/// An endpoint of this process, or the other side of a match, with a number for events.
+/// An endpoint of this process, or the other side of a match, with a number that is used in events.
 ///
-/// It is made together with the endpoint, even while the trace is off, so that the trace can be
-/// turned on at any time.
+/// This value is made together with the endpoint, even while the trace is off, so that the trace
+/// can be turned on at any time.
 #[derive(Debug, Clone)]
 pub struct Endpoint(Arc<Numbered>);
 
@@ -62,8 +62,8 @@ fn registry() -> MutexGuard<'static, Registry> {
 }
 
 impl Endpoint {
-    /// Makes or finds the endpoint with this gid. All values that exist at the same time for one
-    /// gid have the same number.
+    /// Makes or finds the endpoint with this gid. All values that exist at the same time for the
+    /// same gid have the same number.
     pub fn new(kind: Kind, gid: [u8; 16], topic: &str) -> Self {
         let mut registry = registry();
         let Registry { numbers, names, last_number } = &mut *registry;
@@ -108,7 +108,7 @@ pub fn endpoints() -> Vec<EndpointName> {
     registry().names.values().cloned().collect()
 }
 
-/// Those of the numbered endpoints that have a name.
+/// Those of these endpoints that have a name.
 pub(crate) fn endpoints_of(numbers: &BTreeSet<u32>) -> Vec<EndpointName> {
     let registry = registry();
     numbers.iter().filter_map(|number| registry.names.get(number).cloned()).collect()
@@ -132,7 +132,7 @@ mod tests {
         drop(first);
         let name = named(gid).expect("one still has it");
         assert_eq!((name.number, name.topic.as_str()), (second.number(), "/chatter"));
-        let _on = crate::alone(); // no other test turns the trace on meanwhile
+        let _on = crate::alone(); // until this is dropped, no other test turns the trace on
         drop(second);
         assert_eq!(named(gid), None);
     }

@@ -1,4 +1,5 @@
-//! The environment variables that control the trace, so that a program needs no code for it.
+//! The environment variables that control the trace. With them, a program needs no code for the
+//! trace.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -7,27 +8,27 @@ use crate::file::WriteError;
 use crate::periodic;
 use crate::recorder::{DEFAULT_CAPACITY, bound_file, enable_in, set_capacity};
 
-/// The variable that turns on a program's trace; its value is the folder for the trace file.
+/// The variable that turns on the trace of a program. Its value is the folder for the trace file.
 pub const FOLDER_VARIABLE: &str = "FEROS_TRACE";
-/// The variable for the number of events that each thread keeps; its default is
+/// The variable for the number of events that each thread keeps. The default is
 /// [`DEFAULT_CAPACITY`].
 pub const CAPACITY_VARIABLE: &str = "FEROS_TRACE_EVENTS";
-/// The variable that makes a program write its trace periodically while it runs; its value is the
+/// The variable that makes a program write its trace periodically while it runs. Its value is the
 /// period: `1s`, `500ms`, or a number of seconds. Without this variable, the trace is written when
-/// contexts end.
+/// a context ends.
 pub const PERIOD_VARIABLE: &str = "FEROS_TRACE_PERIOD";
-/// The variable for the limit on the disk space that a program's trace takes, in bytes, if the
-/// trace is written periodically; its default is [`DEFAULT_BYTES`].
+/// The variable for the limit, in bytes, on the disk space of a trace that is written periodically.
+/// The default is [`DEFAULT_BYTES`].
 pub const BYTES_VARIABLE: &str = "FEROS_TRACE_BYTES";
 /// The default limit on the disk space of a trace that is written periodically, in bytes.
 pub const DEFAULT_BYTES: u64 = 64 << 20;
-/// With fewer bytes, the files would cover only moments.
+/// With a lower limit, the files would cover only a very short time.
 const FEWEST_BYTES: u64 = 1 << 20;
-/// Shorter periods would make writing cost more than recording; longer ones are of no use.
+/// With a shorter period, writing would cost more than recording. A longer period is of no use.
 const PERIODS: std::ops::RangeInclusive<Duration> =
     Duration::from_millis(10)..=Duration::from_secs(3600);
 
-/// The reason why the trace could not be set up as the environment asks.
+/// The reason why the trace could not be set up according to the environment.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum EnvironmentError {
@@ -61,13 +62,14 @@ pub enum EnvironmentError {
 }
 
 /// Turns the trace on if [`FOLDER_VARIABLE`] is set, and starts to write it periodically if
-/// [`PERIOD_VARIABLE`] is set too. Every context calls this, so programs need not call it.
+/// [`PERIOD_VARIABLE`] is also set. Every context calls this, so a program does not need to call
+/// it.
 ///
-/// When writing fails while the program runs, the writing thread calls `tell`. It does not call
+/// If writing fails while the program runs, the writing thread calls `tell`. It does not call
 /// `tell` again until a write has succeeded.
 ///
 /// # Errors
-/// If a setting in the environment cannot be applied.
+/// A setting in the environment cannot be applied.
 pub fn enable_from_environment(tell: fn(&WriteError)) -> Result<(), EnvironmentError> {
     let variable = |name| std::env::var_os(name).filter(|value| !value.is_empty());
     let text = |name| variable(name).map(|value| value.to_string_lossy().into_owned());

@@ -1,34 +1,35 @@
-//! An event ("a message passed a point"), and its layout in a thread's ring.
+//! An event, which means that a message passed a point, and the layout of an event in the ring of a
+//! thread.
 
 use crate::point::Point;
 use crate::transport::Transport;
 
-/// The identity of a message, the same in all processes: its publisher and its stamp. The field
-/// `number` is not part of the identity; it is only shown to people.
+/// The identity of a message, which is the same in all processes. It consists of the publisher and
+/// the stamp. The field `number` is not a part of the identity: it is only shown to people.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct MessageId {
     /// The publisher's gid.
     pub publisher: [u8; 16],
     /// The source timestamp, which increases with each message of a publisher.
     pub stamp: i64,
-    /// The message's number as it is known at the point: the publication number, which begins at 1,
-    /// at the publisher's points; the engine's own number from the engine on.
+    /// The number of the message that is known at the point. At the publisher's points, it is the
+    /// publication number, which starts at 1. From the engine on, it is the engine's own number.
     pub number: u64,
 }
 
-/// A message passed a point.
+/// The event that a message passed a point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Event {
     /// The time of the event, on CLOCK_MONOTONIC.
     pub at_nanos: u64,
     /// The point that the message passed.
     pub point: Point,
-    /// The transport; `None` if the message is not on a transport yet.
+    /// The transport, or `None` if the message is not on a transport yet.
     pub transport: Option<Transport>,
     /// The message that passed the point.
     pub message: MessageId,
-    /// This process's number for the endpoint, which is the publisher, or the subscription if the
-    /// event concerns only one; 0 if unknown.
+    /// The number that this process has given to the endpoint, or 0 if the endpoint is unknown. The
+    /// endpoint is the publisher, or the subscription if the event concerns only one subscription.
     pub endpoint: u32,
 }
 
@@ -69,11 +70,11 @@ fn halves(gid: &[u8; 16]) -> (u64, u64) {
 /// The events that one thread has recorded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ThreadEvents {
-    /// The thread's id in the operating system; 0 if unknown.
+    /// The id of the thread in the operating system, or 0 if it is unknown.
     pub thread: u64,
     /// The thread's name.
     pub name: String,
-    /// The events in the order in which they were recorded, which is nearly the order of their
+    /// The events in the order in which they were recorded. This is almost the order of their
     /// times.
     pub events: Vec<Event>,
     /// The number of earlier events that were overwritten before they were read.

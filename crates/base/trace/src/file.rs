@@ -1,4 +1,5 @@
-//! The trace file of a process: a head, then the blocks that each [`write`](fn@crate::write) adds.
+//! The trace file of a process. It consists of a head and of the blocks that each
+//! [`write`](fn@crate::write) adds.
 //!
 //! ```text
 //! head      FEROSTRC, version u32, process u32, CLOCK_MONOTONIC u64, nanoseconds since 1970 u64, boot id, program
@@ -9,15 +10,16 @@
 //!   3 end      threads refused: all that was recorded until then is in the file
 //! ```
 //!
-//! Numbers of fixed size are little endian; all others are LEB128, with zigzag for signed numbers.
-//! Each string follows its length. The names of the endpoints of a block's events, as far as they
-//! are known, come earlier in the file. If a process is killed, its file has the head and the
-//! blocks written until then; the last block is incomplete, or is not `end`.
+//! Numbers of fixed size are little-endian. All other numbers are LEB128, with zigzag for signed
+//! numbers. The length of a string precedes the string. If the name of an endpoint is known, it is
+//! in the file before the first block with events of that endpoint. If a process is killed, its
+//! file contains the head and the blocks that were written until then. The last block is then
+//! incomplete, or is not an `end` block.
 //!
-//! The file of a program that writes while it runs is bounded: at half of the limit,
-//! `4711.ferostrace` is renamed to `4711.before.ferostrace`, which replaces an earlier file of that
-//! name, and a new file is started. The renamed file keeps its inode, so a reader that follows it
-//! finds it again.
+//! The file of a program that writes while it runs has a limited size. When the file reaches half
+//! of the limit, `4711.ferostrace` is renamed to `4711.before.ferostrace`, which replaces an
+//! earlier file with that name, and a new file is started. The renamed file keeps its inode, so a
+//! reader that follows the file can find it again.
 
 mod encode;
 
@@ -39,7 +41,7 @@ pub const FORMAT: u32 = 1;
 /// The extension of the file names.
 pub const FILE_EXTENSION: &str = "ferostrace";
 
-/// The constants for programs that read the files; the documentation of the module `file` describes
+/// The constants for programs that read the files. The documentation of the module `file` describes
 /// the format.
 pub mod format {
     /// The first bytes of a file.
@@ -54,7 +56,7 @@ pub mod format {
     /// The largest size of a block's content, in bytes.
     pub const LARGEST_BLOCK: usize = 1 << 20;
 
-    /// FNV-1a. It detects damage by a disk, and incomplete copies.
+    /// The FNV-1a checksum. It detects damage by a disk, and incomplete copies.
     pub fn checksum(bytes: &[u8]) -> u32 {
         bytes
             .iter()
@@ -95,8 +97,8 @@ pub(crate) struct TraceFile {
     named: BTreeSet<u32>,
 }
 
-/// The limit on the second number in a file name, which is needed if an earlier process had the
-/// same process number.
+/// The limit on the second number in a file name. A file name needs this number if an earlier
+/// process had the same process id.
 const MOST_NAMESAKES: u32 = 10_000;
 /// The number of events of a block. Even with the names of their endpoints, they take far fewer
 /// bytes than [`LARGEST_BLOCK`](format::LARGEST_BLOCK).
@@ -118,7 +120,7 @@ impl TraceFile {
         &self.path
     }
 
-    /// Limits this file and the file before it to this many bytes in total.
+    /// Limits this file and the previous file to this many bytes in total.
     pub(crate) fn bound(&mut self, bytes: u64) {
         self.most_bytes = Some(bytes / 2);
     }
@@ -127,7 +129,7 @@ impl TraceFile {
     pub(crate) fn append(&mut self, threads: &[ThreadEvents]) -> Result<(), WriteError> {
         let written = self.append_blocks(threads);
         if written.is_err() {
-            self.named.clear(); // some names may have been in a block that was not written
+            self.named.clear(); // some names may be in a block that was not written
         }
         written
     }
@@ -172,8 +174,8 @@ impl TraceFile {
         self.write(block.bytes())
     }
 
-    /// The blocks for a thread's events. If the file lacks names of their endpoints, a block with
-    /// those names comes first.
+    /// The blocks for the events of a thread. If the file does not contain the names of all
+    /// endpoints in these events, the first block contains the missing names.
     fn blocks(&mut self, thread: &ThreadEvents, events: &[Event], overwritten: u64) -> Vec<u8> {
         let concerned: BTreeSet<u32> = events.iter().map(|event| event.endpoint).collect();
         let names = endpoints_of(&concerned.difference(&self.named).copied().collect());
@@ -194,7 +196,7 @@ impl TraceFile {
         self.file.metadata().is_ok_and(|metadata| metadata.nlink() == 0)
     }
 
-    /// Renames the present file, and starts a new one.
+    /// Renames the present file, and starts a new file.
     fn begin_anew(&mut self) -> Result<(), WriteError> {
         let (path, folder) = (self.path.clone(), self.path.parent().unwrap_or(Path::new(".")));
         make_folder(folder)?;
@@ -215,8 +217,8 @@ impl TraceFile {
         if written.is_ok() {
             self.bytes += bytes.len() as u64;
         } else {
-            // Half a block would make the following blocks unreadable. If truncating fails too,
-            // readers report where the file is damaged.
+            // An incomplete block would make all following blocks unreadable. If truncating also
+            // fails, readers report where the file is damaged.
             let _ = self.file.set_len(self.bytes);
         }
         written.map_err(|source| WriteError::File { file: self.path.clone(), source })

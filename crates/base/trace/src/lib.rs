@@ -1,10 +1,10 @@
-//! Trace points, which show where a message spends its time, in an unmodified program and without a
-//! tracer.
+//! Trace points, which show where a message spends its time. The program does not need to be
+//! modified, and no separate tracer is necessary.
 //!
-//! Every layer that a message passes has a [`Point`]. While the trace is off, passing a point costs
-//! one relaxed load. While the trace is on, passing a point costs a read of the clock and six
-//! stores into the thread's ring, a bounded queue: no thread waits, nothing is allocated after a
-//! thread's first event, and when the ring is full, the oldest events are overwritten and counted.
+//! Each layer that a message passes has a [`Point`]. While the trace is off, passing a point costs
+//! one relaxed load. While the trace is on, it costs reading the clock and six stores into the ring
+//! of the thread, which is a bounded queue. No thread waits, and after the first event of a thread,
+//! nothing is allocated. When the ring is full, the oldest events are overwritten and counted.
 //!
 //! | point | where | thread |
 //! |---|---|---|
@@ -13,30 +13,30 @@
 //! | [`Announced`](Point::Announced) on the intra-process and shared-memory transports | the client | publishing |
 //! | [`Found`](Point::Found) .. [`Callback`](Point::Callback) | executor and client | spinning |
 //!
-//! On every transport and in every process, a message is identified by its publisher's gid and its
-//! stamp ([`MessageId`]). The clock is CLOCK_MONOTONIC, which is the same for all processes of a
-//! host. Therefore the records of several processes can be joined.
+//! On all transports and in all processes, a message is identified by the gid of its publisher and
+//! by its stamp ([`MessageId`]). The clock is CLOCK_MONOTONIC, which is the same for all processes
+//! of a host. For these reasons, the records of several processes can be combined.
 //!
 //! With `FEROS_TRACE=FOLDER`, a program writes a file to the folder when one of its contexts ends.
-//! `feros trace` reads such files; the crate `feros-trace-analysis` reads and joins them in code. A
-//! program can also record its own trace: to memory with [`enable`] and [`drain`], or to a file
-//! with [`enable_in`] and [`write`](fn@write).
+//! The command `feros trace` reads such files. The crate `feros-trace-analysis` reads and combines
+//! them in code. A program can also record its own trace: in memory with [`enable`] and [`drain`],
+//! or in a file with [`enable_in`] and [`write`](fn@write).
 //!
-//! If `FEROS_TRACE_PERIOD=1s` is set too, a thread writes the file every second, so that `feros
-//! view` can show the layers of a running program. Such a program keeps at most `FEROS_TRACE_BYTES`
-//! on the disk, 64 MiB by default: when its file reaches half of the limit, the file is renamed to
-//! `<process>.before.ferostrace`, and a new one is started.
+//! If `FEROS_TRACE_PERIOD=1s` is also set, a thread writes the file every second, so that `feros
+//! view` can show the layers of a running program. Such a program uses at most `FEROS_TRACE_BYTES`
+//! of disk space, which is 64 MiB by default. When the file reaches half of this limit, it is
+//! renamed to `<process>.before.ferostrace`, and a new file is started.
 //!
 //! # Modules
 //!
-//! | module | holds |
+//! | module | content |
 //! |---|---|
 //! | `point` | the points that a message passes |
 //! | `passing` | the functions that layers call at these points |
-//! | `event`, `ring` | an event ("a message passed a point"), and the ring of a thread |
+//! | `event`, `ring` | an event, which means that a message passed a point, and the ring of a thread |
 //! | `recorder`, `endpoint`, `clock` | the trace of this process: whether it is on, its rings, its endpoints |
-//! | `environment`, `periodic` | the settings of the environment, and writing while the program runs |
-//! | `file` | the file of a process |
+//! | `environment`, `periodic` | the settings in the environment, and the thread that writes while the program runs |
+//! | `file` | the trace file of a process |
 //! | `transport` | the names of the transports |
 //!
 //! # Invariants
@@ -49,7 +49,7 @@ mod point;
 mod ring;
 mod transport;
 
-// Loom explores only the rings; the other modules build on rings, mutexes and files.
+// Loom explores only the rings. The other modules consist of rings, mutexes and files.
 #[cfg(not(loom))]
 mod clock;
 #[cfg(not(loom))]

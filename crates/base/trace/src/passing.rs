@@ -9,7 +9,7 @@ use crate::point::Point;
 use crate::recorder::{is_on, record};
 use crate::transport::Transport;
 
-/// Records that a message passes a point now, if the trace is on.
+/// If the trace is on, records that a message passes a point at this moment.
 #[inline]
 pub fn pass(
     point: Point,
@@ -27,12 +27,12 @@ fn record_now(point: Point, transport: Option<Transport>, message: MessageId, en
     record(Event { at_nanos: now_nanos(), point, transport, message, endpoint });
 }
 
-/// The number of points that a message can pass before it has its stamp: `publish`, and the
-/// beginning and end of serialization for each of up to three transports.
+/// The number of points that a message can pass before it has its stamp. These are `publish`, and
+/// the beginning and the end of serialization for each of up to three transports.
 const UNNAMED_POINTS: usize = 7;
 
-/// A message on its way out. It gets its stamp only when it is sent; this value holds the points
-/// that it passes before that.
+/// A message that is being published. It gets its stamp only when it is sent. Until then, this
+/// value stores the points that it passes.
 #[derive(Debug, Default)]
 pub struct Outbound(Stage);
 
@@ -46,7 +46,7 @@ enum Stage {
 }
 
 impl Outbound {
-    /// Notes that the application has called `publish`. Costs one relaxed load while the trace is
+    /// Records that the application has called `publish`. Costs one relaxed load while the trace is
     /// off.
     #[inline]
     pub fn publish() -> Self {
@@ -58,7 +58,7 @@ impl Outbound {
         Self(Stage::Unnamed([(now_nanos(), Point::Publish); UNNAMED_POINTS], 1))
     }
 
-    /// Notes that the message passes a point before it is on a transport.
+    /// Records that the message passes a point before it is on a transport.
     #[inline]
     pub fn pass(&mut self, point: Point) {
         if !matches!(self.0, Stage::Off) {
@@ -105,15 +105,16 @@ impl Outbound {
     }
 }
 
-/// An entity's turn at the executor, in which the executor takes the entity's messages.
+/// The turn of an entity at the executor, in which the executor takes the messages of the entity.
 #[derive(Debug, Clone, Copy, Default)]
 struct Turn {
-    /// The time when the executor found the entity's ready flag; 0 if the entity already had work.
+    /// The time when the executor found the ready flag of the entity, or 0 if the entity already
+    /// had work.
     found_nanos: u64,
     begun_nanos: u64,
 }
 
-/// A message on its way to a callback.
+/// A message that is being given to a callback.
 #[derive(Debug, Clone, Copy)]
 struct Inbound {
     message: MessageId,
@@ -126,14 +127,14 @@ thread_local! {
     static DELIVERY: Cell<Option<Inbound>> = const { Cell::new(None) };
 }
 
-/// The time for [`begin_turn`] if the trace is on, otherwise 0.
+/// The time for [`begin_turn`] if the trace is on, and otherwise 0.
 #[inline]
 pub fn found_nanos() -> u64 {
     if is_on() { now_nanos() } else { 0 }
 }
 
-/// Notes that the turn of an entity begins on this thread. `found_nanos` is the time when the
-/// entity's ready flag was found, or 0 if the entity already had work.
+/// Records that the turn of an entity begins on this thread. `found_nanos` is the time when the
+/// ready flag of the entity was found, or 0 if the entity already had work.
 #[inline]
 pub fn begin_turn(found_nanos: u64) {
     if is_on() {
@@ -141,7 +142,7 @@ pub fn begin_turn(found_nanos: u64) {
     }
 }
 
-/// Notes that a message has been taken in this turn.
+/// Records that a message has been taken in this turn.
 #[inline]
 pub fn taken(transport: Transport, subscription: &Endpoint, message: impl FnOnce() -> MessageId) {
     if is_on() {
@@ -163,7 +164,7 @@ fn record_taken(transport: Transport, endpoint: u32, message: MessageId) {
     }
 }
 
-/// Notes that a message is handed to its callback on this thread. Until the returned guard is
+/// Records that a message is given to its callback on this thread. Until the returned guard is
 /// dropped, calls of [`delivery`] refer to this message.
 #[inline]
 pub fn deliver(
@@ -184,8 +185,8 @@ pub fn deliver(
 #[must_use = "the message is delivered until this is dropped"]
 #[derive(Debug)]
 pub struct Delivery {
-    /// The message whose callback this delivery interrupts (direct dispatch), if any. The outer
-    /// `None` means that the trace was off.
+    /// The message whose callback is interrupted by this delivery (with direct dispatch), if there
+    /// is such a message. The outer `None` means that the trace was off.
     former: Option<Option<Inbound>>,
 }
 
@@ -197,7 +198,7 @@ impl Drop for Delivery {
     }
 }
 
-/// Notes that the message being delivered on this thread passes a point.
+/// Records that the message that is being delivered on this thread passes a point.
 #[inline]
 pub fn delivery(point: Point) {
     if is_on() {
@@ -248,7 +249,7 @@ mod tests {
         drop(deliver(Transport::IntraProcess, subscription, || id(2))); // published in the callback, with direct dispatch
         delivery(Point::Callback);
         drop(outer);
-        delivery(Point::CallbackEnd); // no message is being delivered
+        delivery(Point::CallbackEnd); // at this moment, no message is being delivered
     }
 
     #[test]
@@ -275,8 +276,8 @@ mod tests {
             (Point::Callback, 1),
         ];
         assert_eq!(recorded(), points);
-        // The message was published while the trace was off and is sent while it is on, so its
-        // first points are unknown.
+        // The message was published while the trace was off, and it is sent while the trace is on.
+        // So its first points are unknown.
         let mut outbound = Outbound::default();
         outbound.name(&publisher, || id(3));
         outbound.pass(Point::PublishEnd);

@@ -9,8 +9,8 @@ use crate::recorder::write_so_far;
 
 static IS_STARTED: AtomicBool = AtomicBool::new(false);
 
-/// Starts a thread that writes the new events once per `period` until the process ends. Only the
-/// first call takes effect.
+/// Starts a thread that writes the new events once in each `period` until the process ends. Only
+/// the first call has an effect.
 pub(crate) fn start(period: Duration, tell: fn(&WriteError)) -> io::Result<()> {
     if IS_STARTED.swap(true, Ordering::Relaxed) {
         return Ok(());

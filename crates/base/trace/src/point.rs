@@ -1,7 +1,7 @@
 //! The trace points that a message passes.
 
-/// A point that messages pass, in the order in which they pass them. Each layer lies between two
-/// points.
+/// A point that messages pass. The points are listed in the order in which messages pass them. Each
+/// layer is between two points.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum Point {
@@ -19,21 +19,21 @@ pub enum Point {
     WriteBegin = 4,
     /// The engine's write has returned, or the message is in the queues in shared memory.
     WriteEnd = 5,
-    /// The engine's receiving thread has the whole message. This point exists only on the network
-    /// transport.
+    /// The receiving thread of the engine has got the whole message. This point exists only on the
+    /// network transport.
     Received = 6,
     /// The subscription is about to be marked ready, which wakes its executor. The engine does this
     /// on the network transport, and the publisher on the other transports.
     Announced = 7,
-    /// The executor has found the subscription's ready flag. This point is missing if the
+    /// The executor has found the ready flag of the subscription. This point is missing if the
     /// subscription already had work.
     Found = 8,
     /// The subscription's turn at the executor begins.
     TurnBegin = 9,
     /// The subscription has taken the message.
     Taken = 10,
-    /// The message is handed to the callback: immediately, or later if the executor took several
-    /// messages at once.
+    /// The message is given to the callback. This happens immediately, or later if the executor has
+    /// taken several messages together.
     Deliver = 11,
     /// The message is about to be converted to the type that the callback takes.
     DeserializeBegin = 12,
@@ -66,7 +66,7 @@ impl Point {
         Self::PublishEnd,
     ];
 
-    /// The point's name in output for people and programs, such as `serialize_begin`.
+    /// The name of the point in output for people and programs, for example `serialize_begin`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Publish => "publish",
@@ -93,7 +93,7 @@ impl Point {
         Self::ALL.into_iter().find(|point| point.name() == name)
     }
 
-    /// The point that this number stands for in files.
+    /// The point that has this number in files.
     pub fn from_number(number: u8) -> Option<Self> {
         Self::ALL.get(usize::from(number)).copied()
     }

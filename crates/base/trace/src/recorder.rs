@@ -1,4 +1,4 @@
-//! The process's trace: the switch that turns it on, the rings of the threads, and the file to
+//! The trace of the process: the switch that turns it on, the rings of the threads, and the file to
 //! which the rings are written.
 
 use feros_sync::Mutex;
@@ -15,16 +15,18 @@ use crate::ring::Ring;
 pub const DEFAULT_CAPACITY: usize = 32_768;
 /// The largest number of events that a thread keeps.
 const LARGEST_CAPACITY: usize = 16 << 20;
-/// The limit on traced threads. Threads that have ended count too; threads beyond the limit are not
-/// traced, only counted.
+/// The limit on the number of traced threads, which includes threads that have ended. Further
+/// threads are not traced but only counted.
 const MOST_THREADS: usize = 256;
 
 static ON: AtomicBool = AtomicBool::new(false);
 static CAPACITY: AtomicUsize = AtomicUsize::new(DEFAULT_CAPACITY);
-/// The process's file. A thread holds this lock while it reads the rings, so that there is only one
-/// reader at a time, and while it writes the file. It is locked before [`THREADS`].
+/// The file of the process. A thread holds this lock while it writes the file, and also while it
+/// reads the rings, so that the rings have only one reader at a time. This is locked before
+/// [`THREADS`].
 static FILE: Mutex<Option<TraceFile>> = Mutex::new(None);
-/// Only locked for moments, since a thread's first event waits for this lock.
+/// This is locked only for a very short time, because the first event of a thread waits for this
+/// lock.
 static THREADS: Mutex<Threads> = Mutex::new(Threads { traced: Vec::new(), refused: 0 });
 
 thread_local! {
@@ -54,11 +56,11 @@ pub fn enable() {
     ON.store(true, Ordering::Relaxed);
 }
 
-/// Starts to record events like [`enable`], and creates the process's file in this folder.
+/// Starts to record events like [`enable`], and creates the file of the process in this folder.
 /// [`write`](fn@write) writes to that file.
 ///
 /// # Errors
-/// If the folder or the file cannot be created; then no events are recorded.
+/// The folder or the file cannot be created. In this case, no events are recorded.
 pub fn enable_in(folder: &FilePath) -> Result<(), WriteError> {
     let mut file = FILE.lock();
     if file.is_none() {
@@ -69,27 +71,27 @@ pub fn enable_in(folder: &FilePath) -> Result<(), WriteError> {
     Ok(())
 }
 
-/// Limits the process's files to this many bytes: when a file would grow beyond half of the limit,
-/// a new file is started, and only the file before it is kept.
+/// Limits the files of the process to this many bytes. If a file would exceed half of the limit, a
+/// new file is started, and only the previous file is kept.
 pub(crate) fn bound_file(bytes: u64) {
     if let Some(file) = &mut *FILE.lock() {
         file.bound(bytes);
     }
 }
 
-/// Stops recording events. Events that are already recorded can still be read.
+/// Stops recording events. Events that have already been recorded can still be read.
 pub fn disable() {
     ON.store(false, Ordering::Relaxed);
 }
 
-/// Sets the number of events that a thread keeps, from 1 to 16 million, for threads that have not
-/// yet recorded an event.
+/// Sets the number of events that a thread keeps, from 1 to 16 million. This affects only threads
+/// that have not recorded an event yet.
 pub fn set_capacity(events: usize) {
     CAPACITY.store(events.clamp(1, LARGEST_CAPACITY), Ordering::Relaxed);
 }
 
-/// Records an event in the ring of this thread. A thread's first event allocates the ring; later
-/// events allocate nothing and never wait.
+/// Records an event in the ring of this thread. The first event of a thread allocates the ring.
+/// Later events allocate nothing and never wait.
 pub fn record(event: Event) {
     // A thread that is ending no longer has a ring.
     let _ = MINE.try_with(|mine| {
@@ -112,8 +114,8 @@ fn new_ring() -> Option<Arc<Ring>> {
     Some(ring)
 }
 
-/// The thread's id and name in the operating system, where threads started by C code have a name
-/// too.
+/// The id and the name of the thread in the operating system. There, threads that were started by C
+/// code also have a name.
 fn this_thread() -> (u64, String) {
     let link = std::fs::read_link("/proc/thread-self").ok();
     let id = link.and_then(|path| path.file_name()?.to_str()?.parse().ok()).unwrap_or(0);
@@ -124,20 +126,20 @@ fn this_thread() -> (u64, String) {
     (id, name.unwrap_or_default())
 }
 
-/// Returns the events recorded since the last call of this function or of [`write`](fn@write).
-/// These events will be missing from the file.
+/// Returns the events that were recorded since the last call of this function or of
+/// [`write`](fn@write). The file will not contain these events.
 pub fn drain() -> Vec<ThreadEvents> {
     let _file = FILE.lock();
     read_rings()
 }
 
-/// Writes the events recorded since the last call to the process's file, and marks the file as
-/// complete. Does nothing if there is no file.
+/// Writes the events that were recorded since the last call to the file of the process, and marks
+/// the file as complete. Does nothing if there is no file.
 ///
 /// Every context calls this when it is shut down and when it ends.
 ///
 /// # Errors
-/// If the file cannot be written; then the events are lost.
+/// The file cannot be written. In this case, the events are lost.
 pub fn write() -> Result<(), WriteError> {
     let mut file = FILE.lock();
     let Some(file) = &mut *file else { return Ok(()) };
@@ -159,7 +161,7 @@ pub fn file() -> Option<PathBuf> {
     FILE.lock().as_ref().map(|file| file.path().to_owned())
 }
 
-/// The events that all threads have recorded since the last call. The caller holds the lock
+/// The events that all threads have recorded since the last call. The caller must hold the lock
 /// [`FILE`].
 fn read_rings() -> Vec<ThreadEvents> {
     let mut all = Vec::new();
@@ -169,7 +171,7 @@ fn read_rings() -> Vec<ThreadEvents> {
         all.push(thread.clone());
         is_running
     });
-    fence(Ordering::Acquire); // makes the last events of ended threads visible
+    fence(Ordering::Acquire); // this makes the last events of ended threads visible
     let read = |thread: Thread| {
         let (events, overwritten) = thread.ring.drain();
         let events = events.into_iter().filter_map(Event::from_words).collect();
@@ -181,7 +183,8 @@ fn read_rings() -> Vec<ThreadEvents> {
         .collect()
 }
 
-/// Lets only one test at a time turn the trace on. Each of these tests turns it off at its end.
+/// Ensures that only one test at a time turns the trace on. Each of these tests turns the trace off
+/// at its end.
 #[cfg(all(test, not(loom)))]
 pub(crate) fn alone() -> impl Drop {
     static ALONE: Mutex<()> = Mutex::new(());

@@ -1,5 +1,5 @@
-//! A bounded ring of events. One thread writes to it and never waits; another thread reads from it
-//! occasionally.
+//! A bounded ring of events. One thread writes to it and never waits. Another thread sometimes
+//! reads from it.
 //!
 //! When the ring is full, the oldest events are overwritten and counted. A reader notices which
 //! events were overwritten while it read them, and counts those events too.
@@ -11,16 +11,16 @@ type Words = [u64; WORDS];
 
 pub(crate) struct Ring {
     slots: Box<[[AtomicU64; WORDS]]>,
-    /// The number of events ever written.
+    /// The number of events that have been written in total.
     written: AtomicU64,
-    /// The number of events that have been read or counted as lost. Only readers use it, one at a
-    /// time.
+    /// The number of events that have been read or counted as lost. Only readers use this field,
+    /// and only one reader at a time.
     read: AtomicU64,
 }
 
 impl Ring {
-    /// Makes a ring for `capacity` events, at least one. Its memory is written here, so that
-    /// recording an event causes no page fault.
+    /// Makes a ring for `capacity` events, but for at least one event. The memory is written here,
+    /// so that recording an event later causes no page fault.
     pub(crate) fn new(capacity: usize) -> Self {
         let empty = || std::array::from_fn(|_| AtomicU64::new(0));
         let slots = (0..capacity.max(1)).map(|_| empty()).collect();
@@ -35,8 +35,8 @@ impl Ring {
     /// Writes an event. Only the thread that owns the ring may call this.
     pub(crate) fn push(&self, event: Words) {
         let number = self.written.load(Ordering::Relaxed);
-        // A reader that sees a word of this event also sees that the events before it are counted,
-        // so it knows that the slot is being overwritten.
+        // If a reader sees a word of this event, it also sees the count that includes the event
+        // before it. So the reader knows that this slot is being overwritten.
         fence(Ordering::Release);
         for (word, value) in self.slot(number).iter().zip(event) {
             word.store(value, Ordering::Relaxed);
@@ -45,7 +45,7 @@ impl Ring {
     }
 
     /// Returns the events since the last call, and the number of events that were overwritten
-    /// before they could be read. Only one thread may call this at a time.
+    /// before they could be read. Only one thread at a time may call this.
     pub(crate) fn drain(&self) -> (Vec<Words>, u64) {
         let capacity = self.slots.len() as u64;
         let former = self.read.load(Ordering::Relaxed);
@@ -56,7 +56,7 @@ impl Ring {
         let mut events: Vec<Words> = (begin..end).map(read).collect();
         fence(Ordering::Acquire); // pairs with the fence in `push`
         let written = self.written.load(Ordering::Relaxed);
-        // The writer may already be writing the next event, which is not counted yet.
+        // The writer may already be writing the next event, which is not in the count yet.
         let intact_from = (written + 1).saturating_sub(capacity);
         let torn = intact_from.saturating_sub(begin).min(end - begin);
         events.drain(..torn as usize);
@@ -81,8 +81,8 @@ mod tests {
     fn what_is_overwritten_is_counted() {
         let ring = Ring::new(4);
         (1..=10).for_each(|n| ring.push([n; WORDS]));
-        // The oldest of the four events is discarded: the reader cannot know whether its slot is
-        // being overwritten.
+        // The oldest of the four events is discarded, because the reader cannot know whether its
+        // slot is being overwritten.
         assert_eq!(ring.drain(), ((8..=10).map(|n| [n; WORDS]).collect(), 7));
         (11..=13).for_each(|n| ring.push([n; WORDS]));
         assert_eq!(ring.drain().1, 0);

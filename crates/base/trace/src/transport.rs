@@ -1,10 +1,10 @@
-//! The transports that take a message from a publisher to a subscription. They are defined in this
-//! crate because every crate that names them also records trace points.
+//! The transports that carry a message from a publisher to a subscription. They are defined in this
+//! crate because every crate that uses their names also records trace points.
 
 use std::fmt;
 
-/// The transport of a message from a publisher to a subscription. The most direct transport comes
-/// first.
+/// The transport of a message from a publisher to a subscription. The variants are listed in order,
+/// from the most to the least direct transport.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum Transport {
@@ -17,7 +17,7 @@ pub enum Transport {
 }
 
 impl Transport {
-    /// All transports, the most direct first.
+    /// All transports, in the order from the most to the least direct transport.
     pub const ALL: [Self; 3] = [Self::IntraProcess, Self::SharedMemory, Self::Network];
 
     /// The transport's name in users' settings: `intra_process`, `shared_memory` or `network`.
@@ -34,7 +34,7 @@ impl Transport {
         Self::ALL.into_iter().find(|transport| transport.name() == name)
     }
 
-    /// The transport that this number stands for in trace files; `None` for zero.
+    /// The transport that has this number in trace files, or `None` for zero.
     pub fn from_number(number: u8) -> Option<Self> {
         Self::ALL.into_iter().find(|transport| *transport as u8 == number)
     }

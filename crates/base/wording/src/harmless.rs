@@ -1,12 +1,12 @@
-//! Makes untrusted text harmless for a terminal. Names, types, values and reasons come from the
-//! network and from files; a terminal obeys some characters instead of showing them, and others
-//! make it show text in the wrong place or order.
+//! Makes untrusted text harmless for a terminal. Names, types, values and reasons arrive from the
+//! network or are read from files. A terminal does not show some characters but obeys them, and
+//! other characters make it show text in the wrong place or order.
 
 use std::borrow::Cow;
 
-/// Whether a terminal obeys the character, or the character moves its neighbours. This holds for
-/// the control characters (C0, DEL, C1), for the marks, embeddings, overrides and isolates of
-/// right-to-left text, and for the separators of lines and paragraphs.
+/// Whether a terminal obeys this character, or shows neighbouring characters in another place
+/// because of it. This is true for control characters (C0, DEL, C1), for the marks, embeddings,
+/// overrides and isolates of right-to-left text, and for the separators of lines and paragraphs.
 ///
 /// ```
 /// assert!(feros_wording::is_unseen('\u{9b}') && feros_wording::is_unseen('\u{202e}'));
@@ -25,8 +25,8 @@ pub fn is_unseen(character: char) -> bool {
         )
 }
 
-/// Untrusted text as part of one line. Each unseen character, including line breaks, is written in
-/// the form `\u{1b}`.
+/// Returns untrusted text in a form that is safe as a part of one line. Each unseen character,
+/// including line breaks, is written in the form `\u{1b}`.
 ///
 /// ```
 /// assert_eq!(feros_wording::harmless("/talker"), "/talker");
@@ -37,16 +37,16 @@ pub fn harmless(text: &str) -> Cow<'_, str> {
     escaped(text, |_| false)
 }
 
-/// Like [`harmless`] for text with untrusted parts, but line breaks and tabs stay. The line breaks
-/// must be the caller's own, since an untrusted line could look like a line that Feros prints.
-/// [`harmless_block`] is for untrusted line breaks.
+/// Like [`harmless`], for text with untrusted parts, but line breaks and tabs are kept. All line
+/// breaks must be from the caller, because an untrusted line could look like a line that Feros
+/// prints. For untrusted line breaks, use [`harmless_block`].
 #[must_use]
 pub fn harmless_lines(text: &str) -> Cow<'_, str> {
     escaped(text, |character| matches!(character, '\n' | '\t'))
 }
 
-/// Like [`harmless_lines`], but for untrusted text of several lines. Each line after the first is
-/// indented, so that it cannot look like a line that Feros prints.
+/// Like [`harmless_lines`], but for untrusted text with several lines. Each line after the first
+/// line is indented, so that it cannot look like a line that Feros prints.
 ///
 /// ```
 /// let said = "no gear\r\nerror: no robot";
@@ -69,8 +69,9 @@ pub fn harmless_block(text: &str) -> Cow<'_, str> {
     Cow::Owned(block)
 }
 
-/// Writes each unseen character of a JSON document in the form `\u009b`. JSON itself leaves many of
-/// them unescaped, and they can occur only in its strings. Line breaks between values stay.
+/// Writes each unseen character of a JSON document in the form `\u009b`. JSON itself does not
+/// escape many of these characters, and they can occur only in its strings. Line breaks between
+/// values are kept.
 ///
 /// ```
 /// assert_eq!(feros_wording::harmless_json("[\"\u{9b}0m\"]"), "[\"\\u009b0m\"]");

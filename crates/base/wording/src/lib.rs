@@ -1,10 +1,10 @@
-//! Shared parts of messages to people: untrusted text in a form that a terminal does not obey
-//! ([`harmless`]), and suggestions for mistyped names ([`did_you_mean`]).
+//! Parts of messages to people that several crates use: untrusted text in a form that a terminal
+//! does not obey ([`harmless`]), and suggestions for mistyped names ([`did_you_mean`]).
 //!
 //! # Invariants
 //!
-//! The crate does no input or output. The cost is linear in the length of any text, since names are
-//! compared only if they are short.
+//! The crate does no input or output. For any text, the cost is linear in the length of the text,
+//! because only short names are compared.
 #![forbid(unsafe_code)]
 
 mod harmless;

@@ -1,12 +1,12 @@
-//! Suggestions for mistyped names and keys, all by the same measure of likeness.
+//! Suggestions for mistyped names and keys. All of them use the same measure of likeness.
 
-/// Longer strings are not compared, since comparing is quadratic and a string may come from the
-/// network.
+/// Strings that are longer than this are not compared, because the cost of a comparison is
+/// quadratic, and a string may arrive from the network.
 const LONGEST: usize = 256;
-/// The limit on the names that are suggested.
+/// The limit on the number of names that are suggested.
 const MOST: usize = 3;
 
-/// At most three known names that resemble the given one, the nearest first.
+/// At most three known names that are similar to the given name. The most similar name is first.
 ///
 /// ```
 /// assert_eq!(feros_wording::nearest("chater", ["rosout", "chatter"]), ["chatter"]);
@@ -20,7 +20,8 @@ pub fn nearest<'a>(given: &str, known: impl IntoIterator<Item = &'a str>) -> Vec
     ranked.into_iter().take(MOST).map(|(_, name)| name).collect()
 }
 
-/// Returns ``; did you mean `x`?`` to append to a message, or an empty string.
+/// Returns the text ``; did you mean `x`?``, which can be appended to a message, or an empty
+/// string.
 ///
 /// ```
 /// let keys = ["reliability", "durability"];
@@ -35,9 +36,9 @@ pub fn did_you_mean<'a>(given: &str, known: impl IntoIterator<Item = &'a str>) -
     }
 }
 
-/// The likeness of two words, from 0 to 1. Two words are alike if the value is above 0.8. The case
-/// of letters and slashes at the ends do not matter. A letter that is extra, missing, wrong or
-/// swapped counts more in short words than it does in the usual measure.
+/// The likeness of two words, from 0 to 1. Two words are similar if the value is above 0.8. Upper
+/// and lower case are equal, and slashes at the ends are ignored. An additional, missing, wrong or
+/// swapped letter counts more in short words than it does in the usual measure.
 #[expect(clippy::cast_precision_loss, reason = "a few letters")]
 fn likeness(given: &str, word: &str) -> f64 {
     if given.len() > LONGEST || word.len() > LONGEST {

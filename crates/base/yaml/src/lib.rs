@@ -1,14 +1,15 @@
-//! YAML documents as trees. Feros reads parameter files, launch files, metadata of bags, rules of
-//! bridges, and values on the command line from them.
+//! YAML documents as trees. Feros uses them to read parameter files, launch files, metadata of
+//! bags, rules of bridges, and values on the command line.
 //!
-//! A tree keeps the place of each value for error messages, and the style of each scalar, because
-//! the meaning of a plain scalar depends on the reader (rcl, launch and rosbag2 each have their own
-//! rules). Aliases are refused, since they let a short text become a large tree.
+//! A tree stores the place of each value for error messages. It also stores the style of each
+//! scalar, because the meaning of a plain scalar depends on the reader (rcl, launch and rosbag2
+//! each have their own rules). Aliases are refused, because a short text with aliases can become a
+//! large tree.
 //!
 //! # Invariants
 //!
-//! The input is untrusted: the depth and the number of values are limited, and reading does not
-//! recurse.
+//! The input is untrusted. So the depth and the number of values are limited, and the reader does
+//! not use recursion.
 
 use saphyr_parser::{Event, Parser, Span};
 
@@ -32,13 +33,13 @@ impl Place {
 /// A scalar: a string, a number, a boolean or null.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Scalar {
-    /// The value without quotes, with escapes resolved.
+    /// The value without quotes, and with its escapes replaced.
     pub text: String,
     /// Whether and how the value is quoted.
     pub style: ScalarStyle,
-    /// Whether the tag `!!str` makes the value a string, whatever it looks like.
+    /// Whether the tag `!!str` makes the value a string, no matter what it looks like.
     pub is_tagged_string: bool,
-    /// The place where the scalar begins, including its quote.
+    /// The place where the scalar begins. This includes its opening quote.
     pub place: Place,
     /// Whether the scalar ends on the line on which it begins.
     pub is_on_one_line: bool,
@@ -67,12 +68,12 @@ pub enum Content {
     Scalar(Scalar),
     /// A sequence of values.
     List(Vec<Node>),
-    /// The pairs of key and value, in the order of the text; a key may occur twice.
+    /// The pairs of a key and a value, in the order of the text. A key may occur twice.
     Mapping(Vec<(Scalar, Node)>),
 }
 
 impl Content {
-    /// Null without text: the content of an empty document, and of a key without a value.
+    /// A null without text. This is the content of an empty document, and of a key without a value.
     pub fn empty() -> Self {
         Self::Scalar(Scalar {
             text: String::new(),
@@ -87,13 +88,13 @@ impl Content {
 /// The limits on the size of a tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// How deep lists and mappings may be nested.
+    /// The largest depth to which lists and mappings may be nested.
     pub depth: usize,
-    /// How many values all documents may have in total.
+    /// The largest number of values that all documents may have in total.
     pub values: usize,
 }
 
-/// The reason why a text cannot be read.
+/// The reason why a text cannot be read, and the place of the problem.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {}, column {}: {problem}", place.line, place.column)]
 pub struct YamlError {
@@ -118,7 +119,7 @@ pub enum Problem {
     /// A key that is a list or mapping.
     #[error("a key is a list or mapping")]
     Key,
-    /// Lists and mappings that are nested too deep.
+    /// Lists and mappings are nested more deeply than this depth.
     #[error("lists and mappings are nested deeper than {0}")]
     TooDeep(usize),
     /// More values than allowed.
@@ -126,7 +127,7 @@ pub enum Problem {
     TooMany(usize),
 }
 
-/// Reads the only document of a text; `None` for an empty text.
+/// Reads the only document of a text. Returns `None` for an empty text.
 ///
 /// ```
 /// use feros_yaml::{Content, Limits};
@@ -138,7 +139,7 @@ pub enum Problem {
 /// ```
 ///
 /// # Errors
-/// See [`Problem`]; a second document is an error.
+/// See [`Problem`]. A second document is an error.
 pub fn document(text: &str, limits: Limits) -> Result<Option<Node>, YamlError> {
     let mut reader = Reader::new(text, limits);
     let first = reader.next_document()?;
@@ -148,7 +149,8 @@ pub fn document(text: &str, limits: Limits) -> Result<Option<Node>, YamlError> {
     }
 }
 
-/// Reads the first document of a text, and ignores further documents; `None` for an empty text.
+/// Reads the first document of a text, and ignores all further documents. Returns `None` for an
+/// empty text.
 ///
 /// # Errors
 /// See [`Problem`].
@@ -179,7 +181,7 @@ struct Open {
 struct Reader<'a> {
     parser: Parser<'a, saphyr_parser::StrInput<'a>>,
     limits: Limits,
-    /// The open lists and mappings, the innermost last.
+    /// The lists and mappings that are open. The innermost is last.
     open: Vec<Open>,
     values: usize,
 }
@@ -189,7 +191,7 @@ impl<'a> Reader<'a> {
         Self { parser: Parser::new_from_str(text), limits, open: Vec::new(), values: 0 }
     }
 
-    /// The next document; `None` at the end of the text.
+    /// The next document, or `None` at the end of the text.
     fn next_document(&mut self) -> Result<Option<Node>, YamlError> {
         while let Some(event) = self.parser.next_event() {
             let (event, span) = event.map_err(|error| {
@@ -236,7 +238,7 @@ impl<'a> Reader<'a> {
         Ok(None)
     }
 
-    /// Takes a scalar as a key or a value. Returns it if it is a whole document.
+    /// Takes a scalar as a key or as a value. Returns the scalar if it is a whole document.
     fn scalar(&mut self, scalar: Scalar) -> Result<Option<Node>, YamlError> {
         if let Some(Open { node: Node { content: Content::Mapping(_), .. }, key: key @ None }) =
             self.open.last_mut()
@@ -261,7 +263,8 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Adds a value to the list or mapping around it. Returns the value if it is a whole document.
+    /// Adds a value to the list or mapping that contains it. Returns the value if it is a whole
+    /// document.
     fn add(&mut self, node: Node) -> Result<Option<Node>, YamlError> {
         self.values += 1;
         if self.values > self.limits.values {
@@ -322,7 +325,7 @@ mod tests {
         assert_eq!(problem("? [a]\n: b").0, Problem::Key);
         let nested = format!("{}{}", "[".repeat(9), "]".repeat(9));
         assert_eq!(problem(&nested).0, Problem::TooDeep(8));
-        // The parser has its own limit, which an input may reach before the parser returns an
+        // The parser has its own limit. An input may reach that limit before the parser returns an
         // event.
         for open in ["[", "{a: ", "- "] {
             let (found, _) = problem(&open.repeat(100_000));

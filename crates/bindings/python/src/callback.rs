@@ -59,7 +59,7 @@ impl Failures {
 
     /// Runs Python; an exception ends the spinning.
     pub(crate) fn run(&self, call: impl FnOnce(Python<'_>) -> PyResult<()>) {
-        // This fails while the interpreter shuts down; nobody would see a result then.
+        // This fails while the interpreter shuts down, when the result no longer matters.
         let _ = Python::try_attach(|py| {
             if let Err(error) = call(py) {
                 let failure = self.0.lock().clone();

@@ -75,7 +75,7 @@ fn response<'py>(
 }
 
 impl Completions {
-    /// Calls the callbacks of the calls that have ended.
+    /// Polls the calls, and calls the callbacks of those that have ended.
     fn look(&self) {
         let Some(trigger) = self.trigger.get() else { return };
         let waker = Waker::from(Arc::new(Trigger(trigger.clone())));
@@ -170,8 +170,8 @@ impl Client {
 
     /// Sends a request. The executor of the node calls `callback` with the response and `None`, or
     /// with `None` and an exception. Returns the identity of the call in service introspection
-    /// events. If there is no server, the request is lost, as in stock ROS 2, or with
-    /// `needs_server` the call raises `CallFailed`.
+    /// events. If there is no server, the request is lost, as in stock ROS 2; with `needs_server`,
+    /// the function raises `CallFailed` instead.
     #[pyo3(signature = (request, callback, needs_server=false))]
     fn call_with_callback<'py>(
         &self,
@@ -183,8 +183,8 @@ impl Client {
         let condition = self.condition(py)?;
         let future = self.send(py, request, needs_server)?;
         let call = call_tuple(py, future.call_id());
-        // The first poll registers the waker. If the executor did that later, messages that the
-        // server publishes after its response could be handled before the response.
+        // The first poll registers the waker. If the executor registered the waker later, messages
+        // that the server publishes after its response could be handled before the response.
         let waker = Waker::from(Arc::new(Trigger((***condition).clone())));
         let mut call_of = CallWithCallback { future, callback, ended: None };
         let mut calls = self.completions.calls.lock();
@@ -268,8 +268,8 @@ impl Call {
         }
     }
 
-    /// The response if it has arrived; otherwise `None`, and the loop is woken for `token` when it
-    /// arrives.
+    /// Returns the response if it has arrived. Otherwise returns `None`, and wakes the loop for
+    /// `token` when the response arrives.
     fn poll<'py>(
         &self,
         py: Python<'py>,

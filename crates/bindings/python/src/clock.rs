@@ -8,7 +8,8 @@ use pyo3::prelude::*;
 
 use crate::detached::Detached;
 
-/// A clock: 1 is ROS time, 2 the system time, 3 steady time, as in `rcl`.
+/// A clock. Its type is a number, as in `rcl`: 1 for ROS time, 2 for the system time, 3 for steady
+/// time.
 #[pyclass(frozen, module = "feros._feros")]
 pub(crate) struct Clock(feros::Clock);
 
@@ -105,7 +106,7 @@ fn call(callback: &Py<PyAny>, jump: &TimeJump) {
     });
 }
 
-/// Keeps the callbacks for a clock's jumps.
+/// Keeps the callbacks for a clock's jumps registered.
 #[pyclass(frozen, module = "feros._feros")]
 pub(crate) struct JumpHandle(Mutex<Option<Detached<JumpGuard>>>);
 

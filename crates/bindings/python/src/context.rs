@@ -15,7 +15,8 @@ use crate::node::Node;
 use crate::waiting::SLICE;
 use crate::{parameter, qos};
 
-/// One participant. It leaves the graph when the context and all objects made from it are gone.
+/// One participant, which leaves the graph when the context and all objects made from it have been
+/// dropped.
 #[pyclass(frozen, module = "feros._feros")]
 pub(crate) struct Context {
     context: Detached<feros::Context>,

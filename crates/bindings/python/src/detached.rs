@@ -1,5 +1,5 @@
-//! A value whose drop may wait for another thread. The other thread may be about to call Python, so
-//! the value is dropped without the interpreter lock. In a forked child the other threads do not
+//! A value whose drop may wait for another thread. The other thread may be waiting to call Python,
+//! so the value is dropped without the interpreter lock. In a forked child the other threads do not
 //! exist, so the value is leaked.
 
 use std::ops::Deref;
@@ -32,7 +32,7 @@ impl<T: Send> Drop for Detached<T> {
         if self.process != std::process::id() {
             return std::mem::forget(value);
         }
-        // This fails while the interpreter shuts down; no thread runs Python any longer then.
+        // This fails while the interpreter shuts down, when no other thread runs Python.
         let dropped = Python::try_attach(|py| {
             let value = value.take();
             py.detach(|| drop(value));

@@ -25,7 +25,7 @@ pub(crate) struct Ready {
     stopper: Stopper,
 }
 
-/// A number that identifies the calling thread while the thread lives.
+/// Returns a number that identifies the calling thread as long as the thread exists.
 fn this_thread() -> usize {
     thread_local!(static PLACE: u8 = const { 0 });
     PLACE.with(|place| std::ptr::from_ref(place).addr())
@@ -86,7 +86,7 @@ impl Ready {
         outcome
     }
 
-    /// Runs the callback of the first entity whose group is free.
+    /// Runs the callback of the first entity whose callback group is free.
     ///
     /// # Errors
     /// Returns the exception of the callback.
@@ -125,10 +125,10 @@ impl Ready {
 pub(crate) enum Called {
     Nothing,
     Ran,
-    /// Python has to ask this entity for its callback.
+    /// Python code has to ask this entity for its callback.
     Asks(Py<PyAny>),
-    /// The callback of this entity returned a value other than `None`; the entity still holds its
-    /// group.
+    /// The callback of this entity returned a value other than `None`; the entity still occupies
+    /// its callback group.
     Returned {
         entity: Py<PyAny>,
         item: Py<PyAny>,
@@ -200,7 +200,7 @@ struct State {
 }
 
 enum Claim {
-    /// Python has to ask the entity for its callback.
+    /// Python code has to ask the entity for its callback.
     Python,
     Nothing,
     /// Another callback of the group is running.
@@ -353,7 +353,7 @@ impl EntityQueue {
     }
 
     /// Makes executors call `callback` with the first part of an item without asking the entity.
-    /// With `None` they ask the entity.
+    /// With `None`, executors ask the entity.
     fn call_directly(
         &self,
         callback: Option<Py<PyAny>>,
@@ -371,12 +371,12 @@ impl EntityQueue {
         self.replace_listener(0, listener);
     }
 
-    /// The same as `listen`, for a second listener.
+    /// Like `listen`, for a second listener.
     fn watch(&self, watcher: Option<Py<PyAny>>) {
         self.replace_listener(1, watcher);
     }
 
-    /// Notifies the recipient if items wait and it has not been notified.
+    /// Notifies the recipient if items wait and the recipient has not been notified yet.
     fn announce(&self, py: Python<'_>) -> PyResult<()> {
         self.0.announce(py)
     }

@@ -58,7 +58,7 @@ impl ExclusiveGroup {
         self.0.end(token)
     }
 
-    /// Whether no entity runs.
+    /// Whether no callback of the group is running.
     fn is_free(&self) -> bool {
         self.0.0.lock().is_none()
     }

@@ -19,14 +19,14 @@ use crate::error::error;
 use crate::node::Node;
 use crate::waiting::{SLICE, duration};
 
-/// The duration of a slice with several threads. It is longer, because the threads start and end
-/// with each slice.
+/// The duration of a slice with several threads. Such a slice is longer, because the threads start
+/// and end with each slice.
 const SLICE_OF_SEVERAL: Duration = Duration::from_millis(500);
 
 struct Inner {
     executor: feros::Executor,
     failure: Arc<Failure>,
-    /// Whether `stop` was called and spinning has not ended since.
+    /// Whether `stop` has been called, and spinning has not ended since then.
     is_stopped: AtomicBool,
     ready: Arc<Ready>,
     /// The contexts of the nodes, by node name: spinning ends when one of them is shut down.
@@ -176,7 +176,8 @@ impl Executor {
         }
     }
 
-    /// Runs one callback; returns whether it did. `timeout` is in seconds, `None` waits forever.
+    /// Runs one callback; returns whether a callback ran. `timeout` is in seconds; `None` waits
+    /// forever.
     #[pyo3(signature = (timeout=None))]
     fn spin_once(&self, py: Python<'_>, timeout: Option<f64>) -> PyResult<bool> {
         let deadline = duration(timeout).map(|timeout| Instant::now() + timeout);
@@ -202,8 +203,8 @@ impl Executor {
             let executor = &self.inner.executor;
             let mut count = 0;
             // The Rust executor may have been stopped only to check a condition (`wake`). This spin
-            // consumes that stop. Otherwise it would stay pending until somebody waits, and a
-            // caller that never waits would never find anything ready.
+            // consumes that stop. Otherwise the stop would stay pending until a caller waits, and a
+            // caller that never waits would never find a ready callback.
             if !self.inner.is_stopped.load(Ordering::Acquire) {
                 let first = executor.spin_once(Some(Duration::ZERO))?;
                 count += usize::from(matches!(first, Outcome::Completed(())));
@@ -218,7 +219,7 @@ impl Executor {
         }
     }
 
-    /// Runs callbacks until `is_done()` returns true; it is called after each callback. Returns
+    /// Runs callbacks until `is_done()`, which is called after each callback, returns true. Returns
     /// whether it returned true. `timeout` is in seconds.
     #[pyo3(signature = (is_done, timeout=None))]
     fn spin_until(
@@ -241,7 +242,7 @@ impl Executor {
                 failure.is_set()
                     || Python::attach(|py| {
                         let done = is_done.call0(py).and_then(|done| done.is_truthy(py));
-                        // A signal may arrive during the call, whose handler then raises its
+                        // A signal may arrive during the call. The signal's handler then raises its
                         // exception here.
                         done.unwrap_or_else(|error| {
                             failure.set(py, error);
@@ -258,7 +259,7 @@ impl Executor {
     }
 
     /// Waits until an `rclpy` entity is ready or `wake` is called, and returns immediately if
-    /// either happened since the last call. Returns whether one of them happened. `timeout` is in
+    /// either has happened since the last call. Returns whether either happened. `timeout` is in
     /// seconds. Only one thread may spin at a time.
     #[pyo3(signature = (timeout=None))]
     fn wait(&self, py: Python<'_>, timeout: Option<f64>) -> PyResult<bool> {
@@ -270,9 +271,9 @@ impl Executor {
     }
 
     /// Waits for a ready `rclpy` entity, and runs its callback. Returns `True` if a callback ran;
-    /// `False` if `wake` was called or the time is over; an entity, if Python has to ask the entity
-    /// for its callback; or a tuple with an entity, its item, and the result of its callback if
-    /// that is not `None`.
+    /// `False` if `wake` was called or the timeout passed; an entity, if Python code has to ask the
+    /// entity for its callback; or a tuple with an entity, its item and the result of its callback,
+    /// if that result is not `None`.
     #[pyo3(signature = (timeout=None))]
     fn wait_and_call(&self, py: Python<'_>, timeout: Option<f64>) -> PyResult<Py<PyAny>> {
         let ready = &self.inner.ready;

@@ -29,8 +29,8 @@ impl GraphListener {
         let mut waiting: Pin<Box<dyn Future<Output = ()> + Send>> = Box::pin(async move {
             let _ = context.wait_for_graph_async(|| "a change of the graph", is_woken).await;
         });
-        // The first poll registers the waker. If the context is already shut down there is nothing
-        // to wait for; callers check for that.
+        // The first poll registers the waker. If the context has already been shut down, there is
+        // nothing to wait for; callers check for this case.
         let _ = waiting.as_mut().poll(&mut Task::from_waker(&wakeups.waker(token)));
         Self { _waiting: Detached::new(Mutex::new(waiting)) }
     }

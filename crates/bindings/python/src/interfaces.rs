@@ -23,7 +23,8 @@ use crate::message::MessageType;
 #[pyclass(frozen, module = "feros._feros")]
 pub(crate) struct Interfaces {
     set: Mutex<Arc<InterfaceSet>>,
-    /// The reasons why packages could not be loaded; errors about missing types mention the first.
+    /// The reasons why packages could not be loaded; errors about missing types mention the first
+    /// reason.
     faults: Mutex<Vec<String>>,
 }
 
@@ -85,7 +86,7 @@ impl Interfaces {
 
 #[pymethods]
 impl Interfaces {
-    /// The interfaces that Feros ships, and those that the environment names.
+    /// Makes the set of interfaces that Feros ships and that the environment names.
     #[new]
     fn new() -> Self {
         let mut set = InterfaceSet::new();
@@ -101,7 +102,8 @@ impl Interfaces {
         Ok(packages)
     }
 
-    /// Describes the places where types are found, with the error of a package that cannot be read.
+    /// Describes the places in which Feros looks for types, with the error of a package that cannot
+    /// be read.
     fn places(&self) -> String {
         let fault = match self.faults.lock().first() {
             Some(fault) => format!("; also, some packages cannot be read: {fault}"),
@@ -140,8 +142,8 @@ impl Interfaces {
     /// A message type whose class has not been made yet.
     fn message_type(&self, name: &str) -> PyResult<MessageType> {
         let (set, name) = self.find_in(name)?;
-        // The description fails for circular or missing references, before anything is made from
-        // the type.
+        // Circular or missing references make the description fail here, before anything is made
+        // from the type.
         let description = set.type_description(&name).map_err(|error| self.unknown(error))?;
         match set.message(&name) {
             Some(definition) => {

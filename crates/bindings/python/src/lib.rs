@@ -3,7 +3,7 @@
 //! need the Rust library.
 //!
 //! The folder `python/feros/compat` has packages with the names of stock ROS 2, built on `feros`.
-//! The wheel puts this folder last on Python's path, `feros run` puts it first.
+//! The wheel puts this folder last on Python's path; `feros run` puts it first.
 //!
 //! # Modules
 //!

@@ -1,5 +1,5 @@
-//! Managed nodes: the state machine and its services are in Rust, the callbacks of the transitions
-//! in Python.
+//! Managed nodes: the state machine and its services are in Rust, and the callbacks of the
+//! transitions are in Python.
 
 use std::sync::Arc;
 

@@ -28,7 +28,7 @@ pub(crate) use plan::{Plan, scalar};
 
 use crate::ffi;
 
-/// A message type: its definition, and once its class has been made, the plan that encodes and
+/// A message type: its definition and, once its class has been made, the plan that encodes and
 /// decodes instances.
 #[pyclass(frozen, module = "feros._feros")]
 pub(crate) struct MessageType {
@@ -56,13 +56,13 @@ impl MessageType {
         &self.description
     }
 
-    /// The plan to encode and decode its messages.
+    /// The plan for encoding and decoding messages of the type.
     pub(crate) fn plan(&self) -> PyResult<&Arc<Plan>> {
         let unbound = || PyRuntimeError::new_err(format!("{} has no class yet", self.name()));
         self.plan.get().ok_or_else(unbound)
     }
 
-    /// The identity that its endpoints announce.
+    /// The identity that endpoints of the type announce.
     pub(crate) fn identity(&self) -> TypeIdentity {
         TypeIdentity { name: self.name(), hash: Some(self.hash) }
     }
@@ -100,7 +100,7 @@ impl MessageType {
     }
 
     /// Completes the class that was made for the type: adds an attribute for each field. `nested`
-    /// has the types of nested messages by name; they are already complete.
+    /// has the types of nested messages by name; the classes of those types are already complete.
     fn bind(
         &self,
         class: &Bound<'_, PyType>,

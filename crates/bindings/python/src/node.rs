@@ -240,7 +240,7 @@ impl Node {
     }
 
     /// Publishes the messages of a child logger of the node's logger on `/rosout` as long as the
-    /// result lives.
+    /// result exists.
     fn child_logger(&self, name: &str) -> Logger {
         Logger { _logger: Detached::new(self.node.child_logger(name)) }
     }
@@ -363,7 +363,7 @@ impl Node {
     }
 }
 
-/// As long as this object lives, the logger's messages are published on `/rosout`.
+/// Publishes the logger's messages on `/rosout` as long as this object exists.
 #[pyclass(frozen, module = "feros._feros")]
 pub(crate) struct Logger {
     _logger: Detached<feros::Logger>,

@@ -14,8 +14,8 @@ use crate::callback::Failures;
 use crate::detached::Detached;
 use crate::error::ParameterError;
 
-/// Converts a Python object to a parameter value. A list has the type of its elements; integers
-/// among floating-point numbers count as floating-point numbers.
+/// Converts a Python object to a parameter value. A list has the type of its elements; in a list of
+/// integers and floating-point numbers, all elements count as floating-point numbers.
 pub(crate) fn from_python(value: &Bound<'_, PyAny>) -> PyResult<ParameterValue> {
     if value.is_none() {
         return Ok(ParameterValue::NotSet);
@@ -238,7 +238,7 @@ impl Parameters {
         Ok(found)
     }
 
-    /// Sets all of these parameters, or none.
+    /// Sets all of these parameters; if one of them cannot be set, sets none.
     fn set(&self, py: Python<'_>, values: &Bound<'_, PyDict>) -> PyResult<()> {
         let values = values
             .iter()
@@ -345,7 +345,8 @@ fn describe<'py>(
     Ok(described)
 }
 
-/// A registered parameter callback. It is called until `remove` is called or this object is gone.
+/// A registered parameter callback. It is called until `remove` is called or this object is
+/// dropped.
 #[pyclass(frozen, module = "feros._feros")]
 pub(crate) struct ParameterCallback(Mutex<Option<ParameterCallbackGuard>>);
 

@@ -159,7 +159,7 @@ impl Publisher {
     }
 
     /// Waits until all reliable subscriptions have acknowledged all published messages; returns
-    /// whether they did.
+    /// whether they have.
     #[pyo3(signature = (timeout=None))]
     fn wait_for_all_acked(&self, py: Python<'_>, timeout: Option<f64>) -> bool {
         let timeout = duration(timeout).unwrap_or(std::time::Duration::from_secs(1 << 30));
@@ -170,7 +170,7 @@ impl Publisher {
         self.publisher.assert_liveliness().map_err(error)
     }
 
-    /// The transport of each match, and the reason why it is not a faster transport.
+    /// The transport of each match, and the reason why the match does not use a faster transport.
     fn transports(&self) -> Vec<(Option<String>, Option<String>)> {
         let matches = self.publisher.transports().into_iter();
         matches

@@ -9,8 +9,8 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 /// A profile: history, depth, reliability, durability, deadline, lifespan, liveliness, liveliness
-/// lease, and whether the engine uses names without ROS's prefixes. Durations are in nanoseconds,
-/// negative if there is no limit.
+/// lease, and whether the engine uses names without ROS's prefixes. Durations are in nanoseconds; a
+/// negative duration means no limit.
 pub(crate) type QosTuple = (u8, usize, u8, u8, i64, i64, u8, i64, bool);
 
 fn no_value(policy: &str, number: u8) -> PyErr {

@@ -98,7 +98,7 @@ impl Opener {
         }
         let description = self.message_type.get().description();
         let filter = SerializedFilter::new(description, options.clone()).map_err(error)?;
-        // Another thread may have set it first.
+        // Another thread may have set the filter first.
         self.filter
             .set(filter)
             .or_else(|_| self.set_filter((options.expression, options.parameters)))
@@ -281,7 +281,7 @@ impl Subscription {
         wait_in_slices(py, timeout, wait)?.map_err(wait_error)
     }
 
-    /// The number of messages that were refused because they are not of the type.
+    /// The number of messages that were refused because they do not have the subscription's type.
     #[getter]
     fn refused_messages(&self) -> u64 {
         self.opener.malformed.total() + self.subscription.refused_messages()
@@ -293,7 +293,7 @@ impl Subscription {
         self.opener.set_filter((expression, parameters))
     }
 
-    /// The content filter, if one has ever been set.
+    /// The content filter, if a filter has ever been set.
     #[getter]
     fn content_filter(&self) -> Option<FilterTuple> {
         let options = self.opener.filter.get()?.options();
@@ -333,7 +333,7 @@ struct Queue {
     dropped: u64,
 }
 
-/// A subscription whose messages wait to be taken. If there are too many, the oldest message is
+/// A subscription whose messages wait to be taken. If too many messages wait, the oldest message is
 /// dropped.
 #[pyclass(frozen, module = "feros._feros")]
 pub(crate) struct Inbox {
@@ -378,8 +378,8 @@ impl Inbox {
 
 #[pymethods]
 impl Inbox {
-    /// The next message and its information. If there is none, returns `None`; with `wakeups` the
-    /// loop is then woken for `token` when a message arrives.
+    /// The next message and its information. If there is no message, returns `None`; with
+    /// `wakeups`, the loop is then woken for `token` when a message arrives.
     #[pyo3(signature = (wakeups=None, token=0))]
     fn take<'py>(
         &self,
@@ -400,7 +400,7 @@ impl Inbox {
         }
     }
 
-    /// The number of messages that were dropped because nobody took them in time.
+    /// The number of messages that were dropped because they were not taken in time.
     #[getter]
     fn dropped_messages(&self) -> u64 {
         self.queue.lock().dropped

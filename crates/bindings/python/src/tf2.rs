@@ -83,12 +83,12 @@ fn transform_error(error: TransformError) -> PyErr {
     }
 }
 
-/// Converts a Python message to a Rust one.
+/// Converts a Python message to a Rust message.
 fn read<M: Message>(message_type: &Py<MessageType>, message: &Bound<'_, PyAny>) -> PyResult<M> {
     from_bytes(&message_type.get().to_vec(message)?).map_err(error)
 }
 
-/// Converts a Rust message to a Python one.
+/// Converts a Rust message to a Python message.
 fn written<'py, M: Message>(
     py: Python<'py>,
     message_type: &Py<MessageType>,
@@ -351,8 +351,8 @@ impl TransformWait {
         }
     }
 
-    /// The transform, if it is known; otherwise `None`, and the event loop is later woken to ask
-    /// again.
+    /// Returns the transform, if it is known. Otherwise returns `None`, and wakes the event loop
+    /// later to poll again.
     fn poll<'py>(
         &self,
         py: Python<'py>,

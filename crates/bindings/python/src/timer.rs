@@ -80,7 +80,7 @@ impl GuardCondition {
 
 #[pymethods]
 impl GuardCondition {
-    /// Triggers it, from any thread.
+    /// Triggers the guard condition. May be called from any thread.
     fn trigger(&self) {
         self.0.trigger();
     }

@@ -1,5 +1,5 @@
-//! Waits that suit Python: without the interpreter lock, and with regular checks for signals, so
-//! that Ctrl-C ends any wait.
+//! Waits for use from Python: they do not hold the interpreter lock, and check for signals
+//! regularly, so that Ctrl-C ends any wait.
 
 use std::time::{Duration, Instant};
 

@@ -1,4 +1,4 @@
-//! Wakes an asyncio event loop, through one descriptor for everything that the loop waits for.
+//! Wakes an asyncio event loop, through one file descriptor for everything that the loop waits for.
 //! Waking the loop does not take the interpreter lock.
 
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -26,8 +26,7 @@ impl Bell {
         }
         drop(ready);
         if was_empty {
-            // This can only fail if the counter is full, and then the descriptor is already
-            // readable.
+            // This can only fail if the counter is full. The descriptor is then already readable.
             let _ = rustix::io::write(&self.descriptor, &1_u64.to_ne_bytes());
         }
     }

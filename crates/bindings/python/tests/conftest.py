@@ -1,4 +1,4 @@
-"""Shared by the tests: a domain of their own, stock ROS 2 as a peer, waits for conditions."""
+"""Fixtures of the tests: a separate domain, stock ROS 2 as a peer, and waits for conditions."""
 
 import os
 import socket
@@ -17,7 +17,7 @@ PEERS = Path(__file__).parent / "peers"
 
 @pytest.fixture(scope="session", autouse=True)
 def domain():
-    """A domain that nobody else on this machine uses."""
+    """A domain that no other test on this machine uses."""
     watchdog = time.monotonic() + 600
     while time.monotonic() < watchdog:
         for number in DOMAINS:

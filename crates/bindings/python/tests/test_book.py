@@ -1,4 +1,4 @@
-"""The programs on the book's pages run unchanged, beside another process."""
+"""The programs on the book's pages run unchanged, next to another process."""
 
 import re
 import signal
@@ -22,8 +22,8 @@ STAYS = "\nimport sys\nprint('at the end', flush=True)\nsys.stdin.read()\n"
 
 @dataclass
 class Case:
-    """How a block runs: the code before and after the block, its output, and the requests to the
-    other process and that process's output. A block that does not end alone is interrupted."""
+    """How a block runs: the code before and after the block, its output, and the requests to and
+    the output of the other process. A block that does not end by itself is interrupted."""
 
     before: str = ""
     after: str = ""

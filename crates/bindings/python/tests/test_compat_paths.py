@@ -153,7 +153,7 @@ def test_the_wheel_puts_its_packages_last(command, foreign):
     last = "import sys, rclpy; print(sys.path[-1], rclpy.__file__)"
     folder, rclpy = python("-c", last).split()
     assert Path(folder) == COMPATIBLE and Path(rclpy).is_relative_to(COMPATIBLE)
-    # Each interpreter would execute a line that begins with `import` when it starts.
+    # Every interpreter would execute, at its start, a line that begins with `import`.
     (path_file,) = Path(sysconfig.get_path("platlib")).glob("*feros*.pth")
     assert path_file.read_text() == "feros/compat\n"
     assert python("-c", "import rclpy; print(rclpy.whose)", path=[foreign]).strip() == "foreign"

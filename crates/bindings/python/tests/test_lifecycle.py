@@ -1,4 +1,5 @@
-"""Managed nodes: their callbacks, what they send and when, with stock ROS 2 on the other side."""
+"""Managed nodes: their callbacks, and the messages that they send in each state, with stock ROS 2
+on the other side."""
 
 import pytest
 

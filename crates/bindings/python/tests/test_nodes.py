@@ -95,7 +95,7 @@ def test_what_a_condition_raises_ends_the_wait_for_it(context):
 
     def is_done():
         asked.append(True)
-        if len(asked) == 2:  # the first call by the executor, not the caller
+        if len(asked) == 2:  # the executor and not the caller made the first call
             raise KeyError("while asked")
         return len(asked) > 2
 

@@ -1,4 +1,4 @@
-"""The package as installed: the command, the time of the import, its types."""
+"""The installed package: the command, the time of the import, and its types."""
 
 import os
 import shutil

@@ -1,4 +1,4 @@
-//! Memory that the host program frees, from the allocator that the host program passed.
+//! Allocates memory that the host program frees, with the allocator that the host program passed.
 
 use std::ffi::{CStr, c_char, c_void};
 use std::ptr;
@@ -79,11 +79,10 @@ impl Allocator {
     }
 
     /// # Safety
-    /// The memory came from this allocator, or is null, and nobody uses it any longer.
+    /// The memory came from this allocator, or is null, and is not used afterwards.
     pub(crate) unsafe fn free<T>(&self, memory: *mut T) {
         if !memory.is_null() {
-            // SAFETY: [allocators] the memory came from this allocator, and nobody uses it any
-            // longer.
+            // SAFETY: [allocators] the memory came from this allocator, and is not used afterwards.
             unsafe { (self.deallocate)(memory.cast(), self.raw.state) };
         }
     }
@@ -132,7 +131,7 @@ impl Allocator {
     }
 
     /// # Safety
-    /// This allocator made the array, and nobody uses it any longer.
+    /// This allocator made the array, which is not used afterwards.
     unsafe fn free_texts(&self, array: &rcutils_string_array_t) {
         for index in 0..array.size {
             // SAFETY: the array has `size` strings, each from this allocator.
@@ -176,8 +175,8 @@ impl Allocator {
 }
 
 impl rcutils_uint8_array_t {
-    /// Sets the length, and takes memory from the array's allocator as needed. The old content is
-    /// lost.
+    /// Sets the length, and allocates memory with the array's allocator as needed. The old content
+    /// is lost.
     ///
     /// # Safety
     /// The array was initialized, and nobody else uses it.
@@ -197,15 +196,15 @@ impl rcutils_uint8_array_t {
         if len == 0 {
             return Ok(&mut []);
         }
-        // SAFETY: the buffer has room for `len` bytes, and the borrow of the array is unique.
-        // Nobody reads bytes of the heap that were never written: the caller writes all of them.
+        // SAFETY: the buffer has room for `len` bytes, and the borrow of the array is unique. No
+        // code reads bytes that have not been written, because the caller writes all of them.
         Ok(unsafe { std::slice::from_raw_parts_mut(self.buffer, len) })
     }
 
     /// The bytes.
     ///
     /// # Safety
-    /// The array was initialized, and nobody writes it during the call.
+    /// The array is initialized, and no other thread writes it during the call.
     pub(crate) unsafe fn bytes(&self) -> &[u8] {
         if self.buffer.is_null() {
             return &[];
@@ -217,7 +216,7 @@ impl rcutils_uint8_array_t {
 }
 
 impl rcutils_string_array_t {
-    /// Whether the array is still empty, as the functions that fill one require.
+    /// Whether the array is still empty, as functions that fill an array require.
     pub(crate) fn is_zero(&self) -> bool {
         self.size == 0 && self.data.is_null()
     }
@@ -247,7 +246,7 @@ unsafe extern "C" fn c_zero_allocate(count: usize, size: usize, _: *mut c_void) 
 mod tests {
     use super::*;
 
-    /// Counts the allocations that are not freed yet, and fails after `budget` allocations.
+    /// Counts the allocations that have not been freed yet, and fails after `budget` allocations.
     struct Limited {
         live: isize,
         budget: usize,

@@ -10,7 +10,7 @@ use crate::ffi::{
 };
 use crate::identity::identifier;
 
-/// An object with the identifier of the implementation that made it.
+/// An object that has the identifier of the implementation that made the object.
 pub(crate) trait Identified {
     /// The kind of object, as errors name it.
     const WHAT: &'static str;
@@ -74,7 +74,7 @@ pub(crate) unsafe fn ours<'a, T: Identified>(pointer: *const T) -> Result<&'a T,
     }
 }
 
-/// The `impl_` pointer of a context. A context keeps it after shutdown.
+/// The `impl_` pointer of a context. The context keeps this pointer after shutdown.
 ///
 /// # Safety
 /// The contract of [`given`].

@@ -1,6 +1,6 @@
 //! The thread that calls the listeners of host programs that never wait, such as the events
 //! executors of rclcpp and rclpy. The thread starts when the first entity gets a listener, and ends
-//! with the context. "News" means items or events that have not been reported to the listener.
+//! with the context. "News" means items or events that have not been reported to the listener yet.
 
 use std::sync::{Arc, Weak};
 use std::thread;
@@ -23,8 +23,8 @@ pub(crate) trait Told: Send + Sync {
     fn tell(&self);
 }
 
-/// An entity in the thread's wait set. It is ready when it has news, even if untaken items remain
-/// from before.
+/// An entity in the thread's wait set. It is ready only when it has news. Older items that have not
+/// been taken do not make it ready.
 struct News(Arc<dyn Told>);
 
 impl Waitable for News {
@@ -53,14 +53,14 @@ struct State {
 }
 
 impl CallbackThread {
-    /// The thread calls `doorbell` once, when it starts; other processes wake the thread with that
-    /// doorbell.
+    /// Makes the thread of a context, which has not started yet. When the thread starts, it calls
+    /// `doorbell` once; other processes wake the thread with that doorbell.
     pub(crate) fn new(doorbell: fn() -> Option<Arc<dyn DoorbellMemory>>) -> Arc<Self> {
         let changed = GuardCondition::without_callback();
         Arc::new(Self { changed, doorbell, state: Mutex::default() })
     }
 
-    /// Starts or stops to report this entity's news to its listener. Earlier news is reported
+    /// Starts or stops reporting this entity's news to its listener. Earlier news is reported
     /// immediately.
     pub(crate) fn listen(
         self: &Arc<Self>,
@@ -113,7 +113,8 @@ impl CallbackThread {
         }
     }
 
-    /// The entities with listeners, or `None` if they have not changed since this generation.
+    /// The entities with listeners; `None` if the set of entities has not changed since this
+    /// generation.
     fn told_since(&self, generation: u64) -> Option<(u64, Vec<Arc<dyn Told>>)> {
         let state = self.state.lock();
         (state.generation != generation).then(|| (state.generation, state.told.clone()))
@@ -122,7 +123,7 @@ impl CallbackThread {
 
 impl Drop for CallbackThread {
     fn drop(&mut self) {
-        self.changed.trigger(); // the thread finds that its owner is gone
+        self.changed.trigger(); // the thread finds that its owner has been dropped
     }
 }
 

@@ -20,7 +20,7 @@ use crate::identity::identifier;
 use crate::inbox::Source;
 use crate::{info, qos};
 
-/// The end object: what `data` of a client points at.
+/// The end object, at which `data` of a client points.
 pub(crate) struct ClientEnd {
     call: CallEnd<Responses>,
     client: Client,
@@ -76,7 +76,7 @@ fn create(wanted: Wanted<'_>) -> Result<*mut rmw_client_t, Failure> {
             force_mapping: None,
             transports: context.transports,
             ringer: &ringer,
-            on_response: Arc::new(|| ()), // the ringer already reports responses
+            on_response: Arc::new(|| ()), // the ringer already announces responses
             on_match: Arc::new(move || graph.trigger()),
         },
     )
@@ -93,7 +93,7 @@ fn create(wanted: Wanted<'_>) -> Result<*mut rmw_client_t, Failure> {
 /// Destroys a client.
 ///
 /// # Safety
-/// Node and client are null or valid; nobody uses the client any longer.
+/// Node and client are null or valid; the client is not used afterwards.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_destroy_client(
     node: *mut rmw_node_t,

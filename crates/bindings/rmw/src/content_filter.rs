@@ -19,7 +19,7 @@ pub(crate) struct Filter {
     current: RwLock<Option<Arc<Current>>>,
 }
 
-// SAFETY: the type support is a static in its library, and nobody changes it.
+// SAFETY: the type support is a static in its library, and is never changed.
 unsafe impl Send for Filter {}
 // SAFETY: as for `Send`.
 unsafe impl Sync for Filter {}

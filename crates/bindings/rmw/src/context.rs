@@ -16,7 +16,7 @@ use crate::error::Failure;
 use crate::ffi::{rmw_context_t, rmw_guard_condition_t};
 use crate::guard_condition;
 
-/// A context. Its nodes and endpoints share it, and it ends with the last of them.
+/// A context. Its nodes and endpoints share this value, which is dropped with the last of them.
 pub(crate) struct Context {
     pub(crate) session: Arc<dyn Session>,
     pub(crate) transports: TransportSet,
@@ -90,12 +90,12 @@ impl Context {
         }
     }
 
-    /// The pointer that `rmw_context_t` holds.
+    /// Converts the context into the pointer that `rmw_context_t` holds.
     pub(crate) fn into_raw(self: Arc<Self>) -> *mut c_void {
         Arc::into_raw(self).cast_mut().cast()
     }
 
-    /// Makes the creation of nodes fail from now on.
+    /// Shuts the context down: from now on, the creation of nodes fails.
     pub(crate) fn shut_down(&self) {
         if !self.is_shut_down.swap(true, Ordering::AcqRel)
             && let Err(error) = feros_trace::write()

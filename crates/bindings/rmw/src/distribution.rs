@@ -21,7 +21,7 @@ const CALLERS: [&str; 3] = ["librcl.so", "librmw_implementation.so", "librmw.so"
 const MOST_BYTES: u64 = 1 << 20;
 
 /// Fails if `ROS_DISTRO` names another distribution, or if the loaded ROS 2 libraries belong to
-/// another one. Unknown distributions pass.
+/// another distribution. Unknown distributions pass.
 pub(crate) fn check() -> Result<(), Failure> {
     check_name(std::env::var("ROS_DISTRO").ok().as_deref())?;
     static LOADED: OnceLock<Option<Loaded>> = OnceLock::new();

@@ -6,8 +6,8 @@ use std::time::Duration;
 use feros_executor::DoorbellMemory;
 use feros_shm::ProcessSegment;
 
-/// The interval at which a wait without a doorbell looks for messages of other processes. A process
-/// has only a limited number of doorbells.
+/// The interval at which a wait without a doorbell checks for messages from other processes. A
+/// process has only a limited number of doorbells.
 pub(crate) const WITHOUT_DOORBELL: Duration = Duration::from_millis(10);
 
 /// A new doorbell of this process; `None` if the process cannot get one. Without a doorbell

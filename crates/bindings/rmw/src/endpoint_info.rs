@@ -62,7 +62,7 @@ fn fill(
 /// [`fill`] made the strings with this allocator.
 unsafe fn free(info: &rmw_topic_endpoint_info_t, allocator: &Allocator) {
     for text in [info.node_name, info.node_namespace, info.topic_type] {
-        // SAFETY: [allocators] this allocator made the strings, and nobody uses them any longer.
+        // SAFETY: [allocators] this allocator made the strings, which are not used afterwards.
         unsafe { allocator.free(text.cast_mut()) };
     }
 }

@@ -1,6 +1,6 @@
-//! The result of an rmw function that fails: a code, and a text with cause and cure, which rcutils
-//! stores per thread. Every entry point of the library runs in [`guarded`] or [`guarded_pointer`],
-//! which turn a panic into an error.
+//! The result of an rmw function that fails: a code, and a text with the cause and the cure, which
+//! rcutils stores per thread. Every entry point of the library runs in [`guarded`] or
+//! [`guarded_pointer`], which turn a panic into an error.
 
 use std::any::Any;
 use std::fmt::Display;
@@ -19,7 +19,7 @@ use crate::identity::NAME;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Failure {
     pub(crate) code: rmw_ret_t,
-    /// Empty if the code says everything, as for a timeout.
+    /// The text for people; empty if the code is sufficient, as for a timeout.
     pub(crate) text: String,
 }
 
@@ -58,7 +58,7 @@ impl Failure {
         Self::new(RMW_RET_BAD_ALLOC, text)
     }
 
-    /// The time ran out. The code says everything, so the text is empty.
+    /// The timeout passed. The code is sufficient, so the text is empty.
     pub(crate) fn timeout() -> Self {
         Self::new(RMW_RET_TIMEOUT, "")
     }
@@ -90,8 +90,8 @@ impl Failure {
 
 /// Runs the body of a function that returns a code.
 pub(crate) fn guarded(body: impl FnOnce() -> Result<(), Failure>) -> rmw_ret_t {
-    // Unwind safety: only later calls on the same object see the state after a panic, and its locks
-    // ignore poisoning.
+    // Unwind safety: only later calls on the same object see the state after a panic, and the locks
+    // of the object ignore poisoning.
     match catch_unwind(AssertUnwindSafe(body)) {
         Ok(Ok(())) => RMW_RET_OK,
         Ok(Err(failure)) => failure.tell(),

@@ -20,8 +20,8 @@ use crate::identity::identifier;
 use crate::listener::Listener;
 use crate::status::{Eventful, Status};
 
-/// Counts the endpoint's reports of events. The counter exists before the endpoint, which is
-/// created with the function that reports.
+/// Counts how many times the endpoint has reported events. The counter exists before the endpoint,
+/// because the endpoint is created with the function that it calls to report.
 struct News {
     ringer: Ringer,
     /// The number of reports.
@@ -41,7 +41,7 @@ impl News {
     }
 }
 
-/// The events of an endpoint that does not exist yet.
+/// The events of an endpoint that is about to be created.
 pub(crate) struct Statuses(Arc<News>);
 
 impl Statuses {
@@ -57,7 +57,8 @@ impl Statuses {
     }
 }
 
-/// The events of one endpoint, with an object for each kind that the host program asked for.
+/// The events of one endpoint, with an object for each kind of event that the host program has
+/// requested.
 pub(crate) struct Events {
     news: Arc<News>,
     endpoint: Arc<dyn Eventful>,
@@ -97,7 +98,7 @@ impl Events {
         Ok(pointer)
     }
 
-    /// Stops reporting to the listeners.
+    /// Stops reporting events to the listeners.
     pub(crate) fn finish(&self) {
         let asked_for: Vec<_> =
             self.asked_for.lock().iter().map(|end| Arc::clone(&end.entity)).collect();
@@ -110,7 +111,7 @@ impl Events {
     }
 }
 
-/// The end object: what `data` of an event points at.
+/// The end object, at which `data` of an event points.
 pub(crate) struct EventEnd {
     entity: Arc<EventEntity>,
     pub(crate) waitable: Arc<dyn Waitable>,
@@ -134,7 +135,7 @@ struct State {
     seen: u64,
     /// The number of events at that time.
     count: u64,
-    /// The number of these events whose status was taken.
+    /// The number of these events whose status has been taken.
     taken: u64,
     /// The number of these events that the listener has been told about.
     told: u64,
@@ -143,8 +144,8 @@ struct State {
 }
 
 impl EventEntity {
-    /// Counts the events again if the endpoint has reported since the last count; then calls `read`
-    /// with the state.
+    /// Counts the events again if the endpoint has reported any since the last count, and then
+    /// calls `read` with the state.
     fn look<T>(&self, read: impl FnOnce(&mut State) -> T) -> T {
         let mut state = self.state.lock();
         let told = self.news.told.load(Ordering::Acquire);
@@ -211,7 +212,7 @@ impl Told for EventEntity {
 /// Initializes an event of one kind of an endpoint.
 ///
 /// # Safety
-/// The event is null or valid, and it is zero-initialized or was finished.
+/// The event is null or valid, and it is zero-initialized or has been finalized.
 pub(crate) unsafe fn init(
     event: *mut rmw_event_t,
     events: &Events,

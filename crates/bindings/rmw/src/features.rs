@@ -10,7 +10,8 @@ use crate::ffi::{
     rmw_publisher_t, rmw_ret_t, rmw_subscription_t, rosidl_message_type_support_t,
 };
 
-/// Whether a feature is supported: only the publication sequence number of messages is.
+/// Whether a feature is supported. The only supported feature is the publication sequence number of
+/// messages.
 #[unsafe(no_mangle)]
 extern "C" fn rmw_feature_supported(feature: u32) -> bool {
     feature == RMW_FEATURE_MESSAGE_INFO_PUBLICATION_SEQUENCE_NUMBER
@@ -130,7 +131,7 @@ extern "C" fn rmw_take_dynamic_message(
     without_dynamic_messages()
 }
 
-/// Not supported: takes such a message with its information.
+/// Not supported: takes a message whose type is only known at run time, with its information.
 #[unsafe(no_mangle)]
 extern "C" fn rmw_take_dynamic_message_with_info(
     _: *const rmw_subscription_t,

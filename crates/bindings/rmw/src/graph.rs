@@ -78,8 +78,8 @@ unsafe fn node_names(
     let allocator = Allocator::of_c();
     let texts =
         |of: fn(&feros_engine::NodeInfo) -> &str| allocator.texts(graph.nodes.iter().map(of));
-    // The earlier arrays are not freed if a later one fails: once the C allocator fails, nothing
-    // works any longer.
+    // The earlier arrays are not freed if a later array fails: a process in which the C allocator
+    // fails cannot continue anyway.
     let of_names = texts(|node| node.name.name())?;
     let of_namespaces = texts(|node| node.name.namespace())?;
     if let Some(enclaves) = enclaves {

@@ -11,7 +11,7 @@ use crate::ffi::{rmw_context_t, rmw_guard_condition_t, rmw_ret_t};
 use crate::handle::{self, handle};
 use crate::identity::identifier;
 
-/// The end object: what `data` of a guard condition points at.
+/// The end object, at which `data` of a guard condition points.
 pub(crate) struct GuardConditionEnd {
     pub(crate) condition: GuardCondition,
     pub(crate) waitable: Arc<dyn Waitable>,
@@ -28,7 +28,7 @@ pub(crate) struct Object {
 // SAFETY: the object owns the values that the pointers point at and does not move them, and they
 // are `Sync`.
 unsafe impl Send for Object {}
-// SAFETY: as for `Send`; the object itself is never changed.
+// SAFETY: as for `Send`, and the object itself is never changed.
 unsafe impl Sync for Object {}
 
 impl Object {
@@ -72,8 +72,8 @@ unsafe extern "C" fn rmw_create_guard_condition(
 /// Destroys a guard condition.
 ///
 /// # Safety
-/// The guard condition is null or was made by [`rmw_create_guard_condition`], and nobody uses it
-/// any longer.
+/// The guard condition is null or was made by [`rmw_create_guard_condition`], and is not used
+/// afterwards.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_destroy_guard_condition(
     guard_condition: *mut rmw_guard_condition_t,
@@ -84,7 +84,8 @@ unsafe extern "C" fn rmw_destroy_guard_condition(
     })
 }
 
-/// Triggers a guard condition: ends the current wait for it, or else the next one.
+/// Triggers a guard condition. This ends the current wait for the guard condition or, if there is
+/// none, the next wait.
 ///
 /// # Safety
 /// The guard condition is null or valid.

@@ -2,9 +2,9 @@
 //! state.
 //!
 //! The library is not linked to any library of ROS 2. It may be loaded before all of them
-//! (`LD_PRELOAD`), by a loader into a scope of its own (`dlopen` of librmw_implementation), or into
-//! a Python process whose extension modules keep their libraries to themselves. So the functions
-//! are looked up when they are first needed: first in the scope of the process, then in a
+//! (`LD_PRELOAD`), by a loader into a separate scope (`dlopen` by librmw_implementation), or into a
+//! Python process whose extension modules keep their libraries private. So the library looks the
+//! functions up when they are first needed: first in the scope of the process, then in a
 //! librcutils.so that is already loaded.
 
 use std::ffi::{CStr, CString, c_char, c_void};

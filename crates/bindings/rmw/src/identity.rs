@@ -5,7 +5,7 @@ use std::ffi::c_char;
 /// The name, as in `RMW_IMPLEMENTATION`.
 pub(crate) const NAME: &str = "rmw_feros";
 
-/// A static, not a constant, because objects are compared by this address.
+/// A static and not a constant, because this address identifies objects of this implementation.
 static IDENTIFIER: [u8; 10] = *b"rmw_feros\0";
 /// Messages have the same serialized form as in stock ROS 2.
 static SERIALIZATION_FORMAT: [u8; 4] = *b"cdr\0";

@@ -1,5 +1,6 @@
 //! The inbox of an entity: the items that have arrived for it. A wait fetches items ahead of time
-//! to see whether there are any, listeners get the number of new items, and takes remove items.
+//! to see whether there are any. Listeners get the number of new items. The take functions remove
+//! items.
 
 use std::collections::VecDeque;
 
@@ -18,11 +19,12 @@ pub(crate) trait Source: Send {
     fn next(&mut self) -> Result<Option<Self::Item>, Failure>;
 }
 
-/// The items that arrived and were not taken. The inbox closes when its entity ends; a thread that
-/// still waits for the entity then finds nothing.
+/// The items that have arrived and have not been taken. The inbox closes when its entity ends; a
+/// thread that still waits for the entity then finds nothing.
 pub(crate) struct Inbox<S: Source> {
     contents: Mutex<Option<Contents<S>>>,
-    /// The limit on items that are fetched ahead. The source may hold as many again.
+    /// The limit on items that are fetched ahead. The source may hold the same number of items in
+    /// addition.
     limit: usize,
     /// Whether fetching ahead stops at the limit, instead of pushing out the oldest item.
     is_lossless: bool,
@@ -32,9 +34,9 @@ pub(crate) struct Inbox<S: Source> {
 
 struct Contents<S: Source> {
     source: S,
-    /// The items that were fetched and not taken, oldest first.
+    /// The items that have been fetched and not taken, the oldest first.
     seen: VecDeque<S::Item>,
-    /// The number of items at the end of `seen` that `count_news` has not counted.
+    /// The number of items at the end of `seen` that `count_news` has not counted yet.
     uncounted: usize,
     pushed_out: u64,
     untaken: FailureCounter,
@@ -73,8 +75,8 @@ impl<S: Source> Inbox<S> {
         Ok(Some(item))
     }
 
-    /// Whether there is an item that has not been counted. Fetches all items up to the limit; calls
-    /// `on_pushed_out` if that pushed out older items.
+    /// Whether there is an item that has not been counted. Fetches all items up to the limit, and
+    /// calls `on_pushed_out` if they push out older items.
     pub(crate) fn has_news(&self, on_pushed_out: impl FnOnce()) -> bool {
         let mut pushed_out = Vec::new();
         let mut contents = self.contents.lock();
@@ -189,7 +191,7 @@ mod tests {
         for expected in 1..=3 {
             assert_eq!(inbox.take(), Ok(Some(expected)));
         }
-        // An item that was taken before anybody counted it is no longer news.
+        // An item that is taken before it has been counted is no longer news.
         numbers.0.lock().push_back(4);
         assert!(inbox.has_item());
         assert_eq!(inbox.take(), Ok(Some(4)));

@@ -40,7 +40,7 @@ impl From<MessageInfo> for rmw_message_info_t {
                 .unwrap_or(SEQUENCE_NUMBER_UNSUPPORTED),
             reception_sequence_number: SEQUENCE_NUMBER_UNSUPPORTED,
             publisher_gid: gid(info.publisher_gid),
-            // False, since messages that rclcpp delivers intra-process never get here.
+            // False, since messages that rclcpp delivers intra-process never reach this library.
             from_intra_process: false,
         }
     }

@@ -138,8 +138,8 @@ unsafe fn copy(from: &rmw_init_options_t) -> Result<rmw_init_options_t, Failure>
 /// Frees the memory of options.
 ///
 /// # Safety
-/// The memory came from this allocator, and that of the peers from the allocator of the discovery
-/// options.
+/// The memory came from this allocator, and the memory of the peers from the allocator of the
+/// discovery options.
 unsafe fn free(options: &mut rmw_init_options_t, allocator: Allocator) {
     // SAFETY: [init options, allocators] the memory came from the allocators of the options.
     unsafe {
@@ -157,7 +157,7 @@ unsafe fn free(options: &mut rmw_init_options_t, allocator: Allocator) {
 /// Copies init options.
 ///
 /// # Safety
-/// Both are null or valid, and the second is zero-initialized.
+/// Both pointers are null or valid, and the destination is zero-initialized.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_init_options_copy(
     src: *const rmw_init_options_t,
@@ -204,8 +204,8 @@ unsafe extern "C" fn rmw_init_options_fini(init_options: *mut rmw_init_options_t
 unsafe fn session_options(options: &rmw_init_options_t) -> Result<SessionOptions, Failure> {
     // SAFETY: [init options] the enclave is null or ends with NUL.
     let enclave = unsafe { text(options.enclave, "init_options.enclave") }?;
-    // The client library has already read the environment variables, so its options win. Only
-    // options that are not set come from the variables.
+    // The client library has already read the environment variables, so its options take
+    // precedence. The variables only provide options that the client library has not set.
     let of_variables = SessionOptions::from_variables(|name| {
         let is_discovery = !matches!(name, "ROS_DOMAIN_ID");
         is_discovery.then(|| std::env::var_os(name)).flatten()
@@ -297,7 +297,7 @@ unsafe extern "C" fn rmw_init(
     })
 }
 
-/// Shuts a context down: no node can be created in it any longer.
+/// Shuts a context down, so that no node can be created in it.
 ///
 /// # Safety
 /// The context is null or valid.
@@ -310,10 +310,10 @@ unsafe extern "C" fn rmw_shutdown(context: *mut rmw_context_t) -> rmw_ret_t {
     })
 }
 
-/// Finalizes a context that was shut down.
+/// Finalizes a context that has been shut down.
 ///
 /// # Safety
-/// The context is null or valid, and nobody uses it any longer.
+/// The context is null or valid, and is not used afterwards.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_context_fini(context: *mut rmw_context_t) -> rmw_ret_t {
     guarded(|| {
@@ -322,7 +322,7 @@ unsafe extern "C" fn rmw_context_fini(context: *mut rmw_context_t) -> rmw_ret_t 
         if !made.is_shut_down() {
             return Err(Failure::invalid("the context is in use: shut it down first"));
         }
-        // SAFETY: `impl_` has held a reference since `rmw_init`, which this call takes over.
+        // SAFETY: since `rmw_init`, `impl_` holds a reference, which this call takes over.
         unsafe {
             let allocator = Allocator::new((*context).options.allocator)?;
             let held = Arc::from_raw((*context).impl_.cast::<Context>().cast_const());

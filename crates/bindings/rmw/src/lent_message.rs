@@ -13,7 +13,7 @@ use crate::error::Failure;
 /// The header of a serialized message, in the byte order of this machine.
 pub(crate) const HEADER: [u8; 4] =
     if cfg!(target_endian = "little") { [0, 1, 0, 0] } else { [0, 0, 0, 0] };
-/// The alignment of bodies in memory of the transports.
+/// The alignment of message bodies in the memory of the transports.
 const BODY_ALIGNMENT: usize = 8;
 
 /// The layout of a type, if its messages can be lent. The struct must end where the body ends, so
@@ -39,7 +39,7 @@ pub(crate) enum LentMessage {
 
 /// A message in memory of this library.
 pub(crate) struct DecodedMessage {
-    /// Words, so that the memory has the alignment of a body.
+    /// The memory consists of words, so that it has the alignment of a body.
     memory: Vec<u64>,
     program: Arc<MessageProgram>,
 }
@@ -60,7 +60,7 @@ impl DecodedMessage {
 
 impl Drop for DecodedMessage {
     fn drop(&mut self) {
-        // SAFETY: the message was initialized, and nobody uses it any longer.
+        // SAFETY: the message is initialized, and is not used afterwards.
         unsafe { self.program.fini(self.memory.as_mut_ptr().cast()) };
     }
 }

@@ -2,20 +2,21 @@
 //! transports of Feros. An rclcpp or rclpy program uses it with `RMW_IMPLEMENTATION=rmw_feros`, and
 //! joins the same graph as Feros nodes and stock nodes on other rmw implementations.
 //!
-//! Each file has the functions of one header or object of rmw. The **host program** is the program
-//! that loads the library. Its rmw objects point at end objects of this library (`PublisherEnd`,
-//! `SubscriptionEnd` ...), which hold an untyped endpoint of `feros-transport` and the compiled
-//! type support that encodes or decodes the messages (a "program" of `feros-typesupport`).
+//! Each file contains the functions of one header or one object of rmw. The **host program** is the
+//! program that loads the library. Its rmw objects point at end objects of this library
+//! (`PublisherEnd`, `SubscriptionEnd` ...), which hold an untyped endpoint of `feros-transport` and
+//! the compiled type support that encodes or decodes the messages (a "program" of
+//! `feros-typesupport`).
 //!
 //! | files | hold |
 //! |---|---|
 //! | `ffi` | the structures of rmw and rcutils |
 //! | `contract` | the facts that a host program guarantees |
-//! | `error`, `host`, `arguments`, `handle`, `allocation` | what every function needs: errors, checks, objects, memory |
-//! | `init`, `context`, `node`, `distribution`, `log` | the beginning and the end |
-//! | `publisher`, `subscription`, `take`, `loan`, `lent_message`, `host_message`, `content_filter`, `serialize`, `programs` | messages |
-//! | `client`, `service`, `call`, `unanswered` | calls |
-//! | `wait_set`, `guard_condition`, `entity`, `inbox`, `doorbell` | waiting |
+//! | `error`, `host`, `arguments`, `allocation` | errors, checks and memory, for all functions |
+//! | `init`, `context`, `node`, `distribution`, `log` | the start and the end of contexts and nodes, and the log |
+//! | `publisher`, `subscription`, `take`, `loan`, `lent_message`, `content_filter`, `serialize`, `programs` | messages |
+//! | `client`, `service`, `unanswered` | calls |
+//! | `wait_set`, `guard_condition`, `inbox`, `doorbell` | waiting |
 //! | `callback_thread`, `listener` | callbacks for host programs that do not wait |
 //! | `events`, `status` | events of endpoints |
 //! | `graph`, `endpoint_info`, `names`, `qos`, `info`, `identity` | queries and conversions |

@@ -19,8 +19,9 @@ struct Callback {
 // function is set.
 unsafe impl Send for Callback {}
 
-/// Holds the callback, if there is one. It is called without a lock, by one thread at a time, and
-/// never after it was replaced, so that the host program may then free its data.
+/// Holds the callback, if there is one. The callback is called without a lock, by one thread at a
+/// time, and never after it has been replaced, so that the host program may then free the
+/// callback's data.
 #[derive(Default)]
 pub(crate) struct Listener {
     state: Mutex<State>,
@@ -41,7 +42,8 @@ impl Listener {
         self.is_set.load(Ordering::Acquire)
     }
 
-    /// Replaces the callback. Waits for a call of the old callback that runs on another thread.
+    /// Replaces the callback. If another thread is calling the old callback, waits until that call
+    /// ends.
     ///
     /// # Safety
     /// Until the function is replaced, it may be called on any thread with `user_data`.
@@ -56,18 +58,18 @@ impl Listener {
 
     /// Removes the callback. Waits as [`Listener::set`] does.
     pub(crate) fn clear(&self) {
-        // SAFETY: without a function nothing is called.
+        // SAFETY: there is no function that could be called.
         unsafe { self.set(None, std::ptr::null()) };
     }
 
-    /// Calls the callback with what `count` returns, unless that is 0. `count` runs while no other
-    /// thread calls the callback.
+    /// Calls the callback with the result of `count`, unless the result is 0. `count` runs while no
+    /// other thread calls the callback.
     pub(crate) fn tell(&self, count: impl FnOnce() -> usize) {
         let me = thread::current().id();
         let mut state = self.state.lock();
         while let Some(caller) = state.caller {
             if caller == me {
-                return; // the callback itself led here; a later call reports the news
+                return; // called from within the callback; a later call reports the news
             }
             state = self.has_ended.wait(state);
         }
@@ -76,8 +78,8 @@ impl Listener {
         drop(state);
         let count = count();
         if count > 0 {
-            // SAFETY: [callbacks] the function was not replaced, and a replacement waits for this
-            // call.
+            // SAFETY: [callbacks] the function has not been replaced, and a replacement waits for
+            // this call.
             unsafe { (callback.function)(callback.user_data, count) };
         }
         self.state.lock().caller = None;

@@ -1,6 +1,6 @@
-//! Lent messages. The host program builds a lent message in the memory from which it is sent, and
-//! reads one in the memory in which it arrived. The struct of the message type must have the same
-//! bytes as the body of the serialized message.
+//! Lent messages. The host program builds an outgoing message in the memory from which it is sent,
+//! and reads an incoming message in the memory in which it arrived. The struct of the message type
+//! must have the same bytes as the body of the serialized message.
 
 use std::ffi::c_void;
 
@@ -45,7 +45,7 @@ impl PublisherEnd {
     }
 }
 
-/// Lends memory for a message, which the host program then publishes or gives back.
+/// Lends memory for a message. The host program then publishes the message or returns the memory.
 ///
 /// # Safety
 /// Each pointer is null or points at a valid value of its type.
@@ -100,7 +100,7 @@ unsafe extern "C" fn rmw_return_loaned_message_from_publisher(
 /// Publishes a lent message from the memory where it was built.
 ///
 /// # Safety
-/// The publisher is null or valid; nobody writes the message any longer.
+/// The publisher is null or valid; the message is not written afterwards.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_publish_loaned_message(
     publisher: *const rmw_publisher_t,
@@ -183,7 +183,7 @@ unsafe extern "C" fn rmw_take_loaned_message_with_info(
 /// Takes back a message that was taken without a copy.
 ///
 /// # Safety
-/// The subscription is null or valid; nobody reads the message any longer.
+/// The subscription is null or valid; the message is not read afterwards.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_return_loaned_message_from_subscription(
     subscription: *const rmw_subscription_t,

@@ -1,7 +1,7 @@
-//! The log of Feros in a process of stock ROS 2: it goes to standard error.
+//! Writes the log of Feros in a process of stock ROS 2 to standard error.
 //!
-//! The log does not go to rcutils: an engine logs while it holds locks, and rcutils would publish
-//! the log messages on `/rosout`.
+//! The log does not go to rcutils, because rcutils would publish the log messages on `/rosout`, and
+//! an engine may log while it holds locks.
 
 use std::fmt;
 use std::sync::Once;
@@ -22,14 +22,14 @@ const WARN: i32 = 30;
 const ERROR: i32 = 40;
 const FATAL: i32 = 50;
 
-/// The minimum severity; less severe log messages are not printed.
+/// The minimum severity. Less severe log messages are not printed.
 static SEVERITY: AtomicI32 = AtomicI32::new(WARN);
 
-/// Starts printing the log messages of Feros, at the first call.
+/// Starts printing the log messages of Feros. Only the first call has an effect.
 pub(crate) fn begin() {
     static BEGUN: Once = Once::new();
     BEGUN.call_once(|| {
-        // If there already is a tracing subscriber, it stays.
+        // If the process already has a tracing subscriber, that subscriber stays.
         let _ = tracing::subscriber::set_global_default(StandardError);
     });
 }

@@ -9,8 +9,8 @@ fn refused(error: NameError) -> Failure {
     Failure::invalid(error.to_string())
 }
 
-/// Checks the name of a topic or service. Outside ROS's conventions, only the empty name is
-/// refused.
+/// Checks the name of a topic or service. If the profile avoids ROS's naming conventions, only the
+/// empty name is refused.
 pub(crate) fn check_endpoint(name: &str, qos: &QosProfile) -> Result<(), Failure> {
     if name.is_empty() {
         return Err(Failure::invalid("the name of the topic or service is empty"));

@@ -20,13 +20,13 @@ pub(crate) trait EndsWithNode: Send + Sync {
     fn end(&self);
 }
 
-/// The end object: what `data` of a node points at.
+/// The end object, at which `data` of a node points.
 pub(crate) struct NodeEnd {
     pub(crate) context: Arc<Context>,
     pub(crate) id: NodeId,
     name: CString,
     namespace: CString,
-    /// The servers that end with the node, unless they ended earlier.
+    /// The servers that end with the node, unless they have ended earlier.
     servers: Mutex<Vec<Weak<dyn EndsWithNode>>>,
 }
 
@@ -83,7 +83,7 @@ unsafe extern "C" fn rmw_create_node(
 /// Destroys a node. The host program has destroyed its endpoints.
 ///
 /// # Safety
-/// The node is null or was made by [`rmw_create_node`], and nobody uses it any longer.
+/// The node is null or was made by [`rmw_create_node`], and is not used afterwards.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_destroy_node(node: *mut rmw_node_t) -> rmw_ret_t {
     guarded(|| {

@@ -1,8 +1,8 @@
 //! The compiled type supports of the process: one program per type, shared by all its users.
 //!
-//! A host program passes the same few type supports again and again, for example with each call of
-//! `rmw_serialize`. It may unload and reload their libraries, so a known address only counts if the
-//! type support at that address is still the same.
+//! A host program passes the same few type supports many times, for example with each call of
+//! `rmw_serialize`. It may also unload and reload their libraries, so a stored program is only used
+//! if the type support at its address is still the same.
 
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
@@ -13,8 +13,8 @@ use feros_typesupport::{MessageProgram, ServiceProgram};
 use crate::error::Failure;
 use crate::ffi::{rosidl_message_type_support_t, rosidl_service_type_support_t};
 
-/// The limit on stored programs, more than a process has types. Further types are compiled with
-/// each use.
+/// The limit on stored programs, which exceeds the number of types in a usual process. Types beyond
+/// the limit are compiled at each use.
 const MOST_KEPT: usize = 4096;
 
 /// The values that show whether the type support at an address is still the same.

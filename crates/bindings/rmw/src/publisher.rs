@@ -27,7 +27,7 @@ use crate::lent_message::can_be_lent;
 use crate::node::NodeEnd;
 use crate::{features, info, names, programs, qos};
 
-/// The end object: what `data` of a publisher points at.
+/// The end object, at which `data` of a publisher points.
 pub(crate) struct PublisherEnd {
     pub(crate) context: Arc<Context>,
     pub(crate) program: Arc<MessageProgram>,
@@ -118,7 +118,7 @@ fn create(
 /// Destroys a publisher.
 ///
 /// # Safety
-/// Node and publisher are null or valid; nobody uses the publisher any longer.
+/// Node and publisher are null or valid; the publisher is not used afterwards.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_destroy_publisher(
     node: *mut rmw_node_t,

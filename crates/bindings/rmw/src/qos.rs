@@ -19,9 +19,9 @@ const RELIABLE: u32 = 1;
 const BEST_EFFORT: u32 = 2;
 const TRANSIENT_LOCAL: u32 = 1;
 const VOLATILE: u32 = 2;
-/// The same value for reliability and durability.
+/// `UNKNOWN` has the same value for reliability and durability.
 const UNKNOWN: u32 = 3;
-/// The same value for reliability and durability.
+/// `BEST_AVAILABLE` has the same value for reliability and durability.
 const BEST_AVAILABLE: u32 = 4;
 const AUTOMATIC: u32 = 1;
 const MANUAL_BY_NODE: u32 = 2;
@@ -164,7 +164,8 @@ pub(crate) fn to_rmw(profile: &QosProfile) -> rmw_qos_profile_t {
     }
 }
 
-/// Whether two profiles are compatible, and the reasons if not.
+/// The result of comparing two profiles: whether they are compatible, and the reasons if they are
+/// not.
 #[derive(Debug, PartialEq, Eq)]
 struct Compatibility {
     grade: u32,
@@ -250,8 +251,8 @@ impl Compatibility {
     }
 }
 
-/// Whether the offered time is longer than the requested one. Best-available never is, since it
-/// adapts.
+/// Whether the offered time is longer than the requested time. A best-available time is never
+/// longer, since it adapts.
 fn is_longer(offered: rmw_time_t, requested: rmw_time_t) -> bool {
     match (offered.to_qos(), requested.to_qos()) {
         (QosDuration::BestAvailable, _) | (_, QosDuration::BestAvailable) => false,
@@ -261,7 +262,7 @@ fn is_longer(offered: rmw_time_t, requested: rmw_time_t) -> bool {
     }
 }
 
-/// Copies as much of a string as fits, and a NUL.
+/// Copies as much of a string as fits, followed by a NUL.
 ///
 /// # Safety
 /// `to` has room for `size` bytes.

@@ -23,8 +23,9 @@ use crate::node::EndsWithNode;
 use crate::qos;
 use crate::unanswered::Unanswered;
 
-/// The end object: what `data` of a server points at. A host program may forget to destroy a server
-/// (rclpy never destroys its server for type descriptions); the node then ends the server's parts.
+/// The end object, at which `data` of a server points. A host program may forget to destroy a
+/// server (rclpy never destroys its server for type descriptions); the node then ends the server's
+/// parts.
 pub(crate) struct ServiceEnd {
     server: Arc<ServerHolder>,
     /// The entity, for wait sets.
@@ -129,7 +130,7 @@ fn create(wanted: Wanted<'_>) -> Result<*mut rmw_service_t, Failure> {
 /// Destroys a server.
 ///
 /// # Safety
-/// Node and server are null or valid; nobody uses the server any longer.
+/// Node and server are null or valid; the server is not used afterwards.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_destroy_service(
     node: *mut rmw_node_t,

@@ -97,7 +97,7 @@ pub(crate) trait Eventful: Send + Sync {
     fn take(&self, event_type: u32) -> Result<Option<Status>, Failure>;
 }
 
-/// Limits a count to the 31 bits that rmw has for it.
+/// Limits a count to the 31 bits that rmw provides for it.
 fn count(count: u32) -> i32 {
     i32::try_from(count).unwrap_or(i32::MAX)
 }
@@ -213,7 +213,7 @@ pub(crate) struct SubscriptionEvents {
     subscription: Arc<Subscription>,
     /// Returns the number of messages that the inbox has pushed out.
     pushed_out: Box<dyn Fn() -> u64 + Send + Sync>,
-    /// The number of pushed-out messages at the last report.
+    /// The number of pushed-out messages when it was last reported.
     told_pushed_out: AtomicU64,
     /// The total number of lost messages that the transports reported last.
     lost: AtomicU64,
@@ -232,8 +232,9 @@ impl SubscriptionEvents {
         }
     }
 
-    /// The sum of the transports' losses (`news`, the total and its change, if it changed) and the
-    /// messages that the inbox has pushed out; `None` if there are no new losses.
+    /// The status with the sum of the messages that the transports have lost and the messages that
+    /// the inbox has pushed out; `None` if there are no new losses. `news` has the total of the
+    /// transports and its change, if the total has changed.
     fn message_lost(&self, news: Option<(u64, u64)>) -> Option<Status> {
         if let Some((total, _)) = news {
             self.lost.store(total, Ordering::Relaxed);

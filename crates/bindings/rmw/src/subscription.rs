@@ -31,7 +31,7 @@ use crate::node::NodeEnd;
 use crate::status::SubscriptionEvents;
 use crate::{features, names, programs, qos};
 
-/// The end object: what `data` of a subscription points at.
+/// The end object, at which `data` of a subscription points.
 pub(crate) struct SubscriptionEnd {
     pub(crate) context: Arc<Context>,
     pub(crate) program: Arc<MessageProgram>,
@@ -169,7 +169,7 @@ unsafe fn create(
         implementation_identifier: identifier(),
         data: Box::into_raw(end).cast(),
         topic_name,
-        // The filter options belong to the host program, which may free them.
+        // The filter options are left out: they belong to the host program, which may free them.
         options: rmw_subscription_options_t {
             content_filter_options: std::ptr::null_mut(),
             ..*options
@@ -182,7 +182,7 @@ unsafe fn create(
 /// Destroys a subscription.
 ///
 /// # Safety
-/// Node and subscription are null or valid; nobody uses the subscription any longer.
+/// Node and subscription are null or valid; the subscription is not used afterwards.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_destroy_subscription(
     node: *mut rmw_node_t,
@@ -253,7 +253,7 @@ unsafe extern "C" fn rmw_subscription_get_actual_qos(
     guarded(|| unsafe { qos::report(&end(subscription)?.subscription.qos(), profile) })
 }
 
-/// Replaces the content filter of a subscription; an empty expression removes it.
+/// Replaces the content filter of a subscription. An empty expression removes the filter.
 ///
 /// # Safety
 /// Subscription and options are null or valid.

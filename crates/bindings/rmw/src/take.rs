@@ -1,7 +1,7 @@
 //! Takes messages from a subscription: into a struct of the host program, or serialized.
 //!
-//! A message that cannot be decoded is counted, logged and skipped: it does not end the host
-//! program.
+//! A message that cannot be decoded is counted, logged and skipped, so that it does not end the
+//! host program.
 
 use std::ffi::c_void;
 

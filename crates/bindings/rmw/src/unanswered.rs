@@ -1,5 +1,6 @@
 //! The requests that a server has taken and not answered, by client and number. To respond, a
-//! server must know how the request arrived, and `rmw_request_id_t` has no room for that.
+//! server must know how the request arrived, and `rmw_request_id_t` has no room for that
+//! information.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -23,7 +24,8 @@ pub(crate) struct Unanswered {
     requests: HashMap<Key, Request>,
     /// The keys by age, including recently answered requests.
     order: VecDeque<Key>,
-    /// The number of stored requests at which the requests of departed clients are removed next.
+    /// The number of stored requests at which the requests of departed clients will be removed
+    /// next.
     next_look: usize,
 }
 
@@ -52,7 +54,7 @@ impl Unanswered {
         {
             self.requests.remove(&oldest);
         }
-        // Keys of answered requests are removed when there are many.
+        // Keys of answered requests are removed when many have accumulated.
         if self.order.len() > 2 * (self.requests.len() + 1) {
             let Self { requests, order, .. } = self;
             order.retain(|key| requests.contains_key(key));

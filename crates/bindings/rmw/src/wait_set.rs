@@ -2,10 +2,10 @@
 //!
 //! An rmw wait set holds only its context. Each wait takes a wait set of `feros-executor` from the
 //! context's pool. If an earlier wait was for the same entities, the pool has a wait set with these
-//! entities, and the wait costs only a look at each entity and one sleep. That holds even if the
-//! rmw wait set is another one, as with rclpy. Entities are compared by address. An idle wait set
-//! of the pool keeps ended entities in memory, without their endpoints, so that no new entity gets
-//! the same address.
+//! entities, and the wait costs only a check of each entity and one sleep. This works even if the
+//! rmw wait set is a different one, as it is with rclpy. Entities are compared by address. An idle
+//! wait set of the pool keeps ended entities in memory, without their endpoints, so that no new
+//! entity gets the same address.
 
 use std::ffi::c_void;
 use std::ptr;
@@ -164,7 +164,8 @@ impl Arrays {
         known.next().is_none()
     }
 
-    /// Sets the entries that are not in `ready` to null; `ready` has indices in ascending order.
+    /// Sets the entries whose indices are not in `ready` to null. The indices in `ready` are in
+    /// ascending order.
     ///
     /// # Safety
     /// The contract of [`Arrays::entries`].
@@ -211,7 +212,7 @@ unsafe extern "C" fn rmw_create_wait_set(
 /// Destroys a wait set.
 ///
 /// # Safety
-/// The wait set is null or was made by [`rmw_create_wait_set`], and nobody waits with it.
+/// The wait set is null or was made by [`rmw_create_wait_set`], and no thread is waiting with it.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_destroy_wait_set(wait_set: *mut rmw_wait_set_t) -> rmw_ret_t {
     guarded(|| {

@@ -1,5 +1,5 @@
 //! Serializes and deserializes messages of stock C and C++ programs with Fast CDR, as rmw_fastrtps
-//! uses it, and with Feros. Both run in one process, in turns; the medians are printed.
+//! uses it, and with Feros. Both run in one process, by turns; the medians are printed.
 //!
 //! Run `cargo bench -p feros-typesupport`, with `-- ROUNDS` for another number of rounds. `fresh`
 //! also initializes and finalizes the message, as an rclcpp subscription does.
@@ -25,15 +25,15 @@ mod wheels;
 use owned::Owned;
 use wheels::{FastCdr, LANGUAGES, Language, Serialized, Wheels};
 
-/// The approximate duration of one side's part of a round, long enough to convert a message many
-/// times.
+/// The approximate time that each side gets in a round, which is long enough to convert a message
+/// many times.
 const ROUND: Duration = Duration::from_micros(500);
 
 fn main() {
     let rounds = std::env::args().find_map(|argument| argument.parse().ok());
     let rounds: usize = rounds.unwrap_or(200);
     let Some(mut wheels) = Wheels::find() else { return };
-    // No wheel has tf2_msgs, and the scripts that build the package build only its C messages.
+    // No wheel contains tf2_msgs, and the scripts that build the package build only its C messages.
     let tf2 = Package::built("tf2_msgs", Path::new(env!("CARGO_TARGET_TMPDIR")));
     wheels.add_folder(tf2.libraries());
     let fast_cdr = wheels.fast_cdr();

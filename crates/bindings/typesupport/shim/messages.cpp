@@ -1,6 +1,6 @@
-// The operations on C++ messages that only C++ code can do: reads and writes strings, bits and
-// vectors, and keeps exceptions from reaching Rust. Nothing here depends on a message type; the
-// caller checks sizes.
+// The operations on C++ messages that only C++ code can do: reading and writing strings, bits and
+// vectors, and keeping exceptions from reaching Rust. No function here depends on a message type.
+// The caller checks sizes.
 
 #include <cstddef>
 #include <cstdint>
@@ -16,8 +16,8 @@ using Text = std::string;
 using WideText = std::u16string;
 using Bits = std::vector<bool>;
 
-// True if `action` ended without an exception. Actions throw only if there is not enough memory,
-// since all lengths are bounded by the size of the sample.
+// Runs `action`; returns true if it ended without an exception. Actions throw only if there is not
+// enough memory, since all lengths are bounded by the size of the sample.
 template<typename Action>
 bool done(Action && action) noexcept
 {
@@ -29,8 +29,9 @@ bool done(Action && action) noexcept
   }
 }
 
-// Treats the vector as one of unsigned numbers of the same width: the allocator and the destructor
-// do not distinguish them. Unlike `resize` followed by a copy, this does not write zeros first.
+// Treats the vector as a vector of unsigned numbers of the same width, which makes no difference to
+// the allocator and the destructor. Unlike `resize` followed by a copy, this does not write zeros
+// first.
 template<typename Number>
 bool assign(void * vector, const uint8_t * data, size_t count) noexcept
 {
@@ -67,7 +68,7 @@ const char16_t * feros_wide_text_read(const void * text, size_t * length) noexce
   return value.data();
 }
 
-// Null if there is no memory.
+// Returns null if there is not enough memory.
 char16_t * feros_wide_text_resize(void * text, size_t length) noexcept
 {
   auto & value = *static_cast<WideText *>(text);
@@ -120,8 +121,8 @@ void feros_message_fini(void (* fini)(void *), void * message) noexcept
   done([&] {fini(message);});
 }
 
-// Returns the result of `find`. Null if `find` throws: `said` then has the text of the exception.
-// The last byte of `said` is not written, so the text ends with NUL.
+// Returns the result of `find`. Null if `find` throws: `said` then contains the text of the
+// exception. The last byte of `said` is not written, so the text ends with NUL.
 const void * feros_type_support_find(
   const void * (*find)(const void *, const char *), const void * type_support,
   const char * identifier, char * said, size_t capacity) noexcept

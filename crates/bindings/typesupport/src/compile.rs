@@ -12,8 +12,8 @@ use crate::type_support::type_name;
 /// The limit on levels of nested messages; the types of ROS 2 itself have fewer than 10.
 const MAX_DEPTH: usize = 64;
 
-/// An array of messages of fixed size is unrolled if that takes at most this many steps, so that
-/// its blocks can join the blocks around the array.
+/// The limit on steps for unrolling an array of messages of fixed size. The blocks of an unrolled
+/// array can join the blocks around the array.
 const MAX_UNROLLED: usize = 64;
 
 /// Compiles a message.
@@ -27,8 +27,7 @@ pub(crate) unsafe fn compile<M: Memory>(members: &MessageMembers) -> Result<Prog
     Ok(builder.finish())
 }
 
-/// What is known about an offset in the body before any message exists: its remainder modulo a
-/// power of two.
+/// The compile-time knowledge about an offset in the body: its remainder modulo a power of two.
 #[derive(Debug, Clone, Copy)]
 struct Position {
     modulus: usize,
@@ -38,7 +37,7 @@ struct Position {
 impl Position {
     /// The start of a body.
     const BODY: Self = Self { modulus: 8, remainder: 0 };
-    /// An offset of which nothing is known.
+    /// An offset about which nothing is known.
     const UNKNOWN: Self = Self { modulus: 1, remainder: 0 };
 
     fn multiple_of(align: usize) -> Self {
@@ -260,8 +259,8 @@ impl Builder {
         };
         let accessors = accessors(member, &element, &field)?;
         self.position = match &element {
-            // An empty sequence has no element to align, so only the alignment of the count is
-            // certain.
+            // An empty sequence has no element that would be aligned, so only the alignment of the
+            // count is certain.
             Element::Block(block) => Position::multiple_of(block.align.min(4)),
             Element::WideText { .. } => Position::multiple_of(4),
             _ => Position::UNKNOWN,
@@ -347,7 +346,7 @@ unsafe fn kind<'a>(member: &MessageMember, field: &Field) -> Result<Kind<'a>, Co
     }
 }
 
-/// The functions of a sequence. All are required, but bits need no get functions.
+/// The functions of a sequence. All of them are required, but bits need no get functions.
 fn accessors(
     member: &MessageMember,
     element: &Element,

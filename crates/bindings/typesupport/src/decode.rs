@@ -1,7 +1,7 @@
 //! Fills a message from arbitrary bytes, by the steps of a program.
 //!
 //! Each count is compared with the number of remaining bytes before anything is resized. After each
-//! step, even a failed one, the message can be finalized.
+//! step, even after a failed step, the message can be finalized.
 
 use feros_cdr::{ByteOrder, HEADER_LEN, Reader};
 
@@ -15,7 +15,7 @@ use crate::shim;
 ///
 /// # Safety
 /// `message` is an initialized message of the type and language for which the program was compiled,
-/// and nobody else accesses it meanwhile.
+/// and nobody else accesses it during the call.
 pub(crate) unsafe fn read<M: Memory>(
     program: &Program,
     bytes: &[u8],

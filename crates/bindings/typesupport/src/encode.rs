@@ -9,7 +9,7 @@ use crate::shim;
 ///
 /// # Safety
 /// `message` is an initialized message of the type and language for which the program was compiled,
-/// and nobody changes it meanwhile.
+/// and nobody changes it during the call.
 pub(crate) unsafe fn size<M: Memory>(
     program: &Program,
     message: *const u8,
@@ -160,7 +160,7 @@ unsafe fn elements<M: Memory, S: Sink>(
     }
 }
 
-/// Checks a length, and returns it in the form that the body holds.
+/// Checks a length, and converts it to the form that is written into the body.
 #[inline]
 fn length(len: usize, bound: usize, field: &Field) -> Result<u32, EncodeError> {
     if len > bound {
@@ -184,7 +184,7 @@ struct Sizer {
 impl Sizer {
     #[inline]
     fn add(&mut self, align: usize, len: usize) -> Result<(), EncodeError> {
-        // Larger positions are cut to `isize::MAX`. No buffer has more bytes, so writing such a
+        // Larger positions are limited to `isize::MAX`. No buffer has more bytes, so writing such a
         // message fails.
         self.position = align_up(self.position.min(isize::MAX as usize), align).saturating_add(len);
         Ok(())
@@ -314,8 +314,8 @@ impl Sink for Writer<'_> {
     }
 }
 
-/// Copies bytes, without a function call for the most frequent lengths: most blocks are so short
-/// that the call would cost more than the copy.
+/// Copies bytes, without a function call for the most common lengths, because most blocks are so
+/// short that the call would cost more than the copy.
 ///
 /// # Safety
 /// Both pointers are valid for `len` bytes that do not overlap; `from` may be null if `len` is 0.
@@ -333,7 +333,7 @@ pub(crate) unsafe fn copy(from: *const u8, to: *mut u8, len: usize) {
 }
 
 /// Sets each nonzero `bool` of the blocks to 1. C and C++ code may have stored any value in a
-/// `bool`, and with another value the behaviour of a C++ receiver is undefined.
+/// `bool`, and a value other than 0 and 1 would be undefined behaviour in a C++ receiver.
 pub(crate) fn only_bools(block: &Block, bytes: &mut [u8]) {
     for one in bytes.chunks_exact_mut(block.len) {
         for Part { start, count, .. } in block.parts.iter().filter(|part| part.bools) {

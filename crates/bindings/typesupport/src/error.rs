@@ -41,7 +41,7 @@ pub enum CompileError {
     /// The pointer to the type support is null.
     #[error("the type support is null: pass the one that the type's package exports")]
     Null,
-    /// The type support does not find an introspection type support of its type.
+    /// The type support does not provide an introspection type support of its type.
     #[error(
         "type support `{identifier}` does not give the introspection of its type ({said}): build \
          and install the type's package with rosidl_typesupport_introspection_c and \
@@ -111,7 +111,7 @@ pub enum EncodeError {
         /// The maximum length that the type allows.
         bound: usize,
     },
-    /// A string holds a NUL character, at which C and C++ receivers would cut it.
+    /// A string contains a NUL character, at which C and C++ receivers would cut the string off.
     #[error(
         "field {field} holds a NUL character at byte {position}, where receivers would cut it: remove it, or use uint8[] for binary data"
     )]
@@ -159,7 +159,7 @@ pub enum EncodeError {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DecodeError {
-    /// There is no header, or it names an encoding other than plain CDR.
+    /// There is no header, or the header names an encoding other than plain CDR.
     #[error(transparent)]
     Header(#[from] feros_cdr::DecodeError),
     /// The bytes end inside a field.

@@ -10,8 +10,8 @@ pub const INTROSPECTION_C: &CStr = c"rosidl_typesupport_introspection_c";
 /// The identifier of introspection for C++ messages.
 pub const INTROSPECTION_CPP: &CStr = c"rosidl_typesupport_introspection_cpp";
 
-/// Looks up the type support with an identifier; null if there is none. May throw if the type
-/// support belongs to C++.
+/// Looks up the type support with an identifier; returns null if there is no such type support. May
+/// throw an exception if the type support belongs to C++.
 pub type MessageFind = unsafe extern "C" fn(
     *const rosidl_message_type_support_t,
     *const c_char,
@@ -126,22 +126,23 @@ pub struct MessageMember {
     pub get_const_function: Option<unsafe extern "C" fn(*const c_void, usize) -> *const c_void>,
     /// Returns one element for writing.
     pub get_function: Option<unsafe extern "C" fn(*mut c_void, usize) -> *mut c_void>,
-    /// Copies one element out.
+    /// Copies one element out of the sequence.
     pub fetch_function: Option<unsafe extern "C" fn(*const c_void, usize, *mut c_void)>,
-    /// Copies one element in.
+    /// Copies one element into the sequence.
     pub assign_function: Option<unsafe extern "C" fn(*mut c_void, usize, *const c_void)>,
     /// Changes the number of elements; see [`Resize`].
     pub resize_function: Option<Resize>,
 }
 
 /// `resize_function` of C++, which throws if there is not enough memory. The C function returns
-/// whether there was enough, and is called as a [`ResizeC`].
+/// whether there was enough memory, and is called as a [`ResizeC`].
 pub type Resize = unsafe extern "C" fn(*mut c_void, usize);
 
 /// `resize_function` of C, which returns false if there is not enough memory.
 pub type ResizeC = unsafe extern "C" fn(*mut c_void, usize) -> bool;
 
-/// `init_function`: a number, such as [`MESSAGE_INIT_ALL`], says which fields it initializes.
+/// `init_function`: its second argument, such as [`MESSAGE_INIT_ALL`], selects the fields that it
+/// initializes.
 pub type Init = unsafe extern "C" fn(*mut c_void, c_int);
 
 /// `fini_function`.
@@ -208,7 +209,7 @@ pub struct rosidl_runtime_c__String {
     pub data: *mut c_char,
     /// The number of characters, without the NUL.
     pub size: usize,
-    /// The number of bytes for which there is memory; not 0 unless `data` is null.
+    /// The number of bytes for which there is memory; it is 0 only if `data` is null.
     pub capacity: usize,
 }
 
@@ -220,7 +221,7 @@ pub struct rosidl_runtime_c__U16String {
     pub data: *mut u16,
     /// The number of code units, without the NUL.
     pub size: usize,
-    /// The number of code units for which there is memory; not 0 unless `data` is null.
+    /// The number of code units for which there is memory; it is 0 only if `data` is null.
     pub capacity: usize,
 }
 

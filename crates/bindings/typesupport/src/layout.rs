@@ -1,5 +1,5 @@
 //! Recognizes the types whose struct has the same layout as the body of the serialized message, so
-//! that messages can be used in place.
+//! that messages can be used without a conversion.
 
 use crate::program::{Array, Element, Op, Program, align_up};
 

@@ -1,6 +1,6 @@
 //! Converts messages of stock C and C++ programs to and from CDR.
 //!
-//! A ROS 2 client library passes a message as a pointer to its struct, and with it a type support
+//! A ROS 2 client library passes a message as a pointer to its struct, together with a type support
 //! that describes the struct: the offset of each field, and the functions that resize its
 //! sequences. Each type support is compiled once into a [`MessageProgram`]. Adjacent fields with
 //! the same layout in the struct and in the body of the serialized message are copied as one block,
@@ -15,14 +15,14 @@
 //! The types of [`ffi`] are declared as in the headers of ROS 2, which need not be installed to
 //! build this crate.
 //!
-//! # Choices where ROS 2 leaves room
+//! # Choices that ROS 2 leaves open
 //!
-//! * A `string` is bytes, UTF-8 or not. A string with a NUL inside is read unchanged, but refused
-//!   when it is written, since receivers would cut it there. A length of 0, without even the NUL,
-//!   is read as the empty string.
+//! * A `string` consists of bytes, which need not be UTF-8. A string with a NUL inside is read
+//!   unchanged, but refused when it is written, since receivers would cut it off there. A length of
+//!   0, which does not even include the NUL, is read as the empty string.
 //! * A `wstring` keeps its UTF-16 code units, even unpaired surrogates; a character above 0xffff is
 //!   refused.
-//! * A `bool` other than 0 is read and written as 1.
+//! * A `bool` with a value other than 0 is read and written as 1.
 //! * A C string or sequence whose data pointer is null is empty if its size is 0, and refused
 //!   otherwise.
 //! * Padding is written as zero.

@@ -29,14 +29,14 @@ pub(crate) trait Memory {
     unsafe fn wide_text(at: *const u8) -> (*const u16, usize);
     /// Makes room for `len` code units, which the caller writes.
     unsafe fn resize_wide_text(at: *mut u8, len: usize) -> Option<*mut u16>;
-    /// A pointer to the elements, and their number; the pointer is meaningless if there are no
-    /// elements.
+    /// Returns a pointer to the elements, and the number of elements. The pointer is meaningless if
+    /// there are no elements.
     unsafe fn sequence(at: *const u8, accessors: &Accessors) -> (*const u8, usize);
     /// Resizes the sequence to `count` initialized elements, and returns a pointer to them; `None`
     /// if there is not enough memory.
     unsafe fn resize(at: *mut u8, accessors: &Accessors, count: usize) -> Option<*mut u8>;
-    /// Replaces the elements by `count` blocks from `bytes` in one step. `None` if that is not
-    /// possible; otherwise whether there was enough memory.
+    /// Replaces the elements by `count` blocks from `bytes` in one step. Returns `None` if that is
+    /// not possible; otherwise returns whether there was enough memory.
     unsafe fn replace(at: *mut u8, block: &Block, bytes: &[u8], count: usize) -> Option<bool>;
 }
 
@@ -221,7 +221,7 @@ impl Memory for Cpp {
 
     #[inline]
     unsafe fn replace(at: *mut u8, block: &Block, bytes: &[u8], count: usize) -> Option<bool> {
-        // Only for a vector of numbers is the type of the elements known. C++ allows access to
+        // The type of the elements is known only for a vector of numbers. C++ allows access to
         // numbers only at their alignment.
         let width = block.only_width().filter(|&width| width == block.len)?;
         if !bytes.as_ptr().addr().is_multiple_of(width) {

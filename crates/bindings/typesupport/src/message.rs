@@ -42,8 +42,8 @@ impl MessageProgram {
     /// Compiles a type support. The lookup of its introspection may load a library.
     ///
     /// # Errors
-    /// Fails if the type support lacks a part. The error state of rcutils may then be set, and the
-    /// caller must reset it.
+    /// Fails if the type support lacks a part. The error state of rcutils may then be set, in which
+    /// case the caller must reset it.
     ///
     /// # Safety
     /// `type_support` is null or valid. It and its library outlive the program and the messages
@@ -142,7 +142,7 @@ impl MessageProgram {
     /// Fails if the message exceeds a bound, or if a string or sequence lacks memory.
     ///
     /// # Safety
-    /// `message` is an initialized message of this type, and nobody changes it meanwhile.
+    /// `message` is an initialized message of this type, and nobody changes it during the call.
     pub unsafe fn serialized_len(&self, message: *const c_void) -> Result<usize, EncodeError> {
         // SAFETY: by this function's contract.
         let body = unsafe { in_language!(self, encode::size, message.cast()) }?;
@@ -150,15 +150,15 @@ impl MessageProgram {
     }
 
     /// Serializes a message into `out`, with its header first and zeros as padding. Returns the
-    /// number of bytes, which is [`MessageProgram::serialized_len`]; the bytes of `out` after them
-    /// are not changed.
+    /// number of bytes, which is [`MessageProgram::serialized_len`]. Later bytes of `out` are not
+    /// changed.
     ///
     /// # Errors
     /// Fails if the message exceeds a bound or has a NUL inside a string, or if `out` is too small.
     /// The content of `out` is then unspecified.
     ///
     /// # Safety
-    /// `message` is an initialized message of this type, and nobody changes it meanwhile.
+    /// `message` is an initialized message of this type, and nobody changes it during the call.
     pub unsafe fn encode(
         &self,
         message: *const c_void,
@@ -187,23 +187,24 @@ impl MessageProgram {
     ///
     /// # Errors
     /// Fails if the bytes are not a message of this type. The message may then be partly filled,
-    /// and can be used and finalized like any other.
+    /// but can be used and finalized like any other message.
     ///
     /// # Safety
-    /// `message` is an initialized message of this type, and nobody else accesses it meanwhile.
+    /// `message` is an initialized message of this type, and nobody else accesses it during the
+    /// call.
     pub unsafe fn decode(&self, bytes: &[u8], message: *mut c_void) -> Result<(), DecodeError> {
         // SAFETY: by this function's contract.
         unsafe { in_language!(self, decode::read, bytes, message.cast()) }
     }
 
-    /// Initializes a message with its default values. False if there is not enough memory for the
-    /// defaults.
+    /// Initializes a message with its default values. Returns false if there is not enough memory
+    /// for the defaults.
     ///
     /// # Safety
     /// `message` points at [`MessageProgram::size_of`] bytes of memory, aligned as by `malloc`.
     pub unsafe fn init(&self, message: *mut c_void) -> bool {
         if self.language == Language::C {
-            // The C function does not set numbers without defaults.
+            // Zeros the memory first, because the C function does not set numbers without defaults.
             // SAFETY: by this function's contract, there are `size` bytes.
             unsafe { message.write_bytes(0, self.size) };
         }

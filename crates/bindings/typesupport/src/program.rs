@@ -72,9 +72,9 @@ pub(crate) struct Sequence {
 pub(crate) enum Element {
     /// A number, or a struct that consists of one block. All elements are copied at once.
     Block(Block),
-    /// A `string`; the bound is `usize::MAX` if there is none.
+    /// A `string`. The bound is `usize::MAX` for an unbounded string.
     Text { bound: usize },
-    /// A `wstring`; the bound is `usize::MAX` if there is none.
+    /// A `wstring`. The bound is `usize::MAX` for an unbounded string.
     WideText { bound: usize },
     /// Another message.
     Message {
@@ -96,7 +96,7 @@ pub(crate) struct Accessors {
 }
 
 impl Block {
-    /// Adds primitives after the last ones.
+    /// Adds primitives at the end of the block.
     pub(crate) fn push(&mut self, width: usize, count: usize, bools: bool) {
         self.bools |= bools;
         match self.parts.last_mut() {
@@ -131,7 +131,7 @@ impl Program {
 
 impl Program {
     /// Whether the message has no strings and no sequences, so that all messages of the type have
-    /// the same parts.
+    /// the same structure.
     pub(crate) fn is_fixed(&self) -> bool {
         self.ops.iter().all(|op| match op {
             Op::Block(_) => true,

@@ -26,7 +26,8 @@ unsafe extern "C" {
     ) -> bool;
     pub(crate) fn feros_message_init(init: ffi::Init, message: *mut c_void, how: c_int) -> bool;
     pub(crate) fn feros_message_fini(fini: ffi::Fini, message: *mut c_void);
-    /// `find` is an [`ffi::MessageFind`] or an [`ffi::ServiceFind`]; C calls both in the same way.
+    /// `find` is an [`ffi::MessageFind`] or an [`ffi::ServiceFind`]; both have the same calling
+    /// convention.
     pub(crate) fn feros_type_support_find(
         find: unsafe extern "C" fn(*const c_void, *const c_char) -> *const c_void,
         type_support: *const c_void,

@@ -17,7 +17,7 @@ pub(crate) enum Language {
 /// [`ffi::MessageFind`] or [`ffi::ServiceFind`], with untyped pointers.
 type Find = unsafe extern "C" fn(*const c_void, *const c_char) -> *const c_void;
 
-/// A type support of a message or service, with its identifier and its lookup function.
+/// The parts of a given type support that a lookup needs: the identifier and the lookup function.
 struct Asked {
     type_support: *const c_void,
     identifier: *const c_char,

@@ -5,7 +5,7 @@ use feros::{Context, Node, NodeOptions};
 /// A node that a program adds to an executor itself, or that a container loads.
 pub trait Component: Send + 'static {
     /// Creates the component. The component sets its node's name in `options` and creates the node
-    /// with them; the container may remap the name.
+    /// with these options. The container may remap the name.
     ///
     /// # Errors
     /// When the component cannot be made. The container then loads nothing and returns the error's

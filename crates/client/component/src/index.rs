@@ -44,7 +44,7 @@ pub struct IndexEntry {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum IndexError {
-    /// No prefix has the package.
+    /// No prefix contains the package.
     #[error(
         "package {package:?} has no components: there is no {COMPONENTS}/{package} under \
          {searched}; set FEROS_PREFIX_PATH to the prefix of its installation, or build it (feros \
@@ -83,7 +83,7 @@ pub enum IndexError {
         /// The system's error.
         source: io::Error,
     },
-    /// The index leads to a file outside of the prefix.
+    /// The index names a file outside of the prefix.
     #[error(
         "{library} is {target}, which lies outside of the prefix {prefix}: a container loads only what is installed in a prefix; \
          install it there (feros component register)"
@@ -99,8 +99,8 @@ pub enum IndexError {
 }
 
 impl IndexEntry {
-    /// The file of the library, with symbolic links followed. A missing file is returned as the
-    /// index names it, so that reading it reports the error.
+    /// The file of the library, with symbolic links followed. If the file is missing, returns the
+    /// path from the index, so that reading the file reports the error.
     ///
     /// # Errors
     /// When the file lies outside of the prefix.

@@ -42,7 +42,7 @@ pub struct Installed {
 }
 
 /// Copies a library into a prefix (to `lib/<file>`, unless the library is in the prefix already)
-/// and adds its components to the index, where they replace the package's entries of the same
+/// and adds its components to the index, where they replace the package's entries with the same
 /// names.
 ///
 /// # Errors
@@ -82,8 +82,8 @@ pub fn install(library: &Path, package: &str, prefix: &Path) -> Result<Installed
 }
 
 /// Copies a file with its permissions. The copy is written beside the target and then renamed to
-/// it, so that processes that read or map the old file keep it. A target with the same content is
-/// not touched.
+/// it, so that processes that read or map the old file keep that file. A target that already has
+/// the same content is not touched.
 ///
 /// # Errors
 /// When `from` cannot be read or `to` cannot be written.
@@ -111,7 +111,8 @@ fn replace(path: &Path, make: impl FnOnce(&Path) -> io::Result<()>) -> Result<()
     let folder = path.parent().map_or(Ok(()), fs::create_dir_all);
     let written = folder.and_then(|()| make(&beside)).and_then(|()| fs::rename(&beside, path));
     written.map_err(|source| {
-        // Best effort: the error is reported, and the leftover is not worth a second error.
+        // Removed if possible. The first error is reported, and a leftover file is not worth a
+        // second error.
         drop(fs::remove_file(&beside));
         InstallError::Write { path: path.to_owned(), source }
     })

@@ -27,8 +27,8 @@
 //! A container needs a library that is linked with the container's own Feros; `feros component
 //! build` builds and installs both. To build that library by hand, write a second crate with the
 //! crate types `["rlib", "cdylib"]` and one line in `src/lib.rs`:
-//! `use {feros_shared as _, pipeline as _};`. With a second crate, a program that uses `pipeline`
-//! directly needs no shared library; but one crate can also serve both purposes.
+//! `use {feros_shared as _, pipeline as _};`. With this second crate, a program that uses
+//! `pipeline` directly needs no shared library. One crate can also serve both purposes.
 //!
 //! [`index`] finds libraries by package and plugin, [`install`] puts them into a prefix,
 //! [`library`] reads a library's components without running it, [`stamp`] decides whether a library
@@ -51,8 +51,8 @@ pub use component::Component;
 
 /// Lets containers load a component by a name, such as `"pipeline::Camera"`.
 ///
-/// This defines two symbols, the constructor and the stamp of the library's build. A library
-/// exports them; in a program they do no harm.
+/// The macro defines two symbols: the constructor, and the stamp of the library's build. A library
+/// exports both symbols; in a program they do no harm.
 #[macro_export]
 macro_rules! register {
     ($component:ty, $plugin:literal) => {

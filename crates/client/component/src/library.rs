@@ -147,7 +147,7 @@ pub fn needed_libraries(path: &Path) -> Result<Vec<String>, LibraryError> {
 
 /// The names of the symbols that a library exports. The name of a Rust symbol contains a hash of
 /// its crate's version, features and settings. So a library that was linked with one shared library
-/// can use another one whose symbols have the same names.
+/// can use another shared library whose symbols have the same names.
 ///
 /// # Errors
 /// The same as for [`needed_libraries`].

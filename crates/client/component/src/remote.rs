@@ -1,4 +1,4 @@
-//! A client of a running container, Feros or stock, which loads, unloads and lists components.
+//! A client of a running Feros or stock container. It loads, unloads and lists components.
 
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
@@ -26,7 +26,7 @@ pub struct ContainerClient {
     states: Client<Trigger>,
 }
 
-/// A component in a container.
+/// A component that a container has loaded.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Loaded {
     /// The component's number in the container, counted from 1 and never reused.
@@ -85,7 +85,8 @@ pub fn containers(graph: &GraphSnapshot) -> BTreeSet<String> {
 }
 
 impl ContainerClient {
-    /// A client of the container of this name, such as `/ComponentManager`, which may start later.
+    /// Makes a client of the container of this name, such as `/ComponentManager`. The container may
+    /// start later.
     ///
     /// # Errors
     /// When the name is not allowed, or the engine refuses.
@@ -110,7 +111,7 @@ impl ContainerClient {
     /// Waits until the container serves all three services.
     ///
     /// # Errors
-    /// When the time runs out, or the context is shut down, before that.
+    /// When the timeout passes or the context is shut down before that.
     pub fn wait(&self, timeout: Duration) -> Result<(), WaitError> {
         let until = Instant::now() + timeout;
         let left = || until.saturating_duration_since(Instant::now());

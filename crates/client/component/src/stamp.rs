@@ -1,5 +1,5 @@
-//! The compatibility stamp: the build settings of a component library, read from the file before
-//! any of its code runs.
+//! The compatibility stamp: the build settings of a component library, which a container reads from
+//! the file before any code of the library runs.
 //!
 //! Rust has no stable ABI. A library and its container may exchange Rust values only if the same
 //! compiler built both with the same Feros. Each library contains its stamp, and the container
@@ -25,9 +25,9 @@ pub const STAMP: &str = concat!(
     "\n"
 );
 
-/// The variable in which `feros component build` passes a build the hash of Feros's dependencies:
-/// of their versions, features and settings. Without the variable the stamp says `untold`, and only
-/// missing symbols reveal that the dependencies differ.
+/// The variable in which `feros component build` passes to a build the hash of the versions,
+/// features and settings of Feros's dependencies. Without the variable the stamp contains `untold`,
+/// and only missing symbols reveal that dependencies differ.
 pub const CRATES_VARIABLE: &str = "FEROS_COMPONENT_CRATES";
 
 /// A stamp longer than this was not written by Feros.
@@ -41,7 +41,7 @@ pub struct Stamp(String);
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Mismatch {
-    /// A setting that people can interpret differs.
+    /// A setting that people can understand differs.
     #[error(
         "it was built with {what} {theirs:?}, but the container with {ours:?}: build both with the \
          same one"
@@ -102,7 +102,7 @@ impl Stamp {
     /// Checks that code with this stamp and this program may exchange values.
     ///
     /// # Errors
-    /// The first difference, in order of usefulness to people.
+    /// The first difference. The most useful differences are checked first.
     pub fn check(&self) -> Result<(), Mismatch> {
         let ours = Self::of_this_program();
         if *self == ours {

@@ -7,7 +7,7 @@ use std::fs;
 use std::path::Path;
 
 /// The crates of this repository that a crate needs for its build, by their names without the
-/// prefix; crates that only tests need do not count.
+/// prefix. Crates that only tests need are not included.
 fn needs(manifest: &str) -> impl Iterator<Item = &str> {
     let mut is_wanted = false;
     manifest.lines().filter_map(move |line| {

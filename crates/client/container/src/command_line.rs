@@ -5,13 +5,13 @@ use crate::restart::RestartPolicy;
 /// The kinds of containers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// All components on one executor of one thread: `component_container`.
+    /// All components run on one executor with one thread: `component_container`.
     SingleThreaded,
-    /// All components on one executor of several threads: `component_container_mt`.
+    /// All components run on one executor with several threads: `component_container_mt`.
     MultiThreaded,
-    /// An executor and a thread for each component: `component_container_isolated`.
+    /// Each component has its own executor and thread: `component_container_isolated`.
     Isolated,
-    /// A process for each component: `component_container_process`.
+    /// Each component has its own process: `component_container_process`.
     Process,
 }
 
@@ -25,7 +25,7 @@ pub(crate) enum CommandLine {
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Options {
     pub(crate) restart: RestartPolicy,
-    /// True if isolated components get executors of several threads.
+    /// True if the executors of isolated components have several threads.
     pub(crate) use_multi_threaded_executor: bool,
     /// True if requests from other hosts are ignored.
     pub(crate) local_requests_only: bool,
@@ -35,7 +35,7 @@ impl CommandLine {
     /// Reads the arguments that do not belong to ROS.
     ///
     /// # Errors
-    /// Names the first unknown argument, and the known ones.
+    /// The first unknown argument, with a list of the known arguments.
     pub(crate) fn read(kind: Kind, line: Vec<String>) -> Result<Self, String> {
         let mut options = Options::default();
         let mut line = line.into_iter();

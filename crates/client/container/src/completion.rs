@@ -1,5 +1,5 @@
-//! An event that happens once. Here it is the end of a failed component: that may take time on
-//! another thread while a client unloads the component.
+//! An event that happens once: the end of a failed component. The component may take time to end on
+//! another thread while a client unloads it.
 
 use feros_sync::Mutex;
 
@@ -16,7 +16,7 @@ struct State {
 }
 
 impl Completion {
-    /// Runs `then` after the event, or at once if the event has happened.
+    /// Runs `then` after the event, or immediately if the event has already happened.
     pub(crate) fn then(&self, then: impl FnOnce() + Send + 'static) {
         {
             let mut state = self.0.lock();

@@ -1,5 +1,5 @@
-//! Components in the container's process: on the container's executor, or each on an executor and a
-//! thread of its own.
+//! Components in the container's process: either on the container's executor, or each component on
+//! its own executor and thread.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -15,8 +15,8 @@ use crate::placement::{
 };
 use crate::request::apply_log_level;
 
-/// Creates a component, and from then on reports panics of its callbacks. The component's node is
-/// not yet on an executor.
+/// Creates a component, and reports panics of its callbacks from then on. The component's node is
+/// not on an executor yet.
 fn begin(
     context: &Context,
     start_request: StartRequest,
@@ -30,7 +30,7 @@ fn begin(
     Ok((component, node, name))
 }
 
-/// All components on one executor, as in `component_container` and `component_container_mt`.
+/// Runs all components on one executor, as in `component_container` and `component_container_mt`.
 pub(crate) struct OnExecutor {
     pub(crate) context: Context,
     pub(crate) executor: Arc<Executor>,
@@ -68,7 +68,7 @@ impl Running for RunningOnExecutor {
     }
 }
 
-/// An executor and a thread for each component, as in `component_container_isolated`.
+/// Runs each component on its own executor and thread, as in `component_container_isolated`.
 pub(crate) struct Isolated {
     pub(crate) context: Context,
     /// Makes the executor of a component.
@@ -78,8 +78,8 @@ pub(crate) struct Isolated {
 impl Placement for Isolated {
     fn start(&self, start_request: StartRequest, done: Done) {
         let (context, new_executor) = (self.context.clone(), self.new_executor.clone());
-        // The system shows only the first 15 bytes of the name, in which the request's node name
-        // says more than the plugin name.
+        // The system shows only the first 15 bytes of the name. There, the request's node name is
+        // more informative than the plugin name.
         let request = &start_request.request;
         let name =
             if request.node_name.is_empty() { &request.plugin_name } else { &request.node_name };
@@ -123,7 +123,7 @@ fn run(
     let ending = Arc::new(Mutex::new(Ending::Running));
     let running = RunningIsolated { stopper: executor.stopper(), ending: ending.clone() };
     done(Ok(Started { name: name.clone(), running: Box::new(running) }));
-    // The node catches panics of callbacks; this catches other panics, such as a panic of the
+    // The node catches panics of callbacks. This call catches other panics, such as a panic of the
     // executor itself.
     match catch_unwind(AssertUnwindSafe(|| executor.spin())) {
         Ok(Ok(())) => {}

@@ -15,7 +15,7 @@
 //! | module | holds |
 //! |---|---|
 //! | `manager`, `request`, `services`, `completion` | the components of a container, load requests, the services |
-//! | `placement`, `in_process`, `process` | the trait of placements, and the components in this process or in one process each |
+//! | `placement`, `in_process`, `process` | the trait of placements, and components in this process or in separate processes |
 //! | `loader` | opens libraries |
 //! | `restart`, `command_line` | restarts of failed components, and the arguments of containers |
 //!
@@ -23,7 +23,7 @@
 //!
 //! A panic ends only its component. No child process outlives its container. Only `loader` has
 //! `unsafe` code.
-#![deny(unsafe_code)] // allowed again where libraries are opened
+#![deny(unsafe_code)] // `loader` allows unsafe code again, to open libraries
 
 mod command_line;
 mod completion;
@@ -82,7 +82,7 @@ pub fn main(kind: Kind, shared_stamp: &str) -> ExitCode {
     if line.first().is_some_and(|argument| argument == CHILD_FLAG) {
         return process::child::main(line.split_off(1));
     }
-    // Components get time to end; a launcher that sends a signal twice does not cut it short.
+    // Components get time to end. A second signal from a launcher must not cut this time short.
     feros::signals::set_patience(PATIENCE);
     let (context, rest) = match Context::from_args(line.iter().cloned()) {
         Ok(made) => made,
@@ -161,7 +161,7 @@ fn run(
     Ok(ExitCode::FAILURE)
 }
 
-/// An executor of several threads.
+/// An executor with several threads.
 fn executor_of(threads: usize) -> Executor {
     Executor::builder().threads(threads).build()
 }

@@ -1,10 +1,10 @@
-//! Opens component libraries: the one place of the containers with `unsafe`.
+//! Opens component libraries. This is the only module of the containers with `unsafe`.
 //!
-//! An opened library stays mapped until the process ends, because other code still refers to it
-//! after its components are gone: `tracing` to its callsites, threads to destructors of its
-//! thread-locals, and messages on their way to other components to the drop code of their types.
-//! Closing the library would leave dangling pointers; an open library costs its pages once, however
-//! many times its components are loaded.
+//! An opened library stays mapped until the process ends, because other code still refers to the
+//! library after its components have been dropped: `tracing` refers to its callsites, threads to
+//! the destructors of its thread-locals, and messages on their way to other components to the drop
+//! code of their types. Closing the library would leave dangling pointers; an open library costs
+//! its pages only once, no matter how many times its components are loaded.
 #![allow(unsafe_code)]
 
 use std::collections::HashMap;
@@ -19,7 +19,7 @@ use feros_sync::Mutex;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub(crate) enum LoadError {
-    /// The file does not contain the component, or does not fit.
+    /// The file does not contain the component, or does not fit this container.
     #[error(transparent)]
     Library(#[from] LibraryError),
     /// The system's loader would load a second Feros with the library.
@@ -54,7 +54,8 @@ struct Open {
     version: FileVersion,
 }
 
-/// The libraries that this process has opened; there is one list, as there is one address space.
+/// The libraries that this process has opened; there is one list, because a process has one address
+/// space.
 static OPEN: Mutex<Option<HashMap<PathBuf, Open>>> = Mutex::new(None);
 
 /// Returns the constructor of a component, after a check that its library fits. Opens the library
@@ -66,16 +67,16 @@ pub(crate) fn constructor(path: &Path, plugin: &str) -> Result<Constructor, Load
     let file = Library::read(path)?;
     file.check(plugin)?;
     check_shared_feros(path, file.shared_feros())?;
-    // The initializers of the library run below while this lock is held. They belong to the
-    // language's runtime only, since no Rust code runs before `main`.
+    // The initializers of the library run below while this lock is held. They belong only to the
+    // runtime of the language, since no Rust code runs before `main`.
     let mut open = OPEN.lock();
     let open = open.get_or_insert_default();
     if !open.contains_key(path) {
         tracing::info!("Load Library: {}", path.display());
         let flags = libloading::os::unix::RTLD_NOW | libloading::os::unix::RTLD_LOCAL;
-        // SAFETY: the stamp says that the library has this program's own compiler, target and
-        // Feros, so its initializers are those of a Rust library. All symbols are bound now: a
-        // missing symbol fails here, before any code of the library runs.
+        // SAFETY: the stamp shows that the library was built with the same compiler, target and
+        // Feros as this program, so its initializers are those of a Rust library. All symbols are
+        // bound now: a missing symbol fails here, before any code of the library runs.
         let library = unsafe { libloading::os::unix::Library::open(Some(path), flags) };
         let library = library.map_err(|error| refused(path, &error))?;
         open.insert(path.clone(), Open { library: library.into(), version });
@@ -85,15 +86,15 @@ pub(crate) fn constructor(path: &Path, plugin: &str) -> Result<Constructor, Load
         return Err(LoadError::Changed(path.clone()));
     }
     let symbol = format!("{CONSTRUCTOR_PREFIX}{plugin}");
-    // SAFETY: the file has this symbol and a stamp equal to ours, so `register!` of this Feros made
-    // the symbol, with this type. The pointer outlives the borrow, because libraries are never
-    // closed (see above).
+    // SAFETY: the file has this symbol and a stamp equal to this program's, so `register!` of the
+    // same Feros made the symbol, which therefore has this type. The pointer outlives the borrow,
+    // because libraries are never closed (see above).
     let constructor = unsafe { library.library.get::<Constructor>(symbol.as_bytes()) };
     constructor.map(|symbol| *symbol).map_err(|error| refused(path, &error))
 }
 
-/// Refuses a library that would load another Feros than this program's. Two may be in one prefix,
-/// because the file name of a shared Feros from a registry contains a number.
+/// Refuses a library that would load a shared Feros other than this program's. One prefix may
+/// contain two, because the file name of a shared Feros from a registry contains a number.
 fn check_shared_feros(path: &Path, theirs: Option<&str>) -> Result<(), LoadError> {
     let ours = shared_feros(needed_libraries(Path::new("/proc/self/exe"))?);
     if ours.as_deref() == theirs {

@@ -43,7 +43,6 @@ struct State {
     last_id: u64,
     slots: BTreeMap<u64, Slot>,
     failures: Vec<Failure>,
-    /// The number of components that are ending.
     ending: usize,
     is_closed: bool,
 }
@@ -55,12 +54,13 @@ struct Slot {
     /// The name of the node, once it is known.
     name: Option<String>,
     phase: Phase,
-    /// The number of starts, so that a failure of an earlier start is not attributed to this one.
+    /// The number of starts, so that a failure of an earlier start is not attributed to the present
+    /// start.
     start: u32,
     started: Instant,
     failures: Failures,
     restarts: u32,
-    /// The end of the component after its last failure.
+    /// Finished when the component has ended after its last failure.
     shutdown: Option<Arc<Completion>>,
 }
 
@@ -82,8 +82,8 @@ struct Failure {
 }
 
 impl Manager {
-    /// A manager whose log messages and timers belong to `node`. Keep the guard condition as long
-    /// as the manager.
+    /// Makes a manager whose log messages and timers belong to `node`. Keep the guard condition as
+    /// long as the manager.
     pub(crate) fn new(
         node: &Node,
         placement: Box<dyn Placement>,
@@ -250,7 +250,7 @@ impl Manager {
     pub(crate) fn unload(&self, id: u64, answer: Answer<()>) {
         let slot = {
             let mut state = self.state.lock();
-            // A component whose load was not answered yet has no known number.
+            // Clients do not know the number of a component until its load has been answered.
             let is_known = state.slots.get(&id).is_some_and(|slot| slot.name.is_some());
             if is_known { state.slots.remove(&id) } else { None }
         };
@@ -427,8 +427,8 @@ impl Manager {
         self.restart_later(id, &name, text.to_owned(), Duration::ZERO);
     }
 
-    /// Ends all components, the last loaded one first, and waits for them. Returns true if all have
-    /// ended in time.
+    /// Ends all components, starting with the one loaded last, and waits for them. Returns true if
+    /// all have ended in time.
     pub(crate) fn close(&self) -> bool {
         let slots = {
             let mut state = self.state.lock();

@@ -1,5 +1,5 @@
-//! Where the components of a container run: the trait that the manager uses, and that executors,
-//! threads and processes implement.
+//! The places where the components of a container run: the trait through which the manager starts
+//! components on an executor, on threads or in processes.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
@@ -18,23 +18,23 @@ use crate::request;
 pub(crate) struct StartRequest {
     pub(crate) library: PathBuf,
     pub(crate) request: Arc<LoadNode_Request>,
-    /// Called when the component fails after it started, with the reason.
+    /// Called with the reason when the component fails after its start.
     pub(crate) on_failure: Box<dyn FnOnce(String) + Send>,
 }
 
 /// Called once with the result of a start; the text of an error is what the client reads.
 pub(crate) type Done = Box<dyn FnOnce(Result<Started, String>) + Send>;
 
-/// The place where a kind of container runs its components.
+/// Runs the components for one kind of container.
 pub(crate) trait Placement: Send + Sync {
-    /// Starts a component, in this process or in another. Calls `done` from any thread, possibly
-    /// before `start` returns.
+    /// Starts a component, in this process or in another process. Calls `done` from any thread,
+    /// possibly before `start` returns.
     fn start(&self, start_request: StartRequest, done: Done);
 }
 
 /// A running component.
 pub(crate) struct Started {
-    /// The node's name with the namespace.
+    /// The node's name, including the namespace.
     pub(crate) name: String,
     pub(crate) running: Box<dyn Running>,
 }

@@ -1,9 +1,9 @@
-//! A process for each component: an abort or a wild pointer of one component does not end the
-//! others.
+//! Runs each component in a separate process, so that an abort or a wild pointer of one component
+//! does not end the others.
 //!
 //! The container starts its own program again for each component ([`child`]), and exchanges frames
 //! with that child over a socket, which is the child's standard input ([`wire`]). Each side ends
-//! when the other closes the socket.
+//! when the other side closes the socket.
 
 pub(crate) mod child;
 mod supervisor;
@@ -15,9 +15,9 @@ pub(crate) use supervisor::CHILD_FLAG;
 
 use crate::placement::{Done, Placement, StartRequest};
 
-/// Runs each component in a process of its own.
+/// Runs each component in a separate process.
 pub(crate) struct InProcesses {
-    /// The ROS part of the command line: log levels and other options also apply in children.
+    /// The ROS part of the command line, since log levels and other options also apply to children.
     pub(crate) ros_arguments: Vec<String>,
 }
 

@@ -1,4 +1,4 @@
-//! The options that a load request gives the node, as in `ComponentManager::create_node_options`
+//! The options that a load request sets for the node, as in `ComponentManager::create_node_options`
 //! (`rclcpp_components/src/component_manager.cpp`).
 
 use feros::logging;
@@ -6,8 +6,8 @@ use feros::msgs::composition_interfaces::srv::LoadNode_Request;
 use feros::msgs::rcl_interfaces::msg::Parameter;
 use feros::{Arguments, LogLevel, NodeOptions, ParameterValue};
 
-/// The options for the node of a component: those of the request, without the container's own
-/// arguments.
+/// Returns the options for the node of a component. They come from the request and not from the
+/// container's own arguments.
 pub(crate) fn node_options(request: &LoadNode_Request) -> Result<NodeOptions, String> {
     let mut rules = request.remap_rules.clone();
     if !request.node_name.is_empty() {

@@ -1,5 +1,5 @@
-//! Restarts of failed components: after a delay that doubles with each failure, and that a long run
-//! resets.
+//! Decides when failed components are restarted: after a delay that doubles with each failure,
+//! until a long run resets it.
 
 use std::time::Duration;
 
@@ -23,7 +23,7 @@ pub enum RestartPolicy {
     },
 }
 
-/// The failures of one component in a row.
+/// The number of consecutive failures of one component.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Failures(u32);
 

@@ -17,7 +17,7 @@ use crate::manager::Manager;
 /// The queue depth of rclcpp's containers: a launch file may load many components at once.
 const DEPTH: usize = 200;
 
-/// The services of a container, which live as long as this value.
+/// The services of a container, which end when this value is dropped.
 pub(crate) struct Services {
     _load: Service<LoadNode>,
     _unload: Service<UnloadNode>,

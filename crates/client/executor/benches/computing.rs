@@ -1,5 +1,6 @@
-//! Measures when callbacks begin on two threads if all of them become ready at once and compute for
-//! long. The baseline is the simplest pool that shares work: a queue with a condition variable.
+//! Measures when callbacks begin on two threads, if all callbacks become ready at the same time and
+//! compute for a long time. The baseline is the simplest pool that shares work: a queue with a
+//! condition variable.
 //!
 //! `cargo bench -p feros-executor --bench computing`
 //!
@@ -21,7 +22,7 @@ const WORK: Duration = Duration::from_micros(500);
 const ROUNDS: usize = 200;
 const PERIOD: Duration = Duration::from_millis(20);
 
-/// The time of a round's rings, and the delays until its callbacks began.
+/// The time of the rings in one round, and the delays until the callbacks of the round began.
 struct Begun {
     rung: Mutex<Instant>,
     delays: Mutex<Vec<Duration>>,
@@ -46,7 +47,7 @@ fn processor_time() -> Duration {
     Duration::new(time.tv_sec.unsigned_abs(), time.tv_nsec as u32)
 }
 
-/// One way to run the callbacks.
+/// One of the compared ways to run the callbacks, with its results.
 struct Means {
     name: &'static str,
     ring_all: Box<dyn Fn()>,
@@ -81,8 +82,8 @@ impl Means {
     }
 }
 
-/// The state that the threads of the baseline pool share: the waiting callbacks, and whether to
-/// end.
+/// The state that the threads of the baseline pool share: the callbacks that wait, and whether the
+/// threads should end.
 #[derive(Default)]
 struct Pool {
     state: Mutex<(VecDeque<usize>, bool)>,

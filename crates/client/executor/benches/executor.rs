@@ -29,7 +29,7 @@ impl Bare {
         futex::wake(&self.0, futex::Flags::PRIVATE, 1).unwrap();
     }
 
-    /// Waits until the counter is not `seen`, and returns it.
+    /// Waits until the counter differs from `seen`, and returns the counter.
     fn wait(&self, seen: u32) -> u32 {
         loop {
             let now = self.0.load(Ordering::Acquire);
@@ -41,7 +41,7 @@ impl Bare {
     }
 }
 
-/// One way to hand an event to a sleeping thread, and that thread.
+/// One of the compared ways to hand an event to a sleeping thread, with that thread.
 struct Means {
     name: &'static str,
     send: Box<dyn Fn()>,
@@ -78,7 +78,7 @@ fn by_futex(back: &Arc<Bare>, cpu: usize) -> Means {
 }
 
 /// Hands events over through an executor. With `outside`, the event rings that doorbell instead of
-/// the entity's ringer. `is_observed`: whether other processes are told how to ring the entity.
+/// the entity's ringer. With `is_observed`, other processes learn how to ring the entity.
 fn by_executor(
     name: &'static str,
     executor: Executor,
@@ -123,14 +123,14 @@ fn run_on(cpu: usize) {
     sched_setaffinity(None, &set).unwrap();
 }
 
-/// Measures round trips between this thread and another. The way there uses the means under test,
-/// the way back always a bare futex.
+/// Measures round trips between this thread and another thread. The way there uses the means under
+/// test, and the way back always uses a bare futex.
 ///
-/// The means take turns in short batches, so that other load of the host affects all of them alike.
+/// The means take turns in short batches, so that other load on the host affects all of them alike.
 /// The output is the time of the whole round trip, and the cost of the way there, assuming that the
 /// way back costs half of the bare median. Threads are bound to cores, because the kernel's
 /// placement makes more of a difference than anything measured here: on one core, only the work of
-/// the hand-over counts; with two cores, the other core also has to wake up.
+/// the hand-over counts; on two cores, the second core also has to wake up.
 fn hand_over(_: &mut Criterion) {
     let allowed = sched_getaffinity(None).unwrap();
     let cores = (0..CpuSet::MAX_CPU).filter(|&cpu| allowed.is_set(cpu)).take(2).collect::<Vec<_>>();
@@ -211,8 +211,8 @@ fn hand_over_to(cpu: usize, placement: &str) {
     }
 }
 
-/// Measures one event of an entity that is always ready, on one thread, among idle entities: in one
-/// group of runs plain entities, in the other timers.
+/// Measures one event of an entity that is always ready, on one thread, among idle entities. The
+/// idle entities are plain entities in one group of runs, and timers in the other group.
 fn among_idle(criterion: &mut Criterion) {
     let clock: Arc<dyn Clock> = Arc::new(SteadyClock);
     for kind in ["entities", "timers"] {
@@ -259,7 +259,7 @@ fn events_take(options: ExecutorOptions, idle: usize, events: u64) -> Duration {
     let executor = Executor::with_options(options);
     let left = Arc::new(AtomicU64::new(events));
     let ringers = [Ringer::new(), Ringer::new()];
-    // One entity before and one after the idle ones; they ring each other.
+    // Two entities ring each other: one is added before the idle entities, the other after them.
     let rung = |own: &Ringer, other: &Ringer| {
         let (left, other, stopper) = (Arc::clone(&left), other.clone(), executor.stopper());
         Entity::new(own, move || {
@@ -284,8 +284,8 @@ fn events_take(options: ExecutorOptions, idle: usize, events: u64) -> Duration {
 }
 
 /// Measures the events per second on one core, for every policy and for two threads; each event is
-/// a ring and an empty callback. The numbers of idle entities take turns, so that other load of the
-/// host affects all alike; the median counts.
+/// a ring and an empty callback. The runs alternate between the numbers of idle entities, so that
+/// other load on the host affects all of them alike. The result is the median.
 fn event_rates(_: &mut Criterion) {
     const IDLE: [usize; 5] = [0, 1, 10, 100, 1_000];
     const EVENTS: u64 = 100_000;

@@ -1,4 +1,5 @@
-//! The attributes of an entity: all that policies and callback groups need to know about it.
+//! The attributes of an entity: everything that policies and callback groups need to know about the
+//! entity.
 
 use feros_sync::Arc;
 use std::fmt;
@@ -25,28 +26,28 @@ pub enum Kind {
 pub struct Attributes {
     /// The entity's kind, used by [`Ros`](crate::Ros).
     pub kind: Kind,
-    /// The urgency, the higher the more urgent; used by [`Priority`](crate::Priority).
+    /// The urgency, used by [`Priority`](crate::Priority). A higher number is more urgent.
     pub priority: i32,
-    /// The time from becoming ready until the entity must be executed; used by
+    /// The time within which the entity should be executed after it becomes ready, used by
     /// [`Deadline`](crate::Deadline).
     pub deadline: Option<Duration>,
-    /// The position in a [`Sequence`](crate::Sequence), the lowest first.
+    /// The position in a [`Sequence`](crate::Sequence). The lowest position is executed first.
     pub position: Option<u32>,
     /// The group, in which only one entity executes at a time. Without a group, the entity may
-    /// overlap with all others, and entities of different executors may always overlap; no entity
-    /// ever overlaps with itself.
+    /// overlap with all other entities. Entities of different executors may always overlap. No
+    /// entity ever overlaps with itself.
     pub group: Option<ExclusiveGroup>,
 }
 
 /// A group of entities that never overlap, however many threads spin their executor. Clones refer
 /// to the same group.
 ///
-/// The rule holds only among entities of the same executor. Belonging to a group costs nothing if a
-/// single thread spins the executor.
+/// Entities of the group that are on different executors may still overlap. Belonging to a group
+/// costs nothing if a single thread spins the executor.
 #[derive(Clone, Default)]
 pub struct ExclusiveGroup(Arc<Identity>);
 
-/// Its address identifies the group, so its size must not be zero.
+/// The address of this value identifies the group, so the size must not be zero.
 #[derive(Default)]
 struct Identity(#[allow(dead_code, reason = "takes up room")] u8);
 

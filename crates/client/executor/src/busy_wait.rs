@@ -1,26 +1,27 @@
-//! Polls for work for a while before sleeping: a thread that polls need not be woken, so a message
-//! costs neither the system call for waking nor the time that waking takes. The price is that
+//! Polls for work for a while before sleeping. A thread that polls need not be woken, so a message
+//! costs neither the system call for a wake-up nor the time that a wake-up takes. The price is that
 //! polling occupies a processor.
 //!
-//! A thread polls only as long as that pays. After a poll in vain, it skips the poll before its
-//! next sleeps, and about twice as many after each further poll in vain, until a short sleep shows
-//! that work comes soon again.
+//! A thread polls only as long as polling pays off. After a poll that found no work, the thread
+//! does not poll before its next few sleeps, and the number of such sleeps about doubles with each
+//! further poll that finds no work. A short sleep shows that work comes quickly again, and makes
+//! the thread poll again.
 
 use feros_sync::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// The number of checks between two reads of the clock, which cost more.
+/// The number of checks between two reads of the clock, since a read costs more than a check.
 const LOOKS: u32 = 32;
-/// After this many polls in vain, the number of sleeps without a poll stops growing.
+/// After this many polls that found no work, the number of sleeps without a poll stops growing.
 const MOST_MISSES: u32 = 6;
 
 /// Decides when the threads of one executor poll before they sleep.
 #[derive(Debug)]
 pub(crate) struct BusyWait {
     limit: Duration,
-    /// The number of consecutive polls in vain.
+    /// The number of consecutive polls that found no work.
     misses: AtomicU32,
-    /// The number of coming sleeps that no poll precedes.
+    /// The number of coming sleeps without a poll before them.
     skipped: AtomicU32,
     /// Whether a thread polls now; at most one thread polls at a time.
     is_looking: AtomicBool,
@@ -28,15 +29,15 @@ pub(crate) struct BusyWait {
 }
 
 impl BusyWait {
-    /// Makes polls that take `limit` at most.
+    /// Makes a value whose polls take at most `limit`.
     pub(crate) fn new(limit: Duration) -> Self {
         let [misses, skipped] = [(); 2].map(|()| AtomicU32::new(0));
         let (is_looking, spent_nanos) = (AtomicBool::new(false), AtomicU64::new(0));
         Self { limit, misses, skipped, is_looking, spent_nanos }
     }
 
-    /// Whether the calling thread should poll before it sleeps. Call this once per sleep, since
-    /// each call counts as one.
+    /// Whether the calling thread should poll before it sleeps. Call this function exactly once per
+    /// sleep, since each call counts as one sleep.
     pub(crate) fn is_due(&self) -> bool {
         let skipped = self.skipped.load(Ordering::Relaxed);
         if skipped > 0 {
@@ -46,7 +47,8 @@ impl BusyWait {
         !self.is_looking.load(Ordering::Relaxed)
     }
 
-    /// Polls until `is_there` returns true, or until `timeout`, when a timer is due.
+    /// Polls until `is_there` returns true, or until `timeout` has passed, because a timer is then
+    /// due.
     pub(crate) fn look(&self, timeout: Option<Duration>, is_there: impl Fn() -> bool) {
         if self.is_looking.swap(true, Ordering::Relaxed) {
             return;
@@ -71,7 +73,8 @@ impl BusyWait {
         self.skipped.store((1 << misses) - 1, Ordering::Relaxed);
     }
 
-    /// Records the length of a sleep. If a poll would have lasted that long, polling pays again.
+    /// Records the length of a sleep. If a poll would have found the work that ended the sleep,
+    /// polling pays off again.
     pub(crate) fn note_sleep(&self, slept: Duration) {
         if slept < self.limit {
             self.misses.store(0, Ordering::Relaxed);
@@ -85,8 +88,9 @@ impl BusyWait {
     }
 }
 
-/// Yields briefly to the processor's other hardware thread. Returns false, so that it fits between
-/// two checks in an `||` chain.
+/// Yields briefly to the processor's other hardware thread. Returns false, so that the call fits
+/// between two checks in an `
+/// ` chain.
 fn wait_a_little() -> bool {
     std::hint::spin_loop();
     false

@@ -1,5 +1,5 @@
 //! Clocks: the steady clock, the system's clock, and ROS time, which follows the system's clock
-//! until simulated time is turned on, and then moves only when it is set.
+//! until simulated time is turned on. From then on, ROS time moves only when it is set.
 //!
 //! No thread has to poll a clock that moves only when it is set: the clock notifies its watchers,
 //! one per executor with timers on it, and each watcher checks its earliest deadline.
@@ -14,13 +14,13 @@ pub use feros_time::Time;
 
 /// A source of time for timers.
 ///
-/// `now` is called once per turn of an executor with timers on the clock, so it has to be cheap; it
+/// `now` is called once per turn of an executor with timers on the clock, so it has to be cheap and
 /// must not block.
 pub trait Clock: Send + Sync {
     /// Returns the time on this clock.
     fn now(&self) -> Time;
 
-    /// Whether the clock moves only when it is set (simulated time is on), instead of running.
+    /// Whether simulated time is on: the clock does not run, and moves only when it is set.
     fn is_simulated(&self) -> bool {
         false
     }
@@ -50,8 +50,8 @@ pub trait TimeWatcher: Send + Sync {
 pub struct TimeChange {
     /// The clock's time just before.
     pub before: Time,
-    /// The clock's time just after. Earlier than `before` if time jumped back, as when a recording
-    /// starts over.
+    /// The clock's time just after. It is earlier than `before` if time jumped back, for example
+    /// because a recording starts over.
     pub after: Time,
     /// Whether simulated time was turned on or off, so that `before` and `after` come from
     /// different sources.
@@ -59,8 +59,9 @@ pub struct TimeChange {
 }
 
 impl TimeChange {
-    /// Whether timers have to adapt their deadlines. Deadlines stay when time goes forward, as with
-    /// every `/clock` message; all of them move when time jumps back or first becomes known.
+    /// Whether timers have to adapt their deadlines. Deadlines stay the same when time goes
+    /// forward, as it does with most `/clock` messages. All deadlines move when time jumps back or
+    /// first becomes known.
     pub(crate) fn moves_deadlines(&self) -> bool {
         self.source_changed || self.after < self.before || self.before == Time::ZERO
     }
@@ -77,8 +78,8 @@ impl Clock for SteadyClock {
     }
 }
 
-/// The host's wall time, since 1970. It may be set while timers wait: they can then fire late, by
-/// at most the length of their wait, which is computed when the sleep begins.
+/// The host's wall time, since 1970. This clock may be set while timers wait. The length of a wait
+/// is computed when the sleep begins, so a timer can then fire late, by at most that length.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SystemClock;
 
@@ -93,8 +94,8 @@ fn read(id: ClockId) -> Time {
     Time::from_nanos(time.tv_sec.saturating_mul(1_000_000_000).saturating_add(time.tv_nsec))
 }
 
-/// ROS time: the system's wall time or, while simulated time is on, the time that was set last with
-/// [`RosClock::set_time`].
+/// ROS time: the system's wall time or, while simulated time is on, the time that
+/// [`RosClock::set_time`] last set.
 #[derive(Default)]
 pub struct RosClock {
     simulated: AtomicBool,
@@ -119,7 +120,7 @@ impl RosClock {
     }
 
     /// Turns simulated time on or off. Timers keep the rest of their wait across the change, unless
-    /// the time before or after it is zero, which means unknown.
+    /// the time before or after the change is zero, which stands for an unknown time.
     pub fn set_simulated(&self, on: bool) {
         if self.is_simulated() == on {
             return;
@@ -135,9 +136,9 @@ impl RosClock {
     /// Sets the simulated time. While simulated time is off, the value is only stored for later,
     /// and no watcher is notified.
     ///
-    /// Executors with a timer whose deadline has come are woken; the others sleep on. Only one
-    /// thread at a time may call this, since watchers could see two concurrent changes in either
-    /// order.
+    /// Executors with a timer whose deadline has come are woken; the other executors stay asleep.
+    /// Only one thread at a time may call this function, because watchers could see two concurrent
+    /// changes in the wrong order.
     pub fn set_time(&self, time: Time) {
         let before = self.simulated_time();
         if self.is_simulated() && before != time {

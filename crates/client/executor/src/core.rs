@@ -24,7 +24,8 @@ pub(crate) struct Core {
 /// future's progress.
 pub(crate) const CONTROL: Slot = Slot::FIRST;
 
-/// The threads that are inside a spin function: the one that called it, and its worker threads.
+/// The threads that are inside a spin function: the thread that called the function, and its worker
+/// threads.
 #[derive(Default)]
 pub(crate) struct SpinningThreads {
     pub(crate) caller: Option<Thread>,
@@ -47,7 +48,6 @@ impl Core {
         }
     }
 
-    /// Adds an entity.
     pub(crate) fn add(&self, entity: Entity) -> Result<Slot, AddError> {
         let timer = entity.timer.clone();
         let slot = self.table.insert(entity)?;

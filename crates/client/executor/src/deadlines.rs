@@ -1,12 +1,12 @@
 //! A heap of deadlines in which an entry can be moved and removed by its slot.
 //!
 //! Each slot has at most one entry here. A plain `BinaryHeap` would keep a stale entry for every
-//! reset, and grow when a timer is reset more often than it fires.
+//! reset of a timer, and would grow if a timer is reset more often than it fires.
 
 use crate::clock::Time;
 use feros_doorbell::Slot;
 
-/// The deadlines, the earliest first; equal ones follow the order of their slots.
+/// The deadlines, the earliest first. Equal deadlines follow the order of their slots.
 #[derive(Debug, Default)]
 pub(crate) struct Deadlines {
     heap: Vec<(Time, Slot)>,

@@ -11,33 +11,35 @@ use std::fmt;
 /// The result of a unit of work: whether more work waits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Progress {
-    /// More work waits: the entity stays ready and gets its next turn after the others.
+    /// More work waits: the entity stays ready and gets its next turn after the other ready
+    /// entities.
     More,
-    /// No more work is known; the next ring makes the entity ready again.
+    /// No further work is known. The next ring makes the entity ready again.
     Done,
 }
 
 /// A piece of work that is done in units, such as the messages of a subscription.
 pub trait Executable: Send {
-    /// Does at most one unit: takes one message and runs its callback, for example. There may be
-    /// nothing to do, because flags are hints.
+    /// Does at most one unit: takes one message and runs its callback, for example. Sometimes there
+    /// is no work, because flags are only hints.
     ///
-    /// The flag was cleared before the call, so a ring during the call leads to another call. It
-    /// suffices that the body looks for work once after the call has begun. No lock of the executor
-    /// is held; the body may add and remove entities, including its own. On [`Progress::More`] the
+    /// The flag was cleared before the call, so a ring during the call leads to another call. It is
+    /// enough if the body looks for work once after the call has begun. No lock of the executor is
+    /// held; the body may add and remove entities, including its own. On [`Progress::More`] the
     /// executor sets the flag again itself.
     fn execute(&mut self) -> Progress;
 
     /// The first half of [`execute`](Self::execute), for executors that take the inputs of several
-    /// entities before they run the first ([`Sequence`](crate::Sequence)): takes the input of a
-    /// unit and stores it. It calls no user code.
+    /// entities before they run the first entity ([`Sequence`](crate::Sequence)). Takes the input
+    /// of a unit and stores it. It calls no user code.
     ///
-    /// Then the executor calls [`run`](Self::run), or `execute` if the entity has been moved to
-    /// another executor meanwhile; neither may lose the input. A body without an input does nothing
-    /// here and all its work in `run`.
+    /// The executor then calls [`run`](Self::run), or `execute` if the entity has been moved to
+    /// another executor in the meantime. Neither call may lose the input. A body without an input
+    /// does nothing in this function, and does all its work in `run`.
     fn take(&mut self) {}
 
-    /// The second half: does the work on the input that [`take`](Self::take) has stored.
+    /// The second half of [`execute`](Self::execute): does the work on the input that
+    /// [`take`](Self::take) has stored.
     fn run(&mut self) -> Progress {
         self.execute()
     }
@@ -61,7 +63,7 @@ pub struct Entity {
 impl Entity {
     /// Makes an entity whose `body` is executed after a ring of `ringer` or one of its clones.
     /// Closures that return [`Progress`] are bodies too. A ring before the entity is added to an
-    /// executor takes effect when it is added.
+    /// executor takes effect when the entity is added.
     pub fn new(ringer: &Ringer, body: impl Executable + 'static) -> Self {
         let (ringer, attributes) = (ringer.clone(), Attributes::default());
         Self { body: Box::new(body), ringer, timer: None, supervisor: None, attributes }
@@ -84,7 +86,7 @@ impl Entity {
         Self { supervisor: Some(supervisor), ..self }
     }
 
-    /// Executes a step of the body's work.
+    /// Executes one step of the body's work.
     pub(crate) fn execute(&mut self, step: Step) -> Result<Progress, Caught> {
         let Self { body, supervisor, .. } = self;
         let mut work = || match step {

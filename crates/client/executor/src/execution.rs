@@ -1,6 +1,5 @@
-//! The execution that the current thread is in. A callback that wants to wait for an entity learns
-//! from it whether that entity cannot run during the callback, in which case the wait would never
-//! end.
+//! The execution that the current thread is in. From this, a callback that wants to wait for an
+//! entity learns if that entity cannot run until the callback ends. The wait would then never end.
 
 use crate::groups::GroupNumber;
 use feros_doorbell::Slot;
@@ -16,7 +15,8 @@ pub struct Execution {
 }
 
 impl Execution {
-    /// The current execution of this thread; if executions are nested, the innermost one.
+    /// Returns the current execution of this thread. If executions are nested, this is the
+    /// innermost execution.
     pub fn current() -> Option<Self> {
         let number = CURRENT.get().map(|current| current.number)?;
         Some(Self { thread: thread::current().id(), number })
@@ -39,7 +39,7 @@ pub enum Shared {
     Thread,
     /// The callback group, which is mutually exclusive.
     Group,
-    /// The entity itself: the two are the same entity.
+    /// The entity itself: the callback waits for its own entity.
     Entity,
 }
 
@@ -61,7 +61,7 @@ impl fmt::Display for Obstacle {
     }
 }
 
-/// Distinguishes the executors of this process.
+/// Identifies an executor within this process.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct ExecutorId(pub(crate) usize);
 
@@ -71,7 +71,7 @@ struct Current {
     executor: ExecutorId,
     slot: Slot,
     group: Option<GroupNumber>,
-    /// Whether no other thread spins the executor.
+    /// Whether this thread is the only thread that spins the executor.
     is_alone: bool,
 }
 
@@ -80,7 +80,8 @@ thread_local! {
     static NEXT: Cell<u64> = const { Cell::new(0) };
 }
 
-/// Records the current execution of this thread until this is dropped, even during a panic.
+/// Records the current execution of this thread. Dropping this value ends the record, even during a
+/// panic.
 pub(crate) struct Noted(Option<Current>);
 
 impl Noted {
@@ -102,8 +103,8 @@ impl Drop for Noted {
     }
 }
 
-/// The resource that the entity in this slot shares with the entity that this thread executes.
-/// `group` returns the group of the entity in the slot; it is called only if needed.
+/// Returns the resource that the entity in this slot shares with the entity that this thread
+/// executes. `group` returns the group of the entity in the slot, and is called only if needed.
 pub(crate) fn shared_with_current(
     executor: ExecutorId,
     slot: Slot,

@@ -13,17 +13,17 @@ use std::fmt;
 use std::sync::Weak;
 use std::time::Duration;
 
-/// Runs the callbacks of its entities. When no entity is ready, it sleeps in one place, whatever
-/// kinds of entities it waits for.
+/// Runs the callbacks of its entities. When no entity is ready, the executor sleeps on a single
+/// futex, no matter which kinds of entities it waits for.
 ///
 /// Callbacks run one at a time on the thread that calls a spin function, unless the executor was
-/// [made](Executor::with_options) with more threads: then worker threads join that thread for as
-/// long as it spins. The same entity never runs on two threads at once, and neither do entities of
-/// one [group](crate::ExclusiveGroup).
+/// [made](Executor::with_options) with more threads. In that case, worker threads join the calling
+/// thread for as long as it spins. The same entity never runs on two threads at once, and neither
+/// do entities of one [group](crate::ExclusiveGroup).
 ///
-/// Threads may share it: any thread and any callback may add and remove entities while it spins.
-/// Only the spin functions must be called by one thread at a time. Dropping the executor drops its
-/// entities; remaining ringers and handles do no harm.
+/// Threads may share the executor: any thread and any callback may add and remove entities while it
+/// spins. Only the spin functions are limited to one thread at a time. Dropping the executor drops
+/// its entities; remaining ringers and handles do no harm.
 ///
 /// ```
 /// use feros_executor::{Executor, GuardCondition};
@@ -64,18 +64,18 @@ impl Executor {
     }
 
     /// The time that threads have polled for work instead of sleeping, with
-    /// [`ExecutorOptions::busy_wait`]. This is elapsed time; the processor time was at most that.
+    /// [`ExecutorOptions::busy_wait`]. This is elapsed time. The processor time is at most as long.
     pub fn busy_waited(&self) -> Duration {
         self.core.settings.busy_wait.as_ref().map_or(Duration::ZERO, BusyWait::spent)
     }
 
-    /// Adds an entity; if it was rung before, it is ready at once. It stays as long as the returned
-    /// handle lives.
+    /// Adds an entity. If the entity has been rung before, it is ready immediately. The entity
+    /// stays until the returned handle is dropped.
     ///
     /// # Errors
     ///
-    /// [`AddError::Full`], [`AddError::RingerInUse`] or [`AddError::Frozen`]; the entity is dropped
-    /// then.
+    /// [`AddError::Full`], [`AddError::RingerInUse`] or [`AddError::Frozen`]. The entity is then
+    /// dropped.
     pub fn add(&self, entity: Entity) -> Result<EntityHandle, AddError> {
         EntityHandle::of(&self.core, entity)
     }
@@ -85,7 +85,7 @@ impl Executor {
         ExecutorHandle { core: Arc::downgrade(&self.core) }
     }
 
-    /// Returns a handle that makes the executor stop spinning, usable in a signal handler.
+    /// Returns a handle that makes the executor stop spinning. It may be used in a signal handler.
     pub fn stopper(&self) -> Stopper {
         Stopper { ready_set: Arc::clone(&self.core.ready_set), stop: Arc::clone(&self.core.stop) }
     }
@@ -153,10 +153,10 @@ impl fmt::Debug for ExecutorHandle {
 
 /// Keeps an entity in its executor; dropping it removes the entity.
 ///
-/// After the handle is dropped no new execution of the entity begins, wherever the drop happens. If
-/// another thread executes the entity at that moment, the execution continues, and that thread
-/// drops the entity afterwards. Use [`detach`](Self::detach) to wait for that. A callback may also
-/// drop the handle of its own entity; it still runs to its end.
+/// After the handle is dropped, no new execution of the entity begins, no matter which thread
+/// dropped it. If another thread is executing the entity at that moment, the execution continues,
+/// and that thread drops the entity afterwards. Use [`detach`](Self::detach) to wait for the end of
+/// the execution. A callback may also drop the handle of its own entity, and still runs to its end.
 #[must_use = "dropping the handle removes the entity from its executor"]
 pub struct EntityHandle {
     core: Weak<Core>,
@@ -166,7 +166,6 @@ pub struct EntityHandle {
 }
 
 impl EntityHandle {
-    /// Adds an entity to an executor.
     fn of(core: &Arc<Core>, entity: Entity) -> Result<Self, AddError> {
         let (ringer, timer) = (entity.ringer.clone(), entity.timer.clone());
         let slot = core.add(entity)?;
@@ -176,14 +175,14 @@ impl EntityHandle {
     /// Takes the entity out of its executor and returns it, to be added to another executor.
     /// Pending rings are not lost.
     ///
-    /// If another thread executes the entity now, this waits until the execution ends. After
-    /// `drop(handle.detach())`, no code of the entity runs any longer, and its captures have been
-    /// dropped. Two callbacks on two executors that detach each other's entities would wait for
-    /// each other forever.
+    /// If another thread is executing the entity, this function waits until the execution ends.
+    /// After `drop(handle.detach())`, no code of the entity is running, and its captures have been
+    /// dropped. Two callbacks on two executors that detach each other's entities wait for each
+    /// other forever.
     ///
     /// # Errors
     ///
-    /// [`DetachError::OwnCallback`] if the entity's own callback calls this;
+    /// [`DetachError::OwnCallback`] if the entity's own callback calls this function;
     /// [`DetachError::ExecutorGone`] if the executor was dropped, and the entity with it.
     pub fn detach(self) -> Result<Entity, DetachError> {
         let core = self.core.upgrade().ok_or(DetachError::ExecutorGone)?;
@@ -198,9 +197,9 @@ impl EntityHandle {
         }
     }
 
-    /// The reason why the entity cannot run during the callback that this thread executes: waiting
-    /// for the entity in that callback would never end. `None` if the entity can run, and outside
-    /// of callbacks.
+    /// Returns the reason why the entity cannot run during the callback that this thread executes,
+    /// so that a wait for the entity in that callback would never end. Returns `None` if the entity
+    /// can run, and outside of callbacks.
     pub fn obstacle(&self) -> Option<Obstacle> {
         let core = self.core.upgrade()?;
         let shared = core.table.shared_with_current(self.slot)?;
@@ -254,10 +253,11 @@ pub struct Stopper {
 
 impl Stopper {
     /// Makes the blocking spin function that is running return, after its current callback, if any.
-    /// If no spin function is running, the next one returns at once. One stop ends one spin.
+    /// If no spin function is running, the next call of a spin function returns immediately. One
+    /// stop ends one call.
     ///
-    /// It performs two atomic writes and at most one system call, without locks or allocations, so
-    /// it is safe to call in a signal handler.
+    /// This function performs two atomic writes and at most one system call, without locks or
+    /// allocations, so it is safe to call in a signal handler.
     pub fn stop(&self) {
         self.stop.store(true, Ordering::Release);
         self.ready_set.ring(CONTROL);

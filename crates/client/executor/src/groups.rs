@@ -17,7 +17,7 @@ struct Entry {
     group: Option<ExclusiveGroup>,
     members: usize,
     is_busy: bool,
-    /// The members that are ready and wait because another member is being executed.
+    /// The members that are ready, but wait because another member is being executed.
     parked: Vec<Slot>,
 }
 
@@ -32,7 +32,7 @@ impl Groups {
         let entry = &mut self.0[number];
         entry.group.get_or_insert_with(|| group.clone());
         entry.members += 1;
-        entry.parked.reserve(entry.members - entry.parked.len()); // so that parking allocates nothing
+        entry.parked.reserve(entry.members - entry.parked.len()); // so that `push` never allocates
         GroupNumber(number)
     }
 
@@ -58,14 +58,14 @@ impl Groups {
         false
     }
 
-    /// Ends the busy state of the group and returns the parked members.
+    /// Makes the group free, and returns the parked members.
     pub(crate) fn exit(&mut self, number: GroupNumber) -> impl Iterator<Item = Slot> {
         let entry = &mut self.0[number.0];
         entry.is_busy = false;
         entry.parked.drain(..)
     }
 
-    /// Removes a member from the parked members. Returns whether it was parked.
+    /// Removes a member from the parked members. Returns whether the member was parked.
     pub(crate) fn dismiss(&mut self, number: GroupNumber, slot: Slot) -> bool {
         let parked = &mut self.0[number.0].parked;
         let place = parked.iter().position(|&member| member == slot);

@@ -29,8 +29,8 @@ impl GuardCondition {
     pub fn new(mut callback: impl FnMut() + Send + 'static) -> (Self, Entity) {
         let condition = Self::without_callback();
         let seen = condition.clone();
-        // The flag alone would not suffice: flags are hints, and this callback must not run without
-        // a trigger.
+        // The entity's ready flag alone would not be enough: flags are only hints, and this
+        // callback must not run without a trigger.
         let entity = Entity::new(&condition.ringer, move || {
             if seen.take() {
                 callback();
@@ -45,14 +45,15 @@ impl GuardCondition {
         Self { ringer: Ringer::new(), triggered: Arc::new(AtomicBool::new(false)) }
     }
 
-    /// Clears the trigger, and returns whether the condition was triggered since the last `take` or
-    /// callback.
+    /// Clears the trigger, and returns whether the condition has been triggered since the last
+    /// `take` or callback.
     pub fn take(&self) -> bool {
         self.triggered.swap(false, Ordering::AcqRel)
     }
 
-    /// Makes the callback run once on the executor that its entity is added to, now or later.
-    /// Several triggers before that run count as one. Any thread may call this; it never waits.
+    /// Makes the callback run once on its entity's executor, even if the entity is added to an
+    /// executor only later. Several triggers before the callback runs count as one. Any thread may
+    /// call this function, which never waits.
     pub fn trigger(&self) {
         self.triggered.store(true, Ordering::Release);
         self.ringer.ring();

@@ -3,27 +3,27 @@
 //!
 //! Of several sleeping threads one is the **leader**: it waits for timers and for rings from other
 //! processes. The others are **followers**. A ring from this process wakes a follower, or the
-//! leader if no follower sleeps. So the leader usually sleeps on, and a ring costs one wake-up,
-//! whatever the number of threads. A thread that finds nothing to execute while there is no leader
-//! becomes the leader.
+//! leader if no follower sleeps. So the leader usually stays asleep, and a ring costs one wake-up,
+//! regardless of the number of threads. A thread that finds nothing to execute while there is no
+//! leader becomes the leader.
 //!
-//! The ring of a second entity wakes a second thread before the first one has run. The first
-//! thread, which sees all ready entities, could wake the second one instead. But if no processor is
-//! idle, the kernel runs a woken thread on the processor of the thread that wakes it. The ringing
-//! thread usually sleeps soon, while the first thread computes. So when the first thread woke the
-//! second one, the second one waited for a busy processor, while the processor of the ringing
-//! thread was idle (docs/measurements/0003, "Containers").
+//! The ring of a second entity wakes a second thread before the first thread has run. In another
+//! design, the first thread, which sees all ready entities, would wake the second thread instead.
+//! But if no processor is idle, the kernel runs a woken thread on the processor of the thread that
+//! wakes it. The ringing thread usually goes to sleep soon, while the first thread computes. So
+//! with that other design, the second thread waited for a busy processor while the processor of the
+//! ringing thread was idle (docs/measurements/0003, "Containers").
 //!
 //! # Why no ring is missed
 //!
-//! The bell lists the sleepers that were not woken yet. A thread that goes to sleep enters itself
-//! in this list, under the lock, and then checks the flags. A ring sets a flag and then checks the
-//! list; it removes the thread that it wakes, and wakes it. So either the ring finds the sleeper,
-//! or the sleeper finds the flag. If a ring finds no sleeper, a thread that is awake or on its way
-//! to the lock finds the flag, since it collects all flags under the lock. That thread executes one
-//! entity; it leaves the others to threads that are on their way and to a sleeper that the bell
-//! still lists. The words that threads sleep on count wake-ups, so a wake-up between the release of
-//! the lock and the sleep is not lost either.
+//! The bell lists the sleeping threads that have not been woken yet. A thread that goes to sleep
+//! enters itself in this list, under the lock, and then checks the flags. A ring sets a flag and
+//! then checks the list; it removes the thread that it wakes, and wakes it. So either the ring
+//! finds the sleeper, or the sleeper finds the flag. If a ring finds no sleeper, a thread that is
+//! awake or about to take the lock finds the flag, since it collects all flags under the lock. That
+//! thread executes one entity. It leaves the other ready entities to threads that are about to take
+//! the lock, and to a sleeper that the bell still lists. The futex words on which threads sleep
+//! count wake-ups, so a wake-up between the release of the lock and the sleep is not lost either.
 
 use feros_doorbell::ReadySet;
 use feros_sync::{Arc, Mutex, MutexGuard};
@@ -44,7 +44,7 @@ pub(crate) struct LeaderFollowers<T> {
 /// The state that the lock protects.
 pub(crate) struct State<T> {
     work: T,
-    /// The number of followers that sleep, or that were woken and do not have the lock yet.
+    /// The number of followers that sleep, or that have been woken and do not have the lock yet.
     followers: usize,
     lead: Option<Lead>,
     /// Whether the threads have to end.
@@ -66,7 +66,7 @@ pub(crate) type NextDeadline<'a> = &'a dyn Fn() -> Option<Instant>;
 
 /// The conditions under which a waiting thread returns.
 pub(crate) struct Wait {
-    /// The time at which the thread returns at the latest.
+    /// The latest time at which the thread returns.
     pub(crate) until: Option<Instant>,
     /// Whether the thread has a condition to check.
     pub(crate) has_condition: bool,
@@ -97,8 +97,8 @@ impl<T: Work> LeaderFollowers<T> {
         self.state.lock()
     }
 
-    /// Call this before a thread executes an entity. `is_new`: whether a timer may be due before
-    /// the leader wakes up.
+    /// A thread calls this before it executes an entity. `is_new`: whether a timer may be due
+    /// before the leader wakes up.
     pub(crate) fn before_execution(
         &self,
         state: &State<T>,
@@ -119,7 +119,7 @@ impl<T: Work> LeaderFollowers<T> {
         }
     }
 
-    /// Sleeps until there may be something to do.
+    /// Sleeps until there may be work, or until a condition of `wait` holds.
     pub(crate) fn wait(
         &self,
         mut state: MutexGuard<'_, State<T>>,
@@ -157,7 +157,7 @@ impl<T: Work> LeaderFollowers<T> {
         is_late || !lead.is_shared && self.ready_set.is_shared()
     }
 
-    /// Makes the thread with a condition check it.
+    /// Makes the thread that has a condition check the condition.
     pub(crate) fn notify_condition(&self, state: &mut State<T>) {
         state.has_to_check = true;
         self.ready_set.wake_all();

@@ -1,12 +1,12 @@
-//! The executor core of Feros: one doorbell, ready flags, timers and a spinning loop that sleeps in
-//! one place.
+//! The executor core of Feros: one doorbell, ready flags, timers, and a spinning loop that sleeps
+//! on a single futex.
 //!
-//! The executor executes entities. An [`Entity`] consists of a body that does one unit of work per
-//! call ([`Executable`]) and of a [`Ringer`], the handle with which other code (an engine's receive
+//! The executor executes entities. An [`Entity`] consists of a body ([`Executable`]) that does one
+//! unit of work per call, and a [`Ringer`], the handle with which other code (an engine's receive
 //! thread, another callback, another thread) signals that there is work. Ringing sets a flag in the
 //! executor's [`Doorbell`] and wakes the spinning thread only if it sleeps, so a message costs at
-//! most one system call for its hand-over, and setting a flag that is already set costs nothing
-//! more. The cost of finding the next ready entity does not depend on the number of idle ones.
+//! most one system call for its hand-over, and a ring costs nothing more if the flag is already
+//! set. The cost of finding the next ready entity does not depend on the number of idle entities.
 //!
 //! ```
 //! use feros_executor::{Executor, Entity, Progress, Ringer};
@@ -36,12 +36,12 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Other processes ring too, if the executor has a [doorbell](ExecutorOptions::doorbell) in memory
-//! that they map and if they know the [`Place`] of an entity, its doorbell and slot. Their flags
-//! are only hints. Rings from the executor's own process do not use that memory and arrive whatever
-//! is written to it.
+//! Other processes can ring too, if the executor has a [doorbell](ExecutorOptions::doorbell) in
+//! memory that these processes map, and if they know the [`Place`] of an entity, which is its
+//! doorbell and slot. The flags that they set are only hints. Rings from the executor's own process
+//! do not use that memory, and arrive no matter what other processes write to it.
 //!
-//! Code that needs no executor waits for the same entities with a [`WaitSet`].
+//! Code without an executor can wait for the same entities with a [`WaitSet`].
 //!
 //! # Modules
 //!
@@ -62,9 +62,11 @@
 //! - The crate knows no engine and no message.
 //! - No lock is held while a callback or a `Drop` of a callback's captures runs: bodies are taken
 //!   out of their slots while they run. (The policy is called under the executor's lock.)
-//! - Flags are hints. A flag that is set without a reason costs one execution that finds no work.
-//!   Work never remains without a flag, because a flag is cleared *before* the body looks for work.
-//! - A turn neither allocates nor rebuilds anything; only adding and removing entities allocates.
+//! - Flags are only hints. A flag that is set without a reason costs one execution that finds no
+//!   work. Work never remains without a flag, because a flag is cleared *before* the body looks for
+//!   work.
+//! - A turn neither allocates nor rebuilds anything. Only adding and removing entities allocates
+//!   memory.
 //! - A panic of a callback propagates out of the spin function, unless the entity has a
 //!   [`Supervisor`]. By then the body is back in its slot and its flag is set, so the remaining
 //!   work is not lost, and the executor can be spun again.
@@ -72,42 +74,42 @@
 //! # Kinds
 //!
 //! [`ExecutorOptions`] select the kind of executor. A **policy** is the ready queue: [`Fair`] (all
-//! in turn, the default), [`Ros`] (the order of rclcpp), [`Priority`] (fixed priorities;
+//! entities in turn, the default), [`Ros`] (the order of rclcpp), [`Priority`] (fixed priorities;
 //! [`chain_priorities`] computes them for processing chains), [`Deadline`] (earliest first),
 //! [`Sequence`] (rclc's fixed order with triggers and logical execution time), or your own policy.
 //! Idle entities cost nothing under any of them. Several **threads** follow the Leader/Followers
-//! pattern (`leader_followers`): one waits for timers and other processes, the others are woken as
-//! needed. Entities of an [`ExclusiveGroup`] do not overlap, and no entity overlaps with itself,
-//! because bodies may change their captured state. The entities of a reentrant callback group have
-//! no group here. A **frozen** executor accepts no more entities once it has spun.
-//! [`RealtimeConfig`] sets the scheduling of its threads.
+//! pattern (`leader_followers`): one thread waits for timers and other processes, and the others
+//! are woken as needed. Entities of an [`ExclusiveGroup`] do not overlap, and no entity overlaps
+//! with itself, because bodies may change their captured state. The entities of a reentrant
+//! callback group have no `ExclusiveGroup`. A **frozen** executor refuses new entities once it has
+//! spun. [`RealtimeConfig`] sets the scheduling of the executor's threads.
 //!
 //! # What is not here yet
 //!
 //! - The same entity cannot run on several threads at once.
-//! - There is no file descriptor for users with their own event loop;
-//!   [`Executor::spin_some`] serves them by polling.
+//! - There is no file descriptor for programs with their own event loop; such programs can poll
+//!   with [`Executor::spin_some`].
 //! - The wake-up is a Linux futex. A platform without futexes needs another implementation of
 //!   `feros_sync::Futex`.
 //!
 //! # Checking the concurrency
 //!
-//! Leader and followers, and wait sets, run under [loom](https://docs.rs/loom), which tries the
-//! interleavings and memory orderings that the language allows (a few seconds); so do doorbells and
-//! ready flags in `feros-doorbell`:
+//! The code of leader and followers and of wait sets is tested under [loom](https://docs.rs/loom),
+//! which tries the interleavings and memory orderings that the language allows (this takes a few
+//! seconds). The doorbells and ready flags in `feros-doorbell` are tested in the same way:
 //!
 //! ```text
 //! RUSTFLAGS="--cfg loom" cargo test -p feros-executor --release --lib
 //! ```
 #![forbid(unsafe_code)]
-#![cfg_attr(loom, allow(dead_code))] // for code that only the modules without loom use
+#![cfg_attr(loom, allow(dead_code))] // for code that only the modules left out below use
 
 mod leader_followers;
 mod wait_set;
 mod waitable;
 
-// Loom explores the modules above. The modules below rely on their guarantees, on mutexes and on
-// real time, and are left out.
+// Loom explores the modules above. The modules below rely on the guarantees of those modules, on
+// mutexes and on real time, so they are left out.
 #[cfg(not(loom))]
 mod attributes;
 #[cfg(not(loom))]

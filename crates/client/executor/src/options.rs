@@ -48,9 +48,9 @@ impl Default for ExecutorOptions {
 }
 
 impl ExecutorOptions {
-    /// Sets the number of threads: the one that calls a spin function, and worker threads that
-    /// exist while it spins. Zero means one for each processor that the process may use, at least
-    /// two. A [serial](Policy::is_serial) policy limits it to one.
+    /// Sets the number of threads: the thread that calls a spin function, and worker threads that
+    /// exist while it spins. Zero means one thread for each processor that the process may use, but
+    /// at least two. A [serial](Policy::is_serial) policy limits the number to one.
     pub fn threads(mut self, threads: usize) -> Self {
         let processors =
             || std::thread::available_parallelism().map_or(2, |count| count.get().max(2));
@@ -64,22 +64,23 @@ impl ExecutorOptions {
         self
     }
 
-    /// Sets the name of the worker threads, to which each thread's number is appended. The kernel
-    /// shows the first 15 bytes.
+    /// Sets the name of the worker threads. The number of each thread is appended to the name, and
+    /// the kernel shows the first 15 bytes of the result.
     pub fn name(mut self, name: &str) -> Self {
         name.clone_into(&mut self.settings.name);
         self
     }
 
     /// Sets the scheduling and memory of the threads that spin. The settings are applied to each
-    /// thread when it begins to spin, including the calling thread, which keeps them afterwards.
+    /// thread when it begins to spin. This includes the calling thread, which keeps the settings
+    /// afterwards.
     pub fn realtime(mut self, realtime: RealtimeConfig) -> Self {
         self.settings.realtime = Some(realtime);
         self
     }
 
-    /// Makes the executor refuse entities after it has begun to spin for the first time
-    /// ([`AddError::Frozen`]): from then on, the set of its entities cannot grow.
+    /// Makes the executor refuse new entities with [`AddError::Frozen`] once it has begun to spin
+    /// for the first time.
     ///
     /// [`AddError::Frozen`]: crate::AddError::Frozen
     pub fn frozen(mut self) -> Self {
@@ -92,17 +93,18 @@ impl ExecutorOptions {
     /// microsecond or two. Polling is off by default, and for a duration of zero.
     ///
     /// Polling occupies a processor: as long as work comes within the duration, the thread never
-    /// sleeps. When work comes seldom, polls become rare, down to one poll per 64 sleeps.
+    /// sleeps. When work comes rarely, polls become rare too, down to one poll per 64 sleeps.
     /// [`Executor::busy_waited`](crate::Executor::busy_waited) returns the time spent polling.
     pub fn busy_wait(mut self, duration: Duration) -> Self {
         self.settings.busy_wait = (duration > Duration::ZERO).then(|| BusyWait::new(duration));
         self
     }
 
-    /// Lets other processes ring too, at the doorbell in `memory`, which is emptied first. At
-    /// worst, their writes cause executions that find no work; rings from this process do not
-    /// depend on that memory. To ring an entity, another process has to know the entity's present
-    /// [`Place`](crate::Place), which [`Ringer::on_move`](crate::Ringer::on_move) reports.
+    /// Lets other processes ring too, at the doorbell in `memory`, which this function clears
+    /// first. At worst, the writes of other processes cause executions that find no work; rings
+    /// from this process do not depend on that memory. To ring an entity, another process has to
+    /// know the entity's present [`Place`](crate::Place), which
+    /// [`Ringer::on_move`](crate::Ringer::on_move) reports.
     pub fn doorbell(mut self, memory: Arc<dyn DoorbellMemory>) -> Self {
         self.doorbell = Some(memory);
         self

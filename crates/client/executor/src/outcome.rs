@@ -5,9 +5,9 @@ use crate::realtime::RealtimeError;
 /// The result of a spin function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome<T = ()> {
-    /// The condition came true, or the future completed.
+    /// The condition became true, or the future completed.
     Completed(T),
-    /// The time ran out before that.
+    /// The timeout passed before that.
     TimedOut,
     /// [`Stopper::stop`](crate::Stopper::stop) was called before that.
     Stopped,
@@ -26,7 +26,7 @@ pub enum SpinError {
         /// The name of that thread, or its id if it has no name.
         thread: String,
     },
-    /// The call was made in a callback that the executor runs.
+    /// A callback that the executor is running made the call.
     #[error(
         "this callback is run by the executor that it wants to spin: return from the callback instead of waiting in \
          it, or wait on an executor of its own in another thread"
@@ -42,7 +42,7 @@ pub enum SpinError {
         /// The system's error.
         reason: String,
     },
-    /// The system refuses what the executor's [`RealtimeConfig`](crate::RealtimeConfig) asks for.
+    /// The system refuses a setting of the executor's [`RealtimeConfig`](crate::RealtimeConfig).
     #[error(transparent)]
     Realtime(#[from] RealtimeError),
 }

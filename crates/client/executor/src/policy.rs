@@ -5,15 +5,16 @@ use feros_doorbell::Slot;
 
 /// The ready queue of an executor: decides which ready entity is executed next.
 ///
-/// The executor reports which entities exist and which of them have become ready, and asks for the
-/// next one once per turn. It makes all calls under its lock, one at a time. The methods must not
+/// The executor reports which entities exist and which of them have become ready, and asks once per
+/// turn for the next entity. It makes all calls under its lock, one at a time. The methods must not
 /// block, panic or use the executor, and only [`add`](Self::add) may allocate. Their cost should
 /// not depend on the number of idle entities.
 pub trait Policy: Send {
     /// An entity was added.
     fn add(&mut self, slot: Slot, attributes: &Attributes);
 
-    /// An entity was removed. Returns whether it was ready or still had a [`Step::Run`] to come.
+    /// An entity was removed. Returns whether the entity was ready or still had a [`Step::Run`]
+    /// ahead of it.
     fn remove(&mut self, slot: Slot) -> bool;
 
     /// An entity has become ready. Repeated calls before its execution must lead to only one
@@ -24,7 +25,7 @@ pub trait Policy: Send {
     /// entity, or makes it ready again later if it cannot run now.
     fn next(&mut self) -> Option<(Slot, Step)>;
 
-    /// Whether [`next`](Self::next) may return something; the executor does not call it otherwise.
+    /// Whether [`next`](Self::next) may return a step. If not, the executor does not call `next`.
     fn has_ready(&self) -> bool;
 
     /// Whether overlapping entities would break the order. If so, the executor has one thread, even
@@ -34,7 +35,7 @@ pub trait Policy: Send {
     }
 }
 
-/// One turn's work on an entity.
+/// The work that one turn does on an entity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
     /// Execute a whole unit: [`Executable::execute`](crate::Executable::execute).

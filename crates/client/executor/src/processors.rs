@@ -1,22 +1,23 @@
-//! The processors on which the threads of one executor compute, chosen so that no thread waits for
-//! the processor of another thread while a free one is available.
+//! Chooses the processors on which the threads of one executor compute, so that no thread waits for
+//! the processor of another thread while a free processor is available.
 //!
-//! The kernel chooses a processor when it wakes a thread. If none is idle at that moment, it may
-//! choose the processor of another thread of the executor. Both threads then share that processor
-//! for many callbacks, even after another processor has become idle (docs/measurements/0003,
-//! "Containers"). So before each callback, a thread checks which processor it is on, and moves away
-//! if another thread has just begun to compute there. The kernel prefers the processor on which a
-//! thread ran last, so a thread that has moved mostly stays on its new processor.
+//! The kernel chooses a processor when it wakes a thread. If no processor is idle at that moment,
+//! the kernel may choose the processor of another thread of the executor. Both threads then share
+//! that processor for many callbacks, even after another processor has become idle
+//! (docs/measurements/0003, "Containers"). So before each callback, a thread checks which processor
+//! it is on, and moves away if another thread has just begun to compute there. The kernel prefers
+//! the processor on which a thread ran last, so a thread that has moved usually stays on its new
+//! processor.
 
 use rustix::thread::{sched_getaffinity, sched_getcpu, sched_setaffinity};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// The age at which a note is ignored. The thread may have moved since, because the kernel balances
-/// the load with each tick of its clock.
+/// A note of this age or older is ignored, because the thread may have moved since then: the kernel
+/// balances the load with each tick of its clock.
 const MOMENT: Duration = Duration::from_millis(4);
 
-/// The notes in which each thread of an executor records where it computes.
+/// The notes in which the threads of an executor record the processors on which they compute.
 #[derive(Debug)]
 pub(crate) struct Processors {
     epoch: Instant,
@@ -24,8 +25,8 @@ pub(crate) struct Processors {
     notes: Box<[AtomicU64]>,
 }
 
-/// Makes a note. Its low bits are the processor's number plus one, and the other bits the time in
-/// microseconds.
+/// Makes a note. The low bits are the processor's number plus one, and the other bits are the time
+/// in microseconds.
 fn note(processor: usize, micros: u64) -> u64 {
     micros << 16 | (processor as u64 + 1) & 0xffff
 }
@@ -75,8 +76,8 @@ impl Drop for Computing<'_> {
     }
 }
 
-/// Moves the calling thread to another processor, if it may use another. The thread's set of
-/// allowed processors changes only until the kernel has moved the thread.
+/// Moves the calling thread to another processor, if the thread may use another. To make the kernel
+/// move the thread, the set of its allowed processors is changed for a short time.
 fn leave(processor: usize) {
     let Ok(allowed) = sched_getaffinity(None) else { return };
     let mut others = allowed;
@@ -110,7 +111,7 @@ mod tests {
         assert!(!processors.is_taken(0, 3, 7), "it has ended");
     }
 
-    /// The test repeats the move, because the kernel may move the thread back.
+    /// The test repeats the move, because the kernel may move the thread back at any time.
     #[test]
     fn a_thread_leaves_the_processor_of_another_that_computes() {
         let allowed = sched_getaffinity(None).unwrap();

@@ -1,4 +1,5 @@
-//! Real-time settings of threads: scheduling class, processors and memory that is ready for use.
+//! Real-time settings of threads: scheduling class, processors, and memory that is locked and
+//! touched in advance.
 
 use rustix::io::Errno;
 use rustix::mm::{MlockAllFlags, mlockall};
@@ -12,7 +13,8 @@ use thread_priority::{
     ThreadSchedulePolicy, set_thread_priority_and_policy,
 };
 
-/// The scheduling and memory of threads that spin an executor. What is not set stays unchanged.
+/// The scheduling and memory settings of threads that spin an executor. Settings that are not given
+/// stay unchanged.
 ///
 /// ```
 /// use feros_executor::{Executor, ExecutorOptions, RealtimeConfig, Scheduling};
@@ -40,12 +42,12 @@ pub enum Scheduling {
     Other,
     /// `SCHED_FIFO`: the thread runs before all time-sharing threads, until it sleeps.
     Fifo {
-        /// From 1 to 99, the higher the more urgent.
+        /// From 1 to 99. A higher number is more urgent.
         priority: u8,
     },
-    /// `SCHED_RR`: like FIFO, but the thread takes turns with others of the same priority.
+    /// `SCHED_RR`: like FIFO, but the thread takes turns with other threads of the same priority.
     RoundRobin {
-        /// From 1 to 99, the higher the more urgent.
+        /// From 1 to 99. A higher number is more urgent.
         priority: u8,
     },
     /// `SCHED_DEADLINE`: the thread gets `runtime` of processor time within the first `deadline` of
@@ -106,8 +108,8 @@ impl RealtimeConfig {
     }
 
     /// Keeps all present and future memory of the process in RAM, each page from its first use on
-    /// (`mlockall` with `MCL_ONFAULT`). Unused pages are not brought in, because a shared-memory
-    /// pool reserves gigabytes of addresses, of which messages use only a small part.
+    /// (`mlockall` with `MCL_ONFAULT`). Unused pages are not loaded, because a shared-memory pool
+    /// reserves gigabytes of addresses, and messages use only a small part of them.
     #[must_use]
     pub fn lock_memory(self) -> Self {
         Self { locks_memory: true, ..self }
@@ -120,8 +122,8 @@ impl RealtimeConfig {
         Self { stack_bytes: bytes, ..self }
     }
 
-    /// Sets the name that the kernel shows for the threads, including the calling one. It shows the
-    /// first 15 bytes.
+    /// Sets the name that the kernel shows for the threads, including the calling thread. The
+    /// kernel shows the first 15 bytes.
     #[must_use]
     pub fn thread_name(self, name: &str) -> Self {
         Self { thread_name: Some(name.to_owned()), ..self }
@@ -132,7 +134,7 @@ impl RealtimeConfig {
     /// # Errors
     ///
     /// If the system refuses; the error names the call and the remedy. The settings are applied in
-    /// the order name, memory, stack, processors, scheduling, and those before the refused one stay
+    /// the order name, memory, stack, processors, scheduling. Settings before the refused one stay
     /// applied.
     pub fn apply(&self) -> Result<(), RealtimeError> {
         if let Some(name) = &self.thread_name {
@@ -263,7 +265,7 @@ fn refused(call: &'static str, what: String, errno: Errno, cure: &'static str) -
     RealtimeError::Refused { call, what, errno, reason, cure }
 }
 
-/// Writes to this much of the stack, so that its pages are present.
+/// Writes to this many bytes of the stack, so that the pages are present.
 #[inline(never)]
 fn touch_stack(bytes: usize) {
     const PIECE: usize = 16 * 1024;

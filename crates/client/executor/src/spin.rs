@@ -24,14 +24,14 @@ impl Executor {
     /// # Panics
     ///
     /// If a callback panics; the same is true of all spin functions. The executor can be spun again
-    /// afterwards, and still has the entity, which is ready.
+    /// afterwards. It still has the entity, which is ready again.
     pub fn spin(&self) -> Result<(), SpinError> {
         SpinGuard::begin(&self.core)?.run_all_threads(None, None::<fn() -> Option<()>>)?;
         Ok(())
     }
 
-    /// Executes one unit of one entity, on this thread alone. If no entity is ready, waits for one,
-    /// forever without a `timeout`.
+    /// Executes one unit of one entity, on this thread only. If no entity is ready, waits until an
+    /// entity is ready or `timeout` passes; without a `timeout`, waits forever.
     ///
     /// # Errors
     ///
@@ -41,10 +41,9 @@ impl Executor {
         Ok(SpinGuard::begin(&self.core)?.run(until, |has_executed| has_executed.then_some(())))
     }
 
-    /// Executes at most one unit of each entity that is ready now, on this thread alone and without
-    /// waiting, and returns the number of units. After `max_duration` ([`Duration::MAX`] for no
-    /// limit) or a stop, it begins no further unit. The stop also ends the next blocking spin
-    /// function.
+    /// Executes at most one unit of each entity that is ready now, on this thread only and without
+    /// waiting. Returns the number of units. After `max_duration` ([`Duration::MAX`] for no limit)
+    /// or a stop, no further unit begins. The stop also ends the next blocking spin function.
     ///
     /// # Errors
     ///
@@ -54,9 +53,9 @@ impl Executor {
         Ok(spin.run_ready(deadline(Some(max_duration))))
     }
 
-    /// Executes ready entities, including those that become ready meanwhile, until none is ready,
-    /// on this thread alone and without waiting, and returns the number of units. `max_duration`
-    /// and stops end it like [`spin_some`](Self::spin_some).
+    /// Executes ready entities until no entity is ready, including entities that become ready in
+    /// the meantime, on this thread only and without waiting. Returns the number of units.
+    /// `max_duration` and stops end the call as in [`spin_some`](Self::spin_some).
     ///
     /// # Errors
     ///
@@ -74,9 +73,9 @@ impl Executor {
         }
     }
 
-    /// Spins until `predicate` is true, at most for `timeout`, on all of the executor's threads.
+    /// Spins until `predicate` is true, for at most `timeout`, on all of the executor's threads.
     /// The predicate is called on this thread, before the first turn and after each turn and
-    /// wake-up. So it has to become true in a callback, or before a ring.
+    /// wake-up. So the predicate has to become true in a callback, or before a ring.
     ///
     /// # Errors
     ///
@@ -90,9 +89,9 @@ impl Executor {
         SpinGuard::begin(&self.core)?.run_all_threads(until, Some(|| predicate().then_some(())))
     }
 
-    /// Spins until `future` is complete, at most for `timeout`, on all of the executor's threads.
-    /// The future is polled on this thread, between callbacks: once at first, and then only after
-    /// it was woken. Any thread may use its waker.
+    /// Spins until `future` is complete, for at most `timeout`, on all of the executor's threads.
+    /// The future is polled on this thread, between callbacks: once at the beginning, and then only
+    /// after its waker has been called. Any thread may use its waker.
     ///
     /// Pass a `&mut` (pinned, if necessary) to keep a future that has not completed.
     ///
@@ -151,8 +150,8 @@ impl Wake for RingingWaker {
     }
 }
 
-/// Marks the thread that is inside a spin function. When this is dropped, even during a panic,
-/// another thread may spin.
+/// Marks the thread that is inside a spin function. After this value is dropped, even during a
+/// panic, another thread may spin.
 struct SpinGuard<'a>(Spinner<'a>);
 
 impl<'a> SpinGuard<'a> {
@@ -192,8 +191,8 @@ impl Drop for SpinGuard<'_> {
     }
 }
 
-/// The instant after `duration` from now. `None` means never; it also stands for an instant too far
-/// in the future to represent.
+/// The instant after `duration` from now. `None` means never; it also stands for an instant that is
+/// too far in the future to represent.
 fn deadline(duration: Option<Duration>) -> Option<Instant> {
     duration.and_then(|duration| Instant::now().checked_add(duration))
 }

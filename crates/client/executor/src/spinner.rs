@@ -1,4 +1,4 @@
-//! The loop of a thread that spins: it alternates turns and sleep.
+//! The loop of a thread that spins: it alternates between turns and sleep.
 
 use crate::core::{CONTROL, Core};
 use crate::outcome::Outcome;
@@ -14,8 +14,8 @@ use std::time::Instant;
 pub(crate) enum Turn {
     /// A unit of an entity was executed.
     Executed,
-    /// The executor itself was rung, so the thread has to check every possible cause of such a
-    /// ring.
+    /// The slot of the executor itself was rung, so the thread has to check every possible cause of
+    /// such a ring.
     Rung,
     /// No entity is ready.
     Nothing,
@@ -40,8 +40,8 @@ impl<'a> Spinner<'a> {
 }
 
 impl Spinner<'_> {
-    /// Alternates turns and sleep until `done` returns a value. `done` is called before each turn,
-    /// with whether the previous turn executed anything.
+    /// Alternates between turns and sleep until `done` returns a value. `done` is called before
+    /// each turn; its argument is true if the previous turn executed a unit.
     pub(crate) fn run<T>(
         &self,
         until: Option<Instant>,
@@ -50,8 +50,8 @@ impl Spinner<'_> {
         let mut has_executed = false;
         let mut is_late = false;
         loop {
-            // A turn that takes a ring of the executor itself is followed by another check of every
-            // possible cause of such a ring (`done`, stop, deadlines); a later ring keeps the
+            // After a turn that takes a ring of the executor's own slot, the loop checks every
+            // possible cause of such a ring again (`done`, stop, deadlines). A later ring keeps the
             // thread from sleeping.
             if let Some(value) = done(has_executed) {
                 return Outcome::Completed(value);
@@ -111,8 +111,8 @@ impl Spinner<'_> {
     /// Executes one unit of the next entity.
     fn turn(&self) -> Turn {
         let Core { table, timers, ready_set, .. } = self.core;
-        // The last turn before sleep needs no lock, since other threads make entities ready only
-        // with flags.
+        // The last turn before the sleep needs no lock, since other threads make entities ready
+        // only by setting flags.
         if !self.has_ready.get() && timers.is_empty() && ready_set.are_clear() {
             return Turn::Nothing;
         }

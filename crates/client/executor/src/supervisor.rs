@@ -5,22 +5,23 @@ use feros_sync::Arc;
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// The treatment of the callbacks of a supervised entity.
+/// How the callbacks of a supervised entity are treated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Supervision {
-    /// They run, and a panic propagates out of the spin function.
+    /// The callbacks run, and a panic propagates out of the spin function.
     Off,
-    /// They run, and a panic is caught and reported to [`Supervisor::panicked`].
+    /// The callbacks run, and a panic is caught and reported to [`Supervisor::panicked`].
     Catch,
-    /// They no longer run: their entities are executed as if they had nothing to do.
+    /// The callbacks no longer run: their entities are treated as if they had no work.
     Refuse,
 }
 
-/// Handles the panics of the entities that it was [given to](crate::Entity::supervised_by). The
+/// Handles the panics of the entities that it [supervises](crate::Entity::supervised_by). The
 /// captured state of a callback may be inconsistent after its panic, so a supervisor normally
 /// refuses further callbacks of all entities that share this state.
 pub trait Supervisor: Send + Sync {
-    /// Returns the present treatment. It is called before each execution, so it has to be cheap.
+    /// Returns the present treatment. The executor calls this before each execution, so it has to
+    /// be cheap.
     fn supervision(&self) -> Supervision;
 
     /// A callback has panicked with this message. The executor calls this once for each panic, on
@@ -52,7 +53,8 @@ pub(crate) fn attempt<T>(supervisor: &dyn Supervisor, work: impl FnOnce() -> T) 
     match supervisor.supervision() {
         Supervision::Off => Attempt::Finished(work()),
         Supervision::Refuse => Attempt::Refused,
-        // Unwind safety is the supervisor's task: it judges whether the state is inconsistent.
+        // Unwind safety is the supervisor's responsibility: the supervisor decides whether the
+        // state may be used after a panic.
         Supervision::Catch => match catch_unwind(AssertUnwindSafe(work)) {
             Ok(value) => Attempt::Finished(value),
             Err(payload) => Attempt::Panicked(payload),

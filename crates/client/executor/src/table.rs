@@ -1,8 +1,8 @@
 //! The entities of an executor by slot, and their addition and removal while it spins.
 //!
 //! A body is taken out of the table while it runs, so that the table's lock is free. If another
-//! thread wants to remove or detach the entity meanwhile, its slot notes that request, which is
-//! fulfilled when the body returns.
+//! thread wants to remove or detach the entity during that time, the slot records the request,
+//! which is fulfilled when the body returns.
 
 use crate::entity::{Entity, Progress};
 use crate::execution::{ExecutorId, Noted, Shared, shared_with_current};
@@ -19,7 +19,7 @@ use std::thread::ThreadId;
 pub(crate) struct Table {
     ready_set: Arc<ReadySet>,
     shared: LeaderFollowers<Entries>,
-    /// Notified when an entity was detached for a waiting thread.
+    /// Notified when an entity has been detached for a waiting thread.
     detached: Condvar,
 }
 
@@ -37,7 +37,7 @@ pub(crate) struct Entries {
 struct Entry {
     state: EntityState,
     group: Option<GroupNumber>,
-    /// The time when the entity became ready, for trace points; 0 if unknown.
+    /// The time at which the entity became ready, for trace points; 0 if unknown.
     found_nanos: u64,
 }
 
@@ -51,15 +51,15 @@ enum EntityState {
     /// The slot has no entity, or belongs to the executor itself.
     Vacant,
     Idle(Box<Entity>),
-    /// The entity is out of the table and executed by this thread. `again`: it became ready
-    /// meanwhile and has to be executed again.
+    /// This thread has taken the entity out of the table and executes it. `again`: the entity has
+    /// become ready in the meantime and has to be executed again.
     Running {
         thread: ThreadId,
         again: bool,
     },
-    /// The entity is running, and is dropped when it returns.
+    /// The entity is running, and will be dropped when it returns.
     Removed,
-    /// The entity is running, and goes to the thread that waits for it when it returns.
+    /// The entity is running. When it returns, the thread that waits for it will take it.
     Detaching,
     /// The entity has returned, and the waiting thread can take it.
     Detached(Box<Entity>),
@@ -74,7 +74,7 @@ pub enum AddError {
         "the executor holds {capacity} entities, which is its limit: divide them among several executors"
     )]
     Full {
-        /// The number of slots of a doorbell, less the one for the executor itself.
+        /// The number of slots of a doorbell, without the slot of the executor itself.
         capacity: usize,
     },
     /// The ringer already belongs to another entity.
@@ -103,9 +103,9 @@ pub(crate) enum DetachFailure {
 /// How an entity with more work becomes ready again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Requeue {
-    /// It is ready immediately, for the next turn.
+    /// The entity is ready immediately, for the next turn.
     AtOnce,
-    /// Its flag is set, so it becomes ready the next time that flags are read.
+    /// The entity's flag is set, so the entity becomes ready the next time the flags are read.
     Later,
 }
 
@@ -142,7 +142,7 @@ impl Table {
         &self.shared
     }
 
-    /// Makes the table refuse further entities.
+    /// Makes the table refuse new entities.
     pub(crate) fn freeze(&self) {
         self.shared.lock().is_frozen = true;
     }
@@ -151,7 +151,8 @@ impl Table {
     pub(crate) fn insert(&self, entity: Entity) -> Result<Slot, AddError> {
         let mut guard = self.shared.lock();
         let entries = &mut **guard;
-        // On an error, the entity is dropped after the lock is released: parameters outlive locals.
+        // On an error, the entity is dropped after the lock is released: parameters outlive local
+        // variables.
         if entries.is_closed {
             return Err(AddError::ExecutorGone);
         }
@@ -176,8 +177,8 @@ impl Table {
     }
 
     /// Executes a step of an entity that was [picked](Entries::pick), and stores in `has_ready`
-    /// whether any entity is ready afterwards. `is_alone`: whether no other thread spins the
-    /// executor.
+    /// whether any entity is ready afterwards. `is_alone`: whether this is the only thread that
+    /// spins the executor.
     ///
     /// # Panics
     ///
@@ -191,7 +192,7 @@ impl Table {
         is_alone: bool,
     ) {
         feros_trace::begin_turn(found_nanos);
-        // A panic may leave work behind, so the guard assumes that more work waits until the body
+        // A panic may leave work behind. So the guard assumes that more work waits, until the body
         // returns its progress.
         let progress = Progress::More;
         let entity = Some(entity);
@@ -242,7 +243,7 @@ impl Table {
                 entry.state = EntityState::Detached(entity);
                 drop(guard);
                 self.detached.notify_all();
-                true // an assumption that the next turn checks
+                true // an assumption, which the next turn checks
             }
             _ => {
                 guard.release(slot);
@@ -253,8 +254,8 @@ impl Table {
         }
     }
 
-    /// Takes the entity out without waiting. Returns it, unless a thread is running it now: that
-    /// thread then drops the entity afterwards.
+    /// Takes the entity out without waiting. Returns the entity, unless a thread is running it now.
+    /// In that case, that thread drops the entity afterwards.
     pub(crate) fn remove(&self, slot: Slot, ringer: &Ringer) -> Option<Box<Entity>> {
         let mut guard = self.shared.lock();
         let entries = &mut **guard;
@@ -275,8 +276,8 @@ impl Table {
         }
     }
 
-    /// Takes the entity out; if another thread runs it now, waits until it returns. On an error,
-    /// nothing changes.
+    /// Takes the entity out. If another thread is running the entity, waits until it returns. On an
+    /// error, nothing changes.
     pub(crate) fn detach(&self, slot: Slot, ringer: &Ringer) -> Result<Entity, DetachFailure> {
         let mut guard = self.shared.lock();
         if guard.is_closed {
@@ -310,8 +311,8 @@ impl Table {
         ExecutorId(std::ptr::from_ref(self).addr())
     }
 
-    /// The resource that the entity in this slot shares with the entity that this thread executes.
-    /// Because of it, the entity in the slot cannot run meanwhile.
+    /// Returns the resource that the entity in this slot shares with the entity that this thread
+    /// executes, and that keeps the entity in the slot from running at the same time.
     pub(crate) fn shared_with_current(&self, slot: Slot) -> Option<Shared> {
         shared_with_current(self.executor(), slot, || {
             self.shared.lock().slots.get(slot.index()).and_then(|entry| entry.group)
@@ -325,7 +326,7 @@ impl Table {
         self.detached.wait(guard)
     }
 
-    /// Takes all entities out and closes the table. No thread may be executing one.
+    /// Takes all entities out and closes the table. No thread may be executing an entity.
     pub(crate) fn close(&self) -> Vec<(Slot, Box<Entity>)> {
         let mut guard = self.shared.lock();
         guard.is_closed = true;
@@ -425,8 +426,8 @@ impl Entries {
     }
 }
 
-/// Holds an entity that is out of its slot. Dropping this returns the entity to the slot, even
-/// during a panic.
+/// Holds an entity that is out of its slot. Dropping this value returns the entity to the slot,
+/// even during a panic.
 struct Running<'a> {
     table: &'a Table,
     slot: Slot,

@@ -17,13 +17,13 @@ use std::time::Duration;
 /// A handle to a timer; clones refer to the same timer. The timer lives as long as its [`Entity`],
 /// independently of its handles.
 ///
-/// A periodic timer does not drift: each deadline is the previous deadline plus the period, however
-/// late the callback ran. If a call is late by a period or more, the missed deadlines are skipped
-/// and counted, and no burst of calls makes up for them.
+/// A periodic timer does not drift: each deadline is the previous deadline plus the period, no
+/// matter how late the callback ran. If a call is late by a period or more, the missed deadlines
+/// are skipped and counted, and no burst of calls makes up for them.
 ///
 /// When simulated time jumps back to before the last call, the timer waits for a full period from
 /// the new time. When simulated time is turned on or off, the timer waits for the rest of its
-/// period on the new source.
+/// period in the new time.
 ///
 /// ```
 /// use feros_executor::{Executor, SteadyClock, Timer};
@@ -48,7 +48,7 @@ pub struct Timer {
 impl Timer {
     /// Makes a timer that calls `callback` every `period`. The first call is one period from now.
     ///
-    /// With a period of zero, the callback is called at each turn of this entity.
+    /// With a period of zero, the callback is called in each turn of the timer's entity.
     pub fn periodic(
         clock: Arc<dyn Clock>,
         period: Duration,
@@ -57,8 +57,8 @@ impl Timer {
         Self::make(clock, period, true, callback)
     }
 
-    /// Makes a timer that calls `callback` once, after `delay`. [`reset`](Self::reset) makes it
-    /// wait once more.
+    /// Makes a timer that calls `callback` once, after `delay`. [`reset`](Self::reset) makes the
+    /// timer wait and fire once more.
     pub fn one_shot(
         clock: Arc<dyn Clock>,
         delay: Duration,
@@ -67,14 +67,14 @@ impl Timer {
         Self::make(clock, delay, false, callback)
     }
 
-    /// Makes a timer that is due every `period`, for wait sets: code that finds it ready calls
-    /// [`take_call`](Self::take_call).
+    /// Makes a timer that is due every `period`, for wait sets: code that finds the timer ready
+    /// calls [`take_call`](Self::take_call).
     pub fn without_callback(clock: Arc<dyn Clock>, period: Duration) -> Self {
         Self { core: Arc::new(TimerCore::new(clock, period, true)) }
     }
 
-    /// If the deadline has come, moves on to the next one and returns the information for a call,
-    /// like the information that a callback gets.
+    /// If the deadline has come, moves on to the next deadline, and returns the information that a
+    /// callback would get.
     pub fn take_call(&self) -> Option<TimerCall> {
         let call = self.core.begin_call();
         if call.is_some() {
@@ -109,7 +109,7 @@ impl Timer {
         self.core.update_deadline(Caller::Anybody);
     }
 
-    /// Starts a full period now; a canceled or finished timer runs again.
+    /// Starts a full period now. A timer that was canceled, or that has finished, runs again.
     pub fn reset(&self) {
         let mut schedule = self.core.schedule.lock();
         let now = self.core.clock.now();
@@ -121,7 +121,7 @@ impl Timer {
     }
 
     /// Changes the period (or delay) from the next deadline on, and returns the previous value. The
-    /// current deadline stays; call [`reset`](Self::reset) to begin anew.
+    /// current deadline stays; call [`reset`](Self::reset) to start a new period immediately.
     pub fn exchange_period(&self, period: Duration) -> Duration {
         std::mem::replace(&mut self.core.schedule.lock().period, period)
     }
@@ -148,7 +148,8 @@ impl Timer {
         self.core.time_until_next()
     }
 
-    /// The number of deadlines skipped since the timer was made, because calls came too late.
+    /// The number of deadlines that have been skipped since the timer was made, because calls came
+    /// too late.
     pub fn missed(&self) -> u64 {
         self.core.schedule.lock().missed
     }
@@ -164,7 +165,8 @@ impl Waitable for Timer {
     }
 
     fn time_until_ready(&self) -> Option<Duration> {
-        // A simulated clock rings when the deadline has come.
+        // With a simulated clock, no time needs to be waited for: the timer's ringer rings when the
+        // deadline has come.
         self.time_until_next().filter(|time| time.is_zero() || !self.core.clock.is_simulated())
     }
 }

@@ -11,9 +11,9 @@ use std::time::Duration;
 /// The information that a timer's callback gets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TimerCall {
-    /// The time when the callback was due, on the timer's clock.
+    /// The time at which the callback was due, on the timer's clock.
     pub expected: Time,
-    /// The time when the callback was called, on the same clock.
+    /// The time at which the callback was called, on the same clock.
     pub actual: Time,
     /// The number of deadlines that passed before this late call and are skipped.
     pub missed: u64,
@@ -23,11 +23,13 @@ pub struct TimerCall {
 pub(crate) struct TimerCore {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) repeats: bool,
-    /// Its lock is taken after a queue's lock, never before it.
+    /// The lock of the schedule is taken after a queue's lock, never before it.
     pub(crate) schedule: Mutex<Schedule>,
-    /// Rung for wait sets when the deadline changes or, on a simulated clock, has come.
+    /// Rings wait sets when the deadline changes and, on a simulated clock, when the deadline has
+    /// come.
     ringer: Ringer,
-    /// Set once the clock notifies this timer, which begins with the timer's first wait set.
+    /// Set once the timer is registered with its clock, which happens when it is first added to a
+    /// wait set.
     watches_clock: OnceLock<()>,
 }
 
@@ -40,7 +42,7 @@ pub(crate) struct Schedule {
     queue: Option<(Weak<dyn DeadlineQueue>, Slot)>,
 }
 
-/// The queue of an executor's deadlines that a timer is in.
+/// The queue of an executor's deadlines that has an entry for a timer.
 pub(crate) trait DeadlineQueue: Send + Sync {
     /// Reads the deadline of the timer in `slot` again.
     fn update(&self, slot: Slot, caller: Caller);
@@ -105,7 +107,7 @@ impl TimerCore {
         }
     }
 
-    /// If the deadline has come, moves on to the next one and returns the information for the
+    /// If the deadline has come, moves on to the next deadline, and returns the information for the
     /// callback.
     pub(crate) fn begin_call(&self) -> Option<TimerCall> {
         let mut schedule = self.schedule.lock();
@@ -124,13 +126,14 @@ impl TimerCore {
         Some(TimerCall { expected, actual, missed })
     }
 
-    /// Adapts the deadline to a clock that was set, following the rules of rcl's timers.
+    /// Adapts the deadline after the clock has been set, following the rules of rcl's timers.
     pub(crate) fn adapt_to(&self, change: &TimeChange) {
         let mut schedule = self.schedule.lock();
         let Some(next) = schedule.next else { return };
         let &TimeChange { before, after, source_changed } = change;
         if source_changed {
-            // A time of zero is unknown, so there is no elapsed part of the period to carry over.
+            // A time of zero stands for an unknown time, so no elapsed part of the period can be
+            // carried over.
             if before != Time::ZERO && after != Time::ZERO {
                 let shift = |time: Time| {
                     let offset = i128::from(after.as_nanos()) - i128::from(before.as_nanos());

@@ -15,14 +15,15 @@ pub(crate) struct TimerQueues {
     ready_set: Arc<ReadySet>,
     control: Slot,
     queues: Mutex<Vec<Arc<TimerQueue>>>,
-    /// The number of timers, stored so that an executor without timers pays one load per turn.
+    /// The number of timers. It is stored so that an executor without timers only pays one load per
+    /// turn.
     count: AtomicUsize,
     /// Whether a deadline may have become the earliest since the last check.
     is_new: Arc<AtomicBool>,
 }
 
 impl TimerQueues {
-    /// `control` is the slot to ring when the executor has to compute the length of its sleep
+    /// `control` is the slot that is rung when the executor has to compute the length of its sleep
     /// again.
     pub(crate) fn new(ready_set: Arc<ReadySet>, control: Slot) -> Self {
         let (queues, is_new) = (Mutex::new(Vec::new()), Arc::new(AtomicBool::new(false)));
@@ -54,7 +55,7 @@ impl TimerQueues {
         }
         let deadlines = Arc::downgrade(&queue) as Weak<dyn DeadlineQueue>;
         timer.set_queue(Some((deadlines, slot)));
-        queue.update(slot, Caller::Anybody); // for changes that came before the registrations
+        queue.update(slot, Caller::Anybody); // for changes that came before the registration
     }
 
     pub(crate) fn remove(&self, slot: Slot, timer: &TimerCore) {
@@ -94,7 +95,7 @@ impl TimerQueues {
         self.is_new.load(Ordering::Relaxed) && self.is_new.swap(false, Ordering::Acquire)
     }
 
-    /// The longest time to sleep. `None` if no deadline comes with the passing of time alone.
+    /// The longest time to sleep. `None` if no timer becomes due through the passing of time alone.
     pub(crate) fn timeout(&self) -> Option<Duration> {
         if self.is_empty() {
             return None;
@@ -166,8 +167,8 @@ impl TimerQueue {
     fn timeout(&self) -> Option<Duration> {
         let (deadline, _) = self.entries.lock().deadlines.earliest()?;
         let wait = deadline.saturating_since(self.clock.now());
-        // A simulated clock notifies its watchers when a deadline has come. The deadline may be due
-        // already, if the clock was set after `expire`.
+        // A simulated clock notifies its watchers when a deadline has come, so there is no time to
+        // wait for. But the deadline may be due already, if the clock was set after `expire`.
         (!self.clock.is_simulated() || wait.is_zero()).then_some(wait)
     }
 }

@@ -6,10 +6,10 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// A set of entities, for which one thread waits until some are ready.
+/// A set of entities. One thread waits until at least one of the entities is ready.
 ///
 /// The same entity may be in several wait sets, and in an executor as well. Being ready is a state,
-/// not an event: until its work is taken, an entity is ready in every wait.
+/// not an event: an entity is ready in every wait until its work has been taken.
 ///
 /// Rings from other processes arrive if the set is made [with a doorbell](Self::with_doorbell). If
 /// the same entity is in several such sets and in no executor, a thread has to wait on the set to
@@ -33,8 +33,8 @@ use std::time::{Duration, Instant};
 /// # other.join().unwrap();
 /// ```
 pub struct WaitSet {
-    // Under loom, this is loom's `Arc`, while the `Arc` of the entities is not, because loom's
-    // cannot hold a trait object.
+    // Under loom, this is loom's `Arc`, while the `Arc` of the entities is the standard `Arc`,
+    // because loom's `Arc` cannot hold a trait object.
     ready_set: feros_sync::Arc<ReadySet>,
     members: Vec<Arc<dyn Waitable>>,
     ready: Vec<usize>,
@@ -60,8 +60,8 @@ impl WaitSet {
         Self { ready_set, members: Vec::new(), ready: Vec::new() }
     }
 
-    /// Adds an entity, and returns its index, which [`wait`](Self::wait) reports: the number of
-    /// entities added before it.
+    /// Adds an entity, and returns its index, which is the number of entities added before it.
+    /// [`wait`](Self::wait) reports entities by their indices.
     pub fn add(&mut self, entity: Arc<dyn Waitable>) -> usize {
         entity.ringer().attach_wait_set(&self.ready_set, SLOT);
         self.members.push(entity);
@@ -69,7 +69,7 @@ impl WaitSet {
         self.members.len() - 1
     }
 
-    /// Removes all entities. The allocated memory stays for new ones.
+    /// Removes all entities. The allocated memory stays for new entities.
     pub fn clear(&mut self) {
         self.ready.clear();
         for entity in self.members.drain(..) {
@@ -77,7 +77,7 @@ impl WaitSet {
         }
     }
 
-    /// The entities; a position in the slice is an entity's index.
+    /// The entities. The position of an entity in the slice is its index.
     pub fn entities(&self) -> &[Arc<dyn Waitable>] {
         &self.members
     }
@@ -102,14 +102,14 @@ impl WaitSet {
         self.members.is_empty()
     }
 
-    /// Waits until an entity is ready, at most for `timeout`, and returns the indices of all ready
-    /// entities, or an empty slice if the time ran out. A timeout of zero only checks; without a
+    /// Waits until an entity is ready, for at most `timeout`. Returns the indices of all ready
+    /// entities, or an empty slice if the timeout passed. A timeout of zero only checks; without a
     /// timeout the wait is unlimited.
     pub fn wait(&mut self, timeout: Option<Duration>) -> &[usize] {
         let end = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
         loop {
-            // Old rings are taken before the entities are checked, so that a ring from now on ends
-            // the sleep.
+            // Old rings are taken before the entities are checked, so that any ring from now on
+            // ends the sleep.
             self.take_rings();
             self.look();
             let rest = end.map(|end| end.saturating_duration_since(Instant::now()));
@@ -139,8 +139,8 @@ impl WaitSet {
         }
     }
 
-    /// The time until the next entity becomes ready by the passing of time alone; zero if an entity
-    /// has become ready since the check.
+    /// The time until the next entity becomes ready through the passing of time alone; zero if an
+    /// entity has become ready since the check.
     fn until_ready(&self) -> Option<Duration> {
         self.members.iter().filter_map(|entity| entity.time_until_ready()).min()
     }

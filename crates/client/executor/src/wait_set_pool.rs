@@ -33,13 +33,13 @@ impl WaitSetPool {
         Self(Arc::new(Pool { idle, doorbell: Box::new(doorbell) }))
     }
 
-    /// Returns a wait set without entities. Dropping it returns it to the pool.
+    /// Returns a wait set without entities. Dropping the wait set returns it to the pool.
     pub fn take(&self) -> PooledWaitSet {
         self.take_where(|_| false)
     }
 
-    /// Returns a wait set that was [kept](PooledWaitSet::keep) with the wanted entities, or
-    /// otherwise one without entities. Dropping it returns it to the pool.
+    /// Returns a wait set that was [kept](PooledWaitSet::keep) with the wanted entities, or a wait
+    /// set without entities if there is no such set. Dropping the wait set returns it to the pool.
     pub fn take_where(&self, is_wanted: impl Fn(&WaitSet) -> bool) -> PooledWaitSet {
         let (idle, is_found) = self.take_idle(is_wanted);
         let mut wait_set = idle.unwrap_or_else(|| {
@@ -53,9 +53,9 @@ impl WaitSetPool {
 }
 
 impl WaitSetPool {
-    /// Takes an idle wait set out of the pool; the flag is true if it is the wanted one. As long as
-    /// there are few idle sets, those with other entities are left for callers that may want them
-    /// again.
+    /// Takes an idle wait set out of the pool. The flag is true if the set has the wanted entities.
+    /// As long as there are few idle sets, sets with other entities stay for callers that may want
+    /// them again.
     fn take_idle(&self, is_wanted: impl Fn(&WaitSet) -> bool) -> (Option<WaitSet>, bool) {
         let mut idle = self.0.idle.lock();
         if let Some(index) = idle.iter().rposition(is_wanted) {
@@ -92,16 +92,16 @@ impl fmt::Debug for WaitSetPool {
 /// A [`WaitSet`] of a pool.
 #[derive(Debug)]
 pub struct PooledWaitSet {
-    /// Present until this is dropped.
+    /// Present until this value is dropped.
     wait_set: Option<WaitSet>,
     pool: WaitSetPool,
 }
 
 impl PooledWaitSet {
     /// Returns the wait set to the pool with its entities, for a caller that waits for the same
-    /// ones again. If one of the entities is in another wait set too, this set is emptied instead,
-    /// because other processes ring the set to which an entity was added last, and a thread has to
-    /// wait on that set.
+    /// entities again. If one of the entities is in another wait set too, this set is emptied
+    /// first, because other processes ring the set to which an entity was added last, so a thread
+    /// has to wait on that set.
     pub fn keep(mut self) {
         if let Some(wait_set) = self.wait_set.take() {
             self.pool.put_back(wait_set);

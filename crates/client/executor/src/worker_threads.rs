@@ -15,8 +15,8 @@ use std::time::Instant;
 type Worker<'scope> = ScopedJoinHandle<'scope, Result<(), SpinError>>;
 
 impl Spinner<'_> {
-    /// Like [`run`](Spinner::run), with all of the executor's threads. Only the caller calls
-    /// `done`, whenever any thread has executed a unit.
+    /// Like [`run`](Spinner::run), with all of the executor's threads. Only the calling thread
+    /// calls `done`, whenever any thread has executed a unit.
     pub(crate) fn run_all_threads<T>(
         &self,
         until: Option<Instant>,
@@ -78,7 +78,7 @@ impl Spinner<'_> {
     }
 
     /// The loop of the worker threads. The first worker that sees a stop ends all threads; the
-    /// caller then takes the stop.
+    /// thread that called the spin function then consumes the stop.
     fn run_worker(&self, has_condition: bool) {
         let wait = Wait { until: None, has_condition: false };
         while !self.core.stop.load(Ordering::Relaxed) {
@@ -124,7 +124,7 @@ impl Spinner<'_> {
                     drop(state);
                     let ready_set = &self.core.ready_set;
                     busy_wait.look(timers.timeout(), || !ready_set.are_clear());
-                    return Turn::Nothing; // other threads may have gathered something meanwhile
+                    return Turn::Nothing; // other threads may have gathered flags meanwhile
                 }
                 let began = busy_wait.map(|busy_wait| (busy_wait, Instant::now()));
                 shared.wait(state, wait, &next_deadline);

@@ -1,5 +1,5 @@
-//! Tests that turns allocate nothing for rings, executions, periodic timers or sleeps, however many
-//! entities are idle.
+//! Tests that turns allocate nothing for rings, executions, periodic timers or sleeps, no matter
+//! how many entities are idle.
 #![allow(clippy::unwrap_used)]
 
 use feros_executor::*;
@@ -45,8 +45,8 @@ fn turns_do_not_allocate() {
     assert_eq!(allocations.count_total, 0);
 }
 
-/// Frozen executors of every policy, with groups and attributes, allocate nothing while different
-/// entities are ready.
+/// With every policy, frozen executors that have groups and attributes allocate nothing while
+/// varying sets of entities are ready.
 #[test]
 fn no_policy_allocates_after_the_start() {
     let clock: Arc<RosClock> = Arc::new(RosClock::simulated_at(Time::from_nanos(1)));

@@ -1,4 +1,5 @@
-//! Tests that a callback, and only that callback, learns which entities cannot run while it runs.
+//! Tests that a callback learns which entities cannot run while the callback runs, and that no
+//! other callback gets that result.
 #![allow(clippy::unwrap_used)]
 
 use std::sync::{Arc, Mutex};
@@ -11,8 +12,8 @@ use feros_executor::{
 
 type Handles = Arc<Mutex<Vec<EntityHandle>>>;
 
-/// Adds an entity of this group, and an entity that checks the obstacles of all `handles` and stops
-/// the executor. Returns the obstacles that the second entity finds.
+/// Adds an entity of this group, and a second entity that checks the obstacles of all `handles` and
+/// stops the executor. Returns the obstacles that the second entity finds.
 fn found(
     executor: &Executor,
     groups: [Option<&ExclusiveGroup>; 2],

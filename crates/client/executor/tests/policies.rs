@@ -180,8 +180,8 @@ fn priority_is_looked_at_before_every_turn() {
     assert_eq!(bench.rest(), ["high", "high", "middle", "low", "low", "none"]);
 }
 
-/// An instance of a chain ends before the next one begins, and the more critical chain overtakes
-/// the other between callbacks.
+/// An instance of a chain ends before its next instance begins, and the more critical chain
+/// overtakes the other chain between callbacks.
 #[test]
 fn chains_end_before_they_begin_anew() {
     let [slow, urgent] = chain_priorities([3, 2]);
@@ -290,8 +290,8 @@ fn an_input_taken_before_its_entity_moves_is_not_lost() {
             moves.lock().unwrap().take().map(|handle| handle.detach().unwrap());
         Progress::Done
     });
-    // This entity is executed before "a" in its round, so that "a" has its input when it is
-    // detached.
+    // This entity is executed before "a" in the same round, so that "a" already has its input when
+    // it is detached.
     let _first = bench
         .executor
         .add(first.with(Attributes { position: Some(0), ..Attributes::default() }))
@@ -324,7 +324,7 @@ fn a_timer_that_is_always_late_starves_nobody() {
         let mut bench = Bench::new(policy);
         let passing = clock.clone();
         let order = bench.order.clone();
-        // Each call takes three periods and one relative deadline of the service.
+        // Each call takes three periods of the timer, or one relative deadline of the service.
         let (timer, entity) =
             Timer::periodic(clock.clone(), Duration::from_nanos(100), move |_| {
                 passing.set_time(passing.now() + Duration::from_nanos(300));

@@ -1,5 +1,6 @@
-//! Tests that the system grants settings or that helpful errors report its refusal. The outcome
-//! depends on the user who runs the tests, so both outcomes are checked.
+//! Tests that the system either grants the settings, or that an error reports the refusal
+//! helpfully. The outcome depends on the user who runs the tests, so the tests accept both
+//! outcomes.
 #![allow(clippy::unwrap_used)]
 
 use feros_executor::*;
@@ -100,7 +101,7 @@ fn scheduling_classes_are_set_or_refused_with_a_cure() {
 #[test]
 fn a_refused_deadline_says_the_reason_of_the_system() {
     on_a_thread(|| {
-        // No system grants a nanosecond to any user.
+        // No system grants a runtime of one nanosecond, to any user.
         let deadline = Scheduling::Deadline {
             runtime: Duration::from_nanos(1),
             deadline: ms(10),
@@ -156,7 +157,8 @@ fn errors_name_the_setting_that_the_system_refuses() {
 
 #[test]
 fn locked_memory_is_locked_or_refused_with_a_cure() {
-    // The lock lasts until the process ends, which runs only a few small tests.
+    // The lock lasts until the process ends, which is acceptable because the process runs only a
+    // few small tests.
     match on_a_thread(|| RealtimeConfig::default().lock_memory().apply()) {
         Ok(()) => {
             assert_ne!(status("VmLck:"), "0 kB");

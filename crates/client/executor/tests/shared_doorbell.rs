@@ -11,7 +11,8 @@ use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
 use std::time::Duration;
 
-/// A spinning executor with an entity that counts its executions. Dropping this stops and joins it.
+/// A spinning executor with an entity that counts its executions. Dropping this value stops the
+/// executor and joins its thread.
 struct Spinning {
     executor: Arc<Executor>,
     ringer: Ringer,
@@ -80,7 +81,7 @@ impl Drop for Spinning {
     }
 }
 
-/// Waits until the executor sleeps, as the first word of the doorbell shows.
+/// Waits until the first word of the doorbell shows that the executor sleeps.
 fn await_sleep(memory: &Mapped) {
     while memory.words()[0].load(Ordering::SeqCst) as u32 != 1 {
         thread::yield_now();
@@ -106,9 +107,9 @@ fn memory_of_a_former_executor_is_used_again() {
     }
 }
 
-/// Overwrites all words, together and one by one, while the executor sleeps and while it works. The
-/// executor must continue: its own process must be able to wake it, it must run its timers, and it
-/// must sleep again, which is impossible while a flag remains set.
+/// Overwrites all words of the doorbell, together and one at a time, while the executor sleeps and
+/// while it works. The executor must continue: its own process must be able to wake it, it must run
+/// its timers, and it must sleep again, which is impossible while a flag remains set.
 #[test]
 fn a_stranger_s_scribbling_does_no_lasting_harm() {
     let memory = Mapped::new();
@@ -124,8 +125,8 @@ fn a_stranger_s_scribbling_does_no_lasting_harm() {
                 Some(word) => word.store(value, Ordering::Relaxed),
                 None => words.iter().for_each(|word| word.store(value, Ordering::Relaxed)),
             }
-            // The first ring comes from this process, because rings from other processes need the
-            // overwritten bell, which is correct again only after a wake-up.
+            // The first ring comes from this process, because rings from other processes use the
+            // overwritten bell, which is valid again only after a wake-up.
             spinning.check_all_ways_of_waking(stranger.doorbell(), 2);
         }
     }
@@ -135,7 +136,7 @@ fn a_stranger_s_scribbling_does_no_lasting_harm() {
     assert!(executions > 0);
 }
 
-/// A stranger sets the flags of all slots again and again, although only one slot has an entity.
+/// Another process sets the flags of all slots repeatedly, although only one slot has an entity.
 /// The entity still runs, and a stop takes effect.
 #[test]
 fn an_endless_sender_keeps_the_executor_neither_from_working_nor_from_stopping() {
@@ -150,7 +151,7 @@ fn an_endless_sender_keeps_the_executor_neither_from_working_nor_from_stopping()
             }
         });
         while spinning.executions.load(Ordering::SeqCst) < 1_000 {
-            spinning.ringer.ring(); // the stranger sets flags but wakes nobody
+            spinning.ringer.ring(); // the other process sets flags but wakes no thread
             thread::yield_now();
         }
         drop(spinning); // stops, and waits for the spinning thread
@@ -159,7 +160,8 @@ fn an_endless_sender_keeps_the_executor_neither_from_working_nor_from_stopping()
     assert_eq!(Arc::strong_count(ended), 1, "the executor has dropped its doorbell");
 }
 
-/// Another process is killed after it sets a flag, before it wakes the sleeper.
+/// Another process is killed after it has set a flag, and before it has woken the sleeping
+/// executor.
 #[test]
 fn a_nudge_delivers_what_a_killed_ringer_left() {
     let memory = Mapped::new();
@@ -197,8 +199,8 @@ fn turns_with_a_shared_doorbell_find_what_was_rung_before_them() {
     assert_eq!(slot.load(Ordering::Relaxed), 0, "notified that the executor was dropped");
 }
 
-/// While one of two threads is held in a callback, the other notices rings from other processes,
-/// whichever thread was waiting at the time.
+/// While one of two threads is held in a callback, the other thread notices rings from other
+/// processes, no matter which of the two was waiting for them.
 #[test]
 fn two_threads_hear_other_processes_while_a_callback_blocks() {
     let memory = Mapped::new();

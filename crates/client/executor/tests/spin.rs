@@ -1,5 +1,5 @@
-//! Tests the executor as its users see it: spinning, adding and removing entities, stopping,
-//! futures.
+//! Tests the executor through its public interface: spinning, adding and removing entities,
+//! stopping, and futures.
 #![allow(clippy::unwrap_used)]
 
 use feros_executor::*;
@@ -19,7 +19,7 @@ fn spawn<T: Send + 'static>(
     thread::Builder::new().name(name.into()).spawn(work).unwrap()
 }
 
-/// Makes an entity that counts its executions and has no more work after each.
+/// Makes an entity that counts its executions and reports after each of them that no work is left.
 fn counter() -> (Ringer, Entity, Arc<AtomicUsize>) {
     let (ringer, count) = (Ringer::new(), Arc::new(AtomicUsize::new(0)));
     let counted = Arc::clone(&count);
@@ -116,7 +116,8 @@ fn entities_are_added_and_removed_by_callbacks() {
             handles.push(adder.add(child).unwrap());
             Progress::More
         } else {
-            // The first handle is the entity's own: the callback runs to its end, and never again.
+            // The first handle is that of the entity itself: its callback runs to its end, and
+            // never again.
             let mine = handles.remove(0);
             let Err(DetachError::OwnCallback(mine)) = mine.detach() else {
                 panic!("detached while running")
@@ -249,7 +250,7 @@ fn stopping_ends_one_spin_before_during_or_between() {
     assert_eq!(executor.spin_once(NO_WAIT).unwrap(), Outcome::TimedOut);
     executor.stopper().stop();
     assert_eq!(executor.spin_once(None).unwrap(), Outcome::Stopped);
-    // Many stops while the spinning thread goes to sleep: a lost stop hangs the test.
+    // Stop many times while the spinning thread is going to sleep. A lost stop hangs the test.
     for _ in 0..5_000 {
         let stopper = executor.stopper();
         let stopping = spawn("stopping", move || stopper.stop());
@@ -377,7 +378,7 @@ fn a_policy_is_a_value_that_names_the_next_slot() {
         executor.add(Entity::new(&ringer, body)).unwrap().keep();
     }
     executor.spin_all(Duration::MAX).unwrap();
-    // `spin_all` runs rounds in which each entity has one turn, here in the policy's order.
+    // `spin_all` runs rounds in which each entity has one turn, in the order of the policy.
     assert_eq!(*order.lock().unwrap(), [3, 2, 1, 0, 3, 2, 1, 0]);
 }
 

@@ -70,7 +70,7 @@ fn a_periodic_timer_does_not_drift_and_skips_what_it_missed() {
     assert_eq!(bench.until_next(), Some(70));
     assert_eq!(bench.advance_to(1_199), []);
     assert_eq!(bench.advance_to(1_200), [call(1_200, 1_200, 0)]);
-    // 1300 is served late; 1400, 1500 and 1600 are skipped.
+    // The call of 1300 is late; those of 1400, 1500 and 1600 are skipped.
     assert_eq!(bench.advance_to(1_650), [call(1_300, 1_650, 3)]);
     assert_eq!(bench.timer.missed(), 3);
     assert_eq!(bench.until_next(), Some(50));
@@ -136,8 +136,8 @@ fn turning_simulated_time_on_and_off_keeps_the_rest_of_the_wait() {
     bench.clock.set_simulated(true);
     let rest = bench.timer.time_until_next().unwrap();
     assert!(rest > Duration::from_secs(3_000) && rest <= Duration::from_secs(3_600), "{rest:?}");
-    // A source without a known time carries no elapsed time over; its first time counts as a jump
-    // back.
+    // No elapsed time can be carried over from a source whose time is unknown, and its first time
+    // counts as a jump back.
     bench.clock.set_simulated(false);
     bench.clock.set_time(at(0));
     bench.clock.set_simulated(true);
@@ -260,14 +260,15 @@ fn an_earlier_deadline_shortens_the_sleep() {
     for _ in 0..200 {
         timer.exchange_period(Duration::from_micros(50));
         timer.reset();
-        firings.recv().unwrap(); // hangs if the executor sleeps on
+        firings.recv().unwrap(); // hangs if the executor stays asleep
     }
     executor.stopper().stop();
     thread.join().unwrap().unwrap();
 }
 
-/// A timer is always late because its callback takes longer than its period, an entity always has
-/// more to do, and a third entity is rung now and then. All three get their turns within bounds.
+/// A timer is always late because its callback takes longer than its period, a second entity always
+/// has more work, and a third entity is rung now and then. All three get their turns after a
+/// bounded number of other turns.
 #[test]
 fn a_late_timer_and_a_busy_entity_starve_nobody() {
     #[derive(Debug, Clone, Copy, PartialEq)]

@@ -1,5 +1,5 @@
-//! Tests which entities wait sets report and when, also together with other wait sets and
-//! executors.
+//! Tests which entities wait sets report and when, including entities that are also in other wait
+//! sets and executors.
 #![allow(clippy::unwrap_used)]
 
 use feros_executor::*;
@@ -81,7 +81,8 @@ fn a_ring_without_a_reason_wakes_nobody_up() {
     waiting.join().unwrap();
 }
 
-/// Each message is put in after the previous one was taken, so one lost wake-up hangs the test.
+/// Each message is put in after the previous message has been taken, so a single lost wake-up hangs
+/// the test.
 #[test]
 fn no_wake_up_is_lost_in_two_wait_sets_and_an_executor() {
     let _watchdog = Watchdog::start();
@@ -165,7 +166,7 @@ fn a_timer_that_is_changed_or_told_the_time_ends_the_sleep() {
     });
     assert_eq!(wait_set.wait(None), [1]);
     other.join().unwrap();
-    clock.set_time(Time::from_nanos(2)); // back: a full period from there
+    clock.set_time(Time::from_nanos(2)); // time jumps back: wait for a full period from there
     assert_eq!(timers[0].time_until_next(), Some(Duration::from_secs(5)));
 }
 
@@ -199,7 +200,7 @@ fn removed_waitables_are_neither_kept_nor_woken() {
 }
 
 /// A caller that waits for the same entities again gets the wait set that has them; that set is
-/// never returned to a caller who wants an empty one.
+/// never given to a caller that wants an empty set.
 #[test]
 fn a_kept_wait_set_is_found_by_its_entities() {
     let _watchdog = Watchdog::start();
@@ -238,7 +239,8 @@ fn a_wait_set_is_not_kept_with_entities_of_another() {
     assert_eq!(shared.ringer.wait_sets(), 1, "the later one let go");
 }
 
-/// Another process rings the entity's only place, in one wait set; both wait sets get the ring.
+/// Another process rings the entity at its only place, which is in one of its wait sets. Both wait
+/// sets get the ring.
 #[test]
 fn a_ring_of_another_process_is_relayed() {
     let _watchdog = Watchdog::start();

@@ -1,5 +1,5 @@
-//! Tests several threads on one executor: which entities overlap and which do not, and that nothing
-//! is lost or waits forever. A lost event hangs a test.
+//! Tests several threads on one executor: which entities overlap and which do not, and that no
+//! event is lost and no entity waits forever. A lost event hangs a test.
 #![allow(clippy::unwrap_used)]
 
 mod spinning;
@@ -56,8 +56,8 @@ fn different_entities_overlap_without_a_group_or_in_different_groups() {
     }
 }
 
-/// Entities of one group with much to do never overlap, no entity overlaps with itself, and each
-/// message is handled.
+/// Busy entities of one group never overlap, no entity overlaps with itself, and every message is
+/// handled.
 #[test]
 fn a_group_runs_one_entity_at_a_time_and_nothing_is_lost() {
     const MESSAGES: usize = 3_000;
@@ -106,8 +106,8 @@ fn a_group_runs_one_entity_at_a_time_and_nothing_is_lost() {
     assert_eq!(total.load(Ordering::SeqCst), 6 * MESSAGES);
 }
 
-/// While one thread is held in a callback, the other serves rings, a timer, and entities that are
-/// added meanwhile.
+/// While one thread is held in a callback, the other thread serves rings, a timer, and entities
+/// that are added in the meantime.
 #[test]
 fn a_callback_that_blocks_holds_up_its_group_only() {
     let executor = executor_of(2);
@@ -192,9 +192,9 @@ fn timers_of_several_periods_are_kept_by_several_threads() {
     spinner.join().unwrap().unwrap();
 }
 
-/// A callback makes two others ready and adds a timer; all three wait until the timer has fired. So
-/// the leader has to learn of the timer, although the thread that noticed the timer also had to
-/// wake another thread.
+/// A callback makes two other entities ready and adds a timer. All three callbacks wait until the
+/// timer has fired. So the leader has to learn of the timer, although the thread that noticed the
+/// timer also had to wake another thread.
 #[test]
 fn a_timer_that_comes_with_other_work_is_watched_at_once() {
     let executor = executor_of(4);

@@ -5,9 +5,9 @@
 //! cargo run --release -p feros --features zenoh --example engine_latency -- cyclonedds zenoh cyclonedds,zenoh > latency.csv
 //! ```
 //!
-//! Each round measures all sizes, each on all engines in turn, so that other load of the machine
-//! affects all engines alike. Each line of the output is `engines,bytes,microseconds`, with the
-//! time from before the call of `publish` until the start of the callback. Medians and 99th
+//! Each round measures all sizes, each on all engines in turn, so that other load on the machine
+//! affects all engines alike. Each line of the output is `engines,bytes,microseconds`. The time
+//! runs from before the call of `publish` until the start of the callback. Medians and 99th
 //! percentiles are printed to standard error. Zenoh sessions find each other by multicast on a
 //! separate port.
 #![allow(clippy::unwrap_used, reason = "a failed measurement ends the program")]
@@ -47,8 +47,8 @@ fn now_ns() -> u64 {
     u64::try_from(since.as_nanos()).unwrap()
 }
 
-/// A history with space for all messages of a turn, so that no message is lost even if a process is
-/// late.
+/// A profile whose history has space for all messages of a turn, so that no message is lost even if
+/// a process is late.
 fn kept() -> QosProfile {
     QosProfile::keep_last(MESSAGES)
 }

@@ -1,6 +1,6 @@
 //! Prints the cost of idle nodes in one process: the private memory for each further node, the
-//! number of threads, and the rate of their wake-ups. The service that describes a node's types is
-//! on or off: `node_memory on` or `node_memory off`.
+//! number of threads, and the rate of their wake-ups. The argument turns the service that describes
+//! a node's types on or off: `node_memory on` or `node_memory off`.
 
 use std::time::Duration;
 

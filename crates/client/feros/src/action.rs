@@ -42,7 +42,7 @@
 //! # Ok::<(), feros::Error>(())
 //! ```
 //!
-//! # Every client gets an end
+//! # Every goal ends
 //!
 //! If the server's last handle of a goal is dropped before the goal has ended, the goal is
 //! canceled, or aborted if a panic dropped the handle. A server that is dropped aborts its goals.

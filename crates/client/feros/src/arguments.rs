@@ -64,15 +64,15 @@ pub struct LogLevelArgument {
 /// The severity of a log message, with the numbers of `rcl_interfaces/msg/Log`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum LogLevel {
-    /// 10
+    /// `DEBUG`: 10
     Debug = 10,
-    /// 20
+    /// `INFO`: 20
     Info = 20,
-    /// 30
+    /// `WARN`: 30
     Warn = 30,
-    /// 40
+    /// `ERROR`: 40
     Error = 40,
-    /// 50
+    /// `FATAL`: 50
     Fatal = 50,
 }
 

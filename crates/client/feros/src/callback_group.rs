@@ -20,8 +20,8 @@ pub enum CallbackGroupKind {
 /// Callbacks of one node that are scheduled together. Clones refer to the same group.
 ///
 /// A node has a mutually exclusive default group for every entity whose options name no group. So
-/// the callbacks of a node without further groups never overlap, however many threads its executor
-/// has. The callback of a subscription with
+/// the callbacks of a node that has only this group never overlap, however many threads its
+/// executor has. The callback of a subscription with
 /// [`Dispatch::PublishingThread`](crate::Dispatch::PublishingThread) belongs to no group while the
 /// publishing thread runs it.
 ///
@@ -86,8 +86,8 @@ impl CallbackGroup {
         self.0.separate.as_ref()
     }
 
-    /// Moves the entities of a separate group to an executor. `None` means that the group is not
-    /// separate, and `false` that it is on an executor already.
+    /// Moves the entities of a separate group to an executor. Returns `None` if the group is not
+    /// separate, and `false` if the group is on an executor already.
     pub(crate) fn join(&self, executor: &ExecutorHandle) -> Result<Option<bool>, AddError> {
         let separate = self.0.separate.as_ref();
         separate.map(|separate| self.0.members.join_group(separate, executor)).transpose()
@@ -115,8 +115,8 @@ pub struct CallbackOptions {
     /// The priority for executors with the policy [`Priority`](crate::policy::Priority). A higher
     /// number is more urgent.
     pub priority: i32,
-    /// The time from when the callback is ready until it should have begun, for executors with the
-    /// policy [`Deadline`](crate::policy::Deadline).
+    /// The time within which the callback should begin after it becomes ready, for executors with
+    /// the policy [`Deadline`](crate::policy::Deadline).
     pub deadline: Option<Duration>,
     /// The position for executors with the policy [`Sequence`](crate::policy::Sequence). The lowest
     /// position runs first.
@@ -145,30 +145,30 @@ impl CallbackOptions {
 macro_rules! callback_setters {
     ($options:ty) => {
         impl $options {
-            /// These options, with the callback in this group of the node.
+            /// Puts the callback into this group of the node.
             #[must_use]
             pub fn callback_group(mut self, group: &$crate::CallbackGroup) -> Self {
                 self.callback.group = Some(group.clone());
                 self
             }
 
-            /// These options, with this priority for executors that schedule by priority. A higher
-            /// number is more urgent.
+            /// Sets the priority for executors that schedule by priority. A higher number is more
+            /// urgent.
             #[must_use]
             pub fn priority(mut self, priority: i32) -> Self {
                 self.callback.priority = priority;
                 self
             }
 
-            /// These options, with this time from when the callback is ready until it should have
-            /// begun, for executors that schedule by deadline.
+            /// Sets the time within which the callback should begin after it becomes ready, for
+            /// executors that schedule by deadline.
             #[must_use]
             pub fn deadline(mut self, deadline: std::time::Duration) -> Self {
                 self.callback.deadline = Some(deadline);
                 self
             }
 
-            /// These options, with this position, for executors that run callbacks in a sequence.
+            /// Sets the position of the callback, for executors that run callbacks in a sequence.
             #[must_use]
             pub fn position(mut self, position: u32) -> Self {
                 self.callback.position = Some(position);

@@ -1,5 +1,5 @@
-//! Lets the methods of a struct be callbacks, so that several callbacks share state without a lock
-//! and a clone in each closure.
+//! Lets the methods of a struct be callbacks. Several callbacks then share state, and no closure
+//! needs a lock or a clone of its own.
 
 use std::sync::Arc;
 use std::thread::{self, ThreadId};
@@ -127,7 +127,7 @@ impl<T: Send + 'static> CallbackState<T> {
     /// callbacks of this state wait until it has ended.
     ///
     /// # Panics
-    /// When `look` panics, and when a method of the state calls this.
+    /// When `look` panics, or when a method of the state calls this function.
     pub fn with<R>(&self, look: impl FnOnce(&mut T) -> R) -> R {
         let mut taken = self.take();
         look(taken.state.as_mut().expect("it is there until it is given back"))

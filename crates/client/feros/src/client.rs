@@ -43,15 +43,15 @@ use crate::wait_error::WaitError;
 pub struct ClientOptions {
     /// The QoS policies of requests and responses.
     pub qos: QosProfile,
-    /// The mapping to use regardless of the server's announcement; for tests. `None` uses the
-    /// server's mapping.
+    /// The mapping to use regardless of the server's announcement, for tests. `None` means the
+    /// mapping that the server announces.
     pub force_mapping: Option<ServiceMapping>,
     /// The transports allowed for requests and responses; the context must allow a transport too.
     pub transports: TransportSet,
 }
 
 impl ClientOptions {
-    /// These options, with requests and responses limited to these transports.
+    /// Limits requests and responses to these transports.
     pub fn transports(self, transports: impl Into<TransportSet>) -> Self {
         Self { transports: transports.into(), ..self }
     }
@@ -198,7 +198,7 @@ struct Inner {
 /// The calls whose responses have not been taken yet.
 ///
 /// The engine's notification refers only to this struct. The notification may run while the client
-/// is being dropped, so it must own neither the engine's client nor the node: it might drop them
+/// is being dropped, so it must own neither the engine's client nor the node, or it might drop them
 /// inside the engine.
 struct Calls {
     /// The calls, by the number of the request.
@@ -345,8 +345,8 @@ impl GenericClient {
 
     /// The transport of requests to each server, with the reason why no shorter transport is used.
     ///
-    /// While one of several servers needs the network transport, requests to all servers take this
-    /// transport.
+    /// While at least one server needs the network transport, requests to all servers take the
+    /// network transport.
     pub fn transports(&self) -> Vec<MatchTransport> {
         self.0.end.transports()
     }
@@ -438,8 +438,8 @@ impl Inner {
         ) -> Result<Sent, feros_engine::PublishError>,
         send: impl FnOnce(SendRequest<'_>) -> Result<Sent, PublishError>,
     ) -> Result<SerializedResponseFuture, PublishError> {
-        // If the application gave up its calls, only this code takes their responses. Responses
-        // that stay in the queue would leave the servers no space for further ones.
+        // No other code takes the responses of calls that the application gave up. If they stayed
+        // in the queue, they would take the space of later responses.
         if self.calls.given_up.load(Ordering::Relaxed) > 0
             && let Err(error) = self.take_responses(NO_CALL)
         {
@@ -470,7 +470,7 @@ impl Inner {
                 Some(Some(waker)) if number != own => waker.wake(),
                 // The poll that called this function checks for its own response next.
                 Some(Some(_)) => {}
-                // Another thread may block on this response, and may have checked for it before.
+                // Another thread may be waiting for this response, after checking for it in vain.
                 Some(None) if number != own => self.calls.ringer.ring(),
                 Some(None) | None => {}
             }

@@ -99,7 +99,7 @@ impl Clock {
         }
     }
 
-    /// The clock as timers use it.
+    /// The clock in the form that timers use.
     pub(crate) fn source(&self) -> Arc<dyn ClockSource> {
         match &self.kind {
             Kind::Steady(clock) => clock.clone(),

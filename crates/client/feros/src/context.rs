@@ -122,7 +122,7 @@ struct ContextInner {
     /// The readers of `/clock`, by topic, while nodes follow them.
     clock_followers: Mutex<HashMap<String, Weak<ClockFollower>>>,
     /// The subscription to graph changes. The first wait for the graph makes it, because nothing
-    /// needs notifications before.
+    /// needs notifications before then.
     graph_guard: OnceLock<GraphChangeGuard>,
 }
 
@@ -379,8 +379,8 @@ impl ShutDown for ContextInner {
     }
 }
 
-/// Writes the trace events of the process. The shutdown has written them too, in case the process
-/// is killed after it.
+/// Writes the trace events of the process. [`Context::shutdown`] has already written earlier
+/// events, in case the process is killed before this point.
 impl Drop for ContextInner {
     fn drop(&mut self) {
         write_trace();

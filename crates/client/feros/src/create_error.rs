@@ -20,8 +20,8 @@ pub enum CreateError {
     /// A parameter file of the node's own arguments cannot be used.
     #[error(transparent)]
     ParameterFile(#[from] feros_parameter::ParameterFileError),
-    /// A parameter cannot be declared: one that every node has, or one that is declared from the
-    /// overrides.
+    /// A parameter cannot be declared: either a parameter that every node has, or a parameter that
+    /// is declared from the overrides.
     #[error("node {node}: {source}")]
     Parameter {
         /// The node.

@@ -379,7 +379,7 @@ impl Node {
         self.create_timer_with(TimerOptions::on(clock, period), callback)
     }
 
-    /// Makes a timer with options: a callback group, a priority, a deadline.
+    /// Makes a timer with options, such as a callback group, a priority or a deadline.
     ///
     /// # Errors
     /// When the node's executor is full, or the callback group belongs to another node.
@@ -400,7 +400,7 @@ impl Node {
         NodeTimer::start(self, options, callback)
     }
 
-    /// Makes a group for callbacks of this node, which run on the executor of the node.
+    /// Makes a group for callbacks of this node. The callbacks run on the executor of the node.
     pub fn create_callback_group(&self, kind: CallbackGroupKind) -> CallbackGroup {
         CallbackGroup::new(kind, self.members())
     }

@@ -25,7 +25,7 @@ const PERIOD: &str = "diagnostic_updater.period";
 const USE_FQN: &str = "diagnostic_updater.use_fqn";
 
 /// Runs tasks that report the statuses of a node's parts, and publishes the statuses on
-/// `/diagnostics`. This happens each second, or with the period in the parameter
+/// `/diagnostics`. This happens every second, or with the period in the parameter
 /// `diagnostic_updater.period`, while an executor spins the node.
 ///
 /// The name of a status begins with the name of the node (`camera: lens`), or with the node's full
@@ -93,8 +93,8 @@ impl DiagnosticUpdater {
     /// Makes an updater for a node, without tasks.
     ///
     /// # Errors
-    /// When the node already has an updater (whose parameters are declared), the period is invalid,
-    /// or the engine refuses the publisher.
+    /// When the node already has an updater, which has declared the same parameters, the period is
+    /// invalid, or the engine refuses the publisher.
     pub fn new(node: &Node) -> Result<Self, Error> {
         let period = node
             .build_parameter(PERIOD, 1.0)

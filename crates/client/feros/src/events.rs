@@ -16,8 +16,8 @@ use crate::node_members::Member;
 use crate::timer::{NodeTimer, TimerOptions};
 
 /// Makes the function that an engine calls when an endpoint may have events. The function rings the
-/// endpoint's entity. It also makes waits for a match check again, because the graph may have
-/// announced the match before the endpoint itself knew of it.
+/// endpoint's entity. It also wakes the waits for a match, which then check again, because the
+/// graph may have announced the match before the endpoint itself knew of it.
 pub(crate) fn notify_of_events(node: &Node, ringer: &Ringer) -> Notify {
     let (ringer, graph_changes) = (ringer.clone(), node.context().changes().clone());
     Arc::new(move || {
@@ -76,7 +76,7 @@ impl SubscriptionEvents {
         }
     }
 
-    /// Whether the names of nodes are due for another check, even without events of the endpoint.
+    /// Whether the names of nodes are due for another check, even if the endpoint has no events.
     pub(crate) fn has_news(&self) -> bool {
         self.events.has_news.load(Ordering::Acquire)
     }

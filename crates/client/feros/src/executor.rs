@@ -1,4 +1,4 @@
-//! Executors for nodes: the executor of `feros-executor`, connected with nodes and contexts.
+//! Executors for nodes: connects the executor of `feros-executor` with nodes and contexts.
 
 mod builder;
 mod isolated;
@@ -20,9 +20,9 @@ use crate::node::{Node, WeakNode};
 
 /// Runs the callbacks of its nodes, and sleeps while no callback is ready.
 ///
-/// The callbacks run in turn, one at a time, on the thread that spins the executor, unless it was
-/// [built](Executor::builder) with other options: several threads, another order, real-time
-/// scheduling.
+/// The callbacks run in turn, one at a time, on the thread that spins the executor, unless the
+/// executor was [built](Executor::builder) with other options, such as several threads, another
+/// order or real-time scheduling.
 ///
 /// Nodes may be added and removed while the executor spins. Spinning ends when the context of one
 /// of the nodes is shut down.
@@ -103,8 +103,8 @@ impl Executor {
     }
 
     /// The time that the threads have spent polling for work instead of sleeping, if [busy
-    /// waiting](ExecutorBuilder::busy_wait) is enabled. This is processor time, except while the
-    /// system did not run the threads.
+    /// waiting](ExecutorBuilder::busy_wait) is enabled. The threads use the processor during this
+    /// time, except when the system runs other threads instead.
     pub fn busy_waited(&self) -> Duration {
         self.core.busy_waited()
     }
@@ -130,8 +130,8 @@ impl Executor {
     /// Stops running the callbacks of a node, and waits for a callback that is running. After that,
     /// the node may be added to another executor.
     ///
-    /// Do not call this from a callback of the node: that callback would be left without an
-    /// executor.
+    /// Do not call this function from a callback of the node, because the callback would lose its
+    /// executor while it runs.
     pub fn remove_node(&self, node: &Node) {
         let mut nodes = self.nodes.lock();
         let before = nodes.len();
@@ -205,8 +205,8 @@ impl Executor {
         if self.is_ok() { self.core.spin() } else { Ok(()) }
     }
 
-    /// Runs one callback. If none is ready, waits for one for at most `timeout`, or without limit
-    /// if `timeout` is `None`.
+    /// Runs one callback. If no callback is ready, waits for at most `timeout` until one is, or
+    /// without limit if `timeout` is `None`.
     ///
     /// # Errors
     /// See [`Executor::spin`].
@@ -229,8 +229,8 @@ impl Executor {
         self.core.spin_some(max_duration)
     }
 
-    /// Runs ready callbacks, including callbacks that become ready meanwhile, until none is left,
-    /// without waiting; returns their number. No callback begins after `max_duration`.
+    /// Runs ready callbacks until no callback is ready, without waiting; returns their number.
+    /// Callbacks that become ready meanwhile are included. No callback begins after `max_duration`.
     ///
     /// # Errors
     /// See [`Executor::spin`].
@@ -282,7 +282,7 @@ impl Executor {
         self.core.stopper()
     }
 
-    /// Adds an entity (a callback with its wake-up handle) that belongs to no node.
+    /// Adds an entity that belongs to no node. An entity is a callback with its wake-up handle.
     ///
     /// # Errors
     /// When the executor is full.

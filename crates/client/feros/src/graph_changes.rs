@@ -33,7 +33,6 @@ impl GraphChanges {
         wakers.into_values().for_each(Waker::wake);
     }
 
-    /// The number of changes so far.
     pub(crate) fn count(&self) -> u64 {
         self.state.lock().count
     }

@@ -14,8 +14,8 @@ use crate::logging;
 use crate::node::Node;
 use crate::service::{Service, ServiceOptions};
 
-/// The limit on loggers with their own level. Once it is reached, requests from the network cannot
-/// give further loggers a level, so that they cannot make the process grow without bound.
+/// The limit on loggers with their own level. Once the limit is reached, requests from the network
+/// cannot give levels to other loggers, so that they cannot make the process grow without bound.
 const MAX_LOGGERS: usize = 1024;
 /// The limit on the name of a logger whose level other nodes set, in bytes.
 const MAX_NAME_BYTES: usize = 1024;
@@ -46,8 +46,8 @@ pub(crate) fn start(node: &Node, local_requests_only: bool) -> Result<LoggerServ
     })
 }
 
-/// Converts the name in a request. The empty name stands for the default level, of loggers without
-/// their own level.
+/// Converts the name in a request. The empty name stands for the default level, which applies to
+/// loggers without their own level.
 fn logger(name: &str) -> Option<&str> {
     Some(name).filter(|name| !name.is_empty())
 }
@@ -105,8 +105,8 @@ mod tests {
         assert!(refused.contains("unset others first"), "{refused}");
         // Other tests in this process also set levels, which count towards the limit.
         assert!(fill.iter().filter(|set| set.is_ok()).count() <= MAX_LOGGERS);
-        // The level of a known logger can still be changed; unsetting levels makes new ones
-        // possible.
+        // The level of a known logger can still be changed. Unsetting a level makes room for
+        // another logger.
         assert_eq!(set_level(&wanted("stranger.0".into(), 40)), Ok(()));
         assert_eq!(level_of("stranger.0".into()).level, 40);
         (0..2 * MAX_LOGGERS).for_each(|n| {

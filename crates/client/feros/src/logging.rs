@@ -56,7 +56,7 @@ pub(crate) trait LogSink: Send + Sync {
     fn write(&self, record: &LogRecord);
 }
 
-/// The levels and sinks of this process.
+/// The log levels and sinks of this process.
 #[derive(Default)]
 struct Hub {
     default_level: Option<LogLevel>,
@@ -80,8 +80,8 @@ fn with_hub<R>(change: impl FnOnce(&mut Hub) -> R) -> R {
 thread_local! {
     /// The logger of the node whose callback runs on this thread.
     static CURRENT_LOGGER: RefCell<Option<Arc<str>>> = const { RefCell::new(None) };
-    /// True while a message is handed on. Messages that a sink logs meanwhile are dropped, so that
-    /// they cannot recurse.
+    /// True while this thread passes a message to a sink. Messages that the sink itself logs are
+    /// dropped, so that logging does not recurse.
     static HANDING_ON: Cell<bool> = const { Cell::new(false) };
 }
 
@@ -98,7 +98,7 @@ impl Drop for LoggerScope {
     }
 }
 
-/// Sends the messages of one logger to a sink, too, as long as the sink lives. If several nodes
+/// Sends the messages of one logger to a sink as well, as long as the sink lives. If several nodes
 /// have the same full name, and so the same logger, only the first node's sink gets the messages.
 pub(crate) fn register_sink(logger: &str, sink: Weak<dyn LogSink>) {
     with_hub(|hub| {
@@ -134,8 +134,8 @@ pub fn set_level(logger: Option<&str>, level: LogLevel) {
     tracing::callsite::rebuild_interest_cache();
 }
 
-/// Undoes [`set_level`]: the logger again has the level of the logger above it. With `None`, the
-/// default level is [`LogLevel::Info`] again.
+/// Undoes [`set_level`]: the logger gets the level of the logger above it again. With `None`, the
+/// default level becomes [`LogLevel::Info`] again.
 pub fn unset_level(logger: Option<&str>) {
     with_hub(|hub| match logger {
         Some(logger) => drop(hub.levels.remove(logger)),
@@ -144,7 +144,8 @@ pub fn unset_level(logger: Option<&str>) {
     tracing::callsite::rebuild_interest_cache();
 }
 
-/// Returns the level that was set for a logger itself. With `None`, returns the default level.
+/// Returns the level that was set for this logger, not for a logger above it. With `None`, returns
+/// the default level.
 pub fn level(logger: Option<&str>) -> Option<LogLevel> {
     let hub = hub().read();
     match logger {
@@ -200,8 +201,8 @@ impl Hub {
 #[derive(Debug, Default)]
 pub struct RosLayer(());
 
-/// Installs [`RosLayer`] as the process's `tracing` subscriber if it has none, and applies
-/// `--log-level` and the other log arguments.
+/// Installs [`RosLayer`] as the process's `tracing` subscriber if the process has no subscriber,
+/// and applies `--log-level` and the other log arguments.
 ///
 /// Returns whether the layer was installed; `false` means that the process already has a
 /// subscriber.
@@ -257,7 +258,8 @@ fn hand_on(event: &tracing::Event<'_>) {
     let level = if fields.fatal { LogLevel::Fatal } else { level_of(metadata.level()) };
     let (shown, silent, sink) = {
         let hub = hub().read();
-        // An engine may log while it holds its locks; a sink that publishes would then deadlock.
+        // An engine may log while it holds its locks. A sink that publishes would then deadlock, so
+        // messages of engines reach no sink.
         let sinks = hub.sinks.get(&logger).filter(|_| metadata.target() != LOG_TARGET);
         let sink = sinks.into_iter().flatten().find_map(Weak::upgrade);
         (level >= hub.level_of(&logger), hub.silent_terminal, sink)

@@ -1,5 +1,5 @@
 //! Two forms of a received message besides the owned struct: a view, which reads the message where
-//! it is, and raw bytes.
+//! it arrived, and raw bytes.
 
 use std::fmt;
 use std::marker::PhantomData;

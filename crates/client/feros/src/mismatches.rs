@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use feros_sync::Mutex;
 
-/// The time between two checks of whether a name has become known.
+/// The time between two checks for the name of the other node.
 pub(crate) const LOOK_INTERVAL: Duration = Duration::from_millis(100);
 /// The limit on the number of these checks.
 const MOST_LOOKS: u32 = 20;
@@ -48,7 +48,7 @@ impl ReportedMismatches {
     }
 }
 
-/// The selection for one endpoint.
+/// Selects the mismatches of one endpoint that are to be logged.
 #[derive(Default)]
 pub(crate) struct Mismatches {
     reported: Arc<ReportedMismatches>,
@@ -99,7 +99,7 @@ mod tests {
         let named = || vec![found("known", true), found("camera", true)];
         assert_eq!(mismatches.sort(named(), true), (vec!["camera".into()], false));
         assert_eq!(mismatches.sort(named(), true), (vec![], false), "each is logged once");
-        // The node to which an endpoint belongs may also become known late.
+        // The node to which an endpoint belongs may also become known later than the endpoint.
         let nobodys = FoundMismatch { is_mine: false, ..found("mine?", false) };
         assert_eq!(mismatches.sort(vec![nobodys], true), (vec![], true));
         assert_eq!(mismatches.sort(vec![found("mine", true)], true), (vec!["mine".into()], false));

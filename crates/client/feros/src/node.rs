@@ -98,9 +98,9 @@ impl Node {
     ///
     /// After the first panic no further callback of the node begins; a callback that is running on
     /// another thread ends normally. The node's entities on its executor are dropped, and then the
-    /// thread that panicked calls `hook` with the panic's text. The executor and its other nodes go
-    /// on. Handles of the node stay valid, but no callbacks run any longer. To start again, make a
-    /// new node.
+    /// thread that panicked calls `hook` with the panic's text. The executor and its other nodes
+    /// keep running. Handles of the node stay valid, but none of its callbacks runs again. To start
+    /// again, make a new node.
     pub fn on_panic(&self, hook: impl FnOnce(&str) + Send + 'static) {
         self.0.members.on_panic(Box::new(hook));
     }
@@ -172,8 +172,8 @@ impl Node {
         Ok(remap_name(self.0.remap_rules.iter().chain(global), name, &self.0.name, service)?)
     }
 
-    /// The values with which the node's parameters start instead of their defaults. They come from
-    /// the command line, parameter files and options.
+    /// The values that override the defaults of the node's parameters. They come from the command
+    /// line, parameter files and options.
     pub fn parameter_overrides(&self) -> &BTreeMap<String, ParameterValue> {
         self.0.parameters.overrides()
     }
@@ -204,7 +204,7 @@ impl Node {
         self.0.described_types.note_dynamic(description);
     }
 
-    /// Finds the description of a type that the node's endpoints have used.
+    /// Finds the description of a type that an endpoint of the node has used.
     pub(crate) fn described_type(
         &self,
         hash: feros_message::TypeHash,
@@ -335,8 +335,8 @@ impl Node {
     }
 
     /// Returns the mismatches of a topic that concern this node's endpoints, each as a sentence
-    /// that names both nodes. Mismatches whose nodes are not all known are included, because an
-    /// unknown node may be this one.
+    /// that names both nodes. The result includes mismatches for which one of the nodes is unknown,
+    /// because the unknown node may be this node.
     pub(crate) fn mismatches(&self, topic: &str) -> Vec<FoundMismatch> {
         let mine = |side: &EndpointNode| side.name() == Some(&self.0.name);
         let graph = self.0.context.graph();

@@ -21,7 +21,7 @@ pub(crate) struct NodeMembers(Arc<Shared>);
 struct Shared {
     state: Mutex<State>,
     panics: Panics,
-    /// The group of the callbacks whose options name no group.
+    /// The group of all callbacks whose options name no group.
     default_group: ExclusiveGroup,
 }
 
@@ -31,13 +31,14 @@ struct State {
     members: Vec<Weak<Place>>,
 }
 
-/// The membership of a separate callback group in an executor, which is independent of its node's.
+/// The membership of a separate callback group in an executor. It does not depend on the node's
+/// membership.
 #[derive(Default)]
 pub(crate) struct SeparateGroup {
     executor: Mutex<Option<ExecutorHandle>>,
 }
 
-/// The holder of one entity, which waits or is on an executor.
+/// Holds one entity, which either waits for an executor or is on an executor.
 struct Place {
     spot: Mutex<Option<Spot>>,
     /// The separate group to which the entity belongs; `None` if it is added to executors with its
@@ -60,7 +61,7 @@ impl Place {
         Ok(())
     }
 
-    /// Takes the entity off its executor, and waits for a callback that is running.
+    /// Takes the entity off its executor, and waits until a running callback has ended.
     fn leave(&self) {
         let mut spot = self.spot.lock();
         *spot = match spot.take() {
@@ -69,11 +70,11 @@ impl Place {
         };
     }
 
-    /// Returns the resource that keeps the entity from running while this thread runs its present
-    /// callback.
+    /// Returns the resource that keeps the entity from running until the present callback of this
+    /// thread has ended.
     fn obstacle(&self) -> Option<Obstacle> {
-        // The lock is only tried, because a thread that takes the entity off its executor holds it
-        // and may be waiting for this very callback.
+        // `try_lock` instead of `lock`, because a thread that takes the entity off its executor
+        // holds the lock and may be waiting for this very callback.
         match &*self.spot.try_lock()? {
             Some(Spot::OnExecutor(handle)) => handle.obstacle(),
             _ => None,
@@ -101,15 +102,15 @@ impl Member {
 pub(crate) struct WeakMember(Weak<Place>);
 
 impl WeakMember {
-    /// Returns the resource that keeps the entity from running while this thread runs its present
-    /// callback.
+    /// Returns the resource that keeps the entity from running until the present callback of this
+    /// thread has ended.
     pub(crate) fn obstacle(&self) -> Option<Obstacle> {
         self.0.upgrade()?.obstacle()
     }
 }
 
 impl NodeMembers {
-    /// The group of the callbacks whose options name no group.
+    /// The group of all callbacks whose options name no group.
     pub(crate) fn default_group(&self) -> &ExclusiveGroup {
         &self.0.default_group
     }
@@ -170,7 +171,7 @@ impl NodeMembers {
     }
 
     /// Takes all entities off the node's executor, except the entities of separate groups, and
-    /// waits for callbacks that are running.
+    /// waits until running callbacks have ended.
     pub(crate) fn leave(&self) {
         self.0.state.lock().executor = None;
         self.0
@@ -202,7 +203,7 @@ impl NodeMembers {
         let _ = supervision.compare_exchange(off, catch, Ordering::AcqRel, Ordering::Relaxed);
     }
 
-    /// Runs a callback outside any executor, with the same treatment of panics.
+    /// Runs a callback outside any executor, and handles its panics in the same way.
     pub(crate) fn supervise(&self, work: impl FnOnce()) {
         feros_executor::supervise(&*self.0, work);
     }
@@ -210,10 +211,10 @@ impl NodeMembers {
 
 type PanicHook = Box<dyn FnOnce(&str) + Send>;
 
-/// The reaction of a node to a panic of one of its callbacks.
+/// How a node reacts to a panic in one of its callbacks.
 #[derive(Default)]
 struct Panics {
-    /// The number of a [`Supervision`].
+    /// A [`Supervision`] as a number.
     supervision: AtomicU8,
     hook: Mutex<Option<PanicHook>>,
 }
@@ -239,7 +240,7 @@ impl Supervisor for Shared {
             let spot = place.spot.lock().take();
             drop(spot); // outside the lock: the captures of a callback may run any code
         }
-        let hook = self.panics.hook.lock().take(); // only the first panic calls it
+        let hook = self.panics.hook.lock().take(); // only the first panic calls the hook
         if let Some(hook) = hook {
             hook(text);
         }

@@ -4,12 +4,13 @@ use feros_message::{BuildError, EncodeError};
 
 /// Why a message was not published.
 ///
-/// Nothing was sent, except with [`PublishError::Engine`]: in that case subscriptions on the
-/// intra-process and shared-memory transports may have received the message.
+/// The message reached no subscription. The exception is [`PublishError::Engine`]: subscriptions on
+/// the intra-process and shared-memory transports may then have received the message.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PublishError {
-    /// The message violates its type, for example a bound, or it has a NUL in a string.
+    /// The message violates its type, for example because it exceeds a bound, or because a string
+    /// contains a NUL.
     #[error("the message for {topic} cannot be serialized: {source}")]
     Encode {
         /// The topic or service.
@@ -37,8 +38,8 @@ pub enum PublishError {
         /// The reason.
         source: BuildError,
     },
-    /// No shared memory is left, and the publisher's options do not allow the network transport
-    /// instead.
+    /// No shared memory is left, and the publisher's options do not allow the message to take the
+    /// network transport instead.
     #[error("{topic} was not published: {source}")]
     SharedMemory {
         /// The topic.

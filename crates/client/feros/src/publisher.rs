@@ -38,42 +38,42 @@ use pool::SharedPool;
 pub struct PublisherOptions {
     /// The publisher's policies.
     pub qos: QosProfile,
-    /// Whether the thread that publishes also sends over the network, and may have to wait.
+    /// Whether the thread that publishes also sends over the network, where it may have to wait.
     pub mode: PublishMode,
     /// The transports that the publisher's messages may take; the context must allow a transport
     /// too.
     pub transports: TransportSet,
     /// The publisher's use of shared memory.
     pub shared_memory: SharedMemoryOptions,
-    /// The policies that parameters may override; by default none.
+    /// The policies that parameters may override. By default, parameters override no policies.
     pub qos_overrides: Option<QosOverrides>,
     /// The closure that the executor calls for each of the publisher's events.
     pub on_event: Option<Box<dyn FnMut(PublisherEvent) + Send>>,
 }
 
 impl PublisherOptions {
-    /// These options, with a separate thread for the publisher that sends messages from a queue of
-    /// at most `queue_depth`.
+    /// Makes a separate thread of the publisher send the messages, from a queue of at most
+    /// `queue_depth` messages.
     pub fn asynchronous(self, queue_depth: usize) -> Self {
         Self { mode: PublishMode::Asynchronous { queue_depth }, ..self }
     }
 
-    /// These options, with this use of shared memory.
+    /// Sets the publisher's use of shared memory.
     pub fn shared_memory(self, shared_memory: SharedMemoryOptions) -> Self {
         Self { shared_memory, ..self }
     }
 
-    /// These options, with messages limited to these transports.
+    /// Limits messages to these transports.
     pub fn transports(self, transports: impl Into<TransportSet>) -> Self {
         Self { transports: transports.into(), ..self }
     }
 
-    /// These options, with policies that parameters of the node may override.
+    /// Sets the policies that parameters of the node may override.
     pub fn qos_overrides(self, qos_overrides: QosOverrides) -> Self {
         Self { qos_overrides: Some(qos_overrides), ..self }
     }
 
-    /// These options, with a closure that the executor calls for each of the publisher's events.
+    /// Sets a closure that the executor calls for each of the publisher's events.
     pub fn on_event(self, on_event: impl FnMut(PublisherEvent) + Send + 'static) -> Self {
         Self { on_event: Some(Box::new(on_event)), ..self }
     }
@@ -95,7 +95,7 @@ impl From<usize> for PublisherOptions {
 /// removed from the graph when the last clone is dropped.
 pub struct Publisher<M> {
     untyped: GenericPublisher,
-    /// The memory of messages that several subscriptions of this process share.
+    /// The memory for messages that several subscriptions of this process share.
     shared: Arc<Mutex<SharedPool<M>>>,
 }
 
@@ -119,17 +119,18 @@ impl<M: Message> Publisher<M> {
     /// Publishes a message: `publish(message)`, `publish(&message)` or
     /// `publish(Arc::clone(&message))`.
     ///
-    /// Subscriptions of this process get the message itself. A message that is passed by value
-    /// reaches a single subscription that takes `M` without a copy, and several subscriptions that
-    /// take `Arc<M>` in one `Arc`. The message is serialized at most once, and only if a
-    /// subscription needs bytes, because it takes views or raw messages or is outside this process.
+    /// Subscriptions of this process get the message itself. A message that is passed by value is
+    /// moved to a single subscription that takes `M`, and shared in one `Arc` by several
+    /// subscriptions that take `Arc<M>`. Neither case copies the message. The message is serialized
+    /// at most once, and only if a subscription needs bytes, because it takes views or raw messages
+    /// or is outside this process.
     ///
-    /// With reliable delivery, waits up to a second for subscriptions with the history `KeepAll`
-    /// whose queues are full.
+    /// With reliable delivery, `publish` waits up to a second for subscriptions that have the
+    /// history `KeepAll` and a full queue.
     ///
     /// # Errors
-    /// When the message violates its type, a subscription stays full, or the engine cannot send it;
-    /// see [`PublishError`].
+    /// When the message violates its type, the queue of a subscription stays full, or the engine
+    /// cannot send the message; see [`PublishError`].
     pub fn publish(&self, message: impl Publishable<M>) -> Result<(), PublishError> {
         let mut trace = Outbound::publish();
         let mut outgoing = OutgoingMessage::new(message.into_form(), &self.shared);
@@ -149,7 +150,7 @@ impl<M: Message> Publisher<M> {
     /// memory, from which the subscription reads the message without a copy.
     ///
     /// # Errors
-    /// When the sizes violate the type, or shared memory is exhausted and
+    /// When the sizes violate the type, or when shared memory is exhausted and
     /// [`WhenExhausted`](crate::WhenExhausted) asks for an error.
     ///
     /// ```no_run
@@ -236,7 +237,7 @@ impl GenericPublisher {
 
     /// Lends memory for a serialized message of this size, including its 4-byte header. Build the
     /// message in this memory, then publish it. The memory is shared memory if a subscription in
-    /// another process of this host reads the message from there.
+    /// another process of this host reads the message through shared memory.
     ///
     /// # Errors
     /// When shared memory is exhausted and [`WhenExhausted`](crate::WhenExhausted) asks for an
@@ -257,8 +258,8 @@ impl GenericPublisher {
         self.0.end.transports()
     }
 
-    /// The use of the publisher's shared memory. `None` while no subscription in another process of
-    /// this host needs shared memory.
+    /// How much of the publisher's shared memory is in use. `None` while no subscription in another
+    /// process of this host needs shared memory.
     pub fn pool(&self) -> Option<PoolUse> {
         self.0.end.pool()
     }
@@ -314,7 +315,7 @@ impl GenericPublisher {
         self.0.end.wait_for_all_acked(timeout)
     }
 
-    /// Asserts the publisher's liveliness, for the policy of manual liveliness.
+    /// Asserts the publisher's liveliness, for the liveliness policy `ManualByTopic`.
     ///
     /// # Errors
     /// When the engine refuses.

@@ -57,7 +57,7 @@ fn write(policy: QosPolicy, qos: &mut QosProfile, value: &ParameterValue) -> Res
     Ok(())
 }
 
-/// The values that stock ROS 2 reads as "no limit", and as "determined when the endpoint is made".
+/// The values that stock ROS 2 reads as "no limit" and as "best available".
 const INFINITE_NANOS: i64 = i64::MAX;
 const BEST_AVAILABLE_NANOS: i64 = i64::MAX - 1;
 

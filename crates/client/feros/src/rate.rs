@@ -47,8 +47,8 @@ impl Rate {
     /// Sleeps until the end of the round. Returns `false` if the round was already over, the
     /// context was shut down, or the clock's source changed.
     ///
-    /// A round that takes too long shortens the next round. After a round longer than two periods,
-    /// a new round of full length begins immediately.
+    /// A round that takes too long shortens the next round. After a round that took longer than two
+    /// periods, a new round of full length begins immediately.
     pub fn sleep(&mut self) -> bool {
         let (last, until) = next_round(self.last, self.clock.now(), self.period);
         self.last = last;

@@ -55,7 +55,7 @@ impl LogSink for Rosout {
             function: record.function.clone().into_owned(),
             line: record.line,
         };
-        // A log message that cannot be published has still been printed. Logging the error would
+        // A log message that cannot be published has already been printed. Logging the error would
         // only cause more errors.
         let _ =
             serialize_into(&message, TOPIC, |size, fill| self.engine.publish(size, fill).map(drop));

@@ -37,8 +37,8 @@ pub struct ServiceOptions {
     /// of all stock engines.
     pub mapping: ServiceMapping,
     /// Whether the endpoint that sends responses is made only when there is a client. This saves
-    /// memory for services that seldom have clients, such as the parameter services. The service is
-    /// visible in any case.
+    /// memory for services that rarely have clients, such as the parameter services. Other nodes
+    /// can discover the service in either case.
     pub replies_on_demand: bool,
     /// Whether to ignore requests from other hosts, determined by their source address. A warning
     /// is logged, and the client gets no response. A container with its own network counts as
@@ -67,7 +67,7 @@ impl Default for ServiceOptions {
 }
 
 impl ServiceOptions {
-    /// These options, with requests and responses limited to these transports.
+    /// Limits requests and responses to these transports.
     pub fn transports(self, transports: impl Into<TransportSet>) -> Self {
         Self { transports: transports.into(), ..self }
     }
@@ -79,7 +79,7 @@ impl From<QosProfile> for ServiceOptions {
     }
 }
 
-/// Answers the requests of a service as long as it lives. The executor that spins its node calls
+/// Answers the requests of a service until it is dropped. The executor that spins its node calls
 /// the closure.
 #[must_use = "a service ends when it is dropped"]
 pub struct Service<S: ServiceType> {
@@ -161,7 +161,7 @@ impl<S: ServiceType> std::ops::Deref for Service<S> {
     }
 }
 
-/// Makes the untyped end of a server; its requests ring `ringer`.
+/// Makes the untyped endpoint of a server. Each request rings `ringer`.
 pub(crate) fn open_end(
     node: &Node,
     name: &str,

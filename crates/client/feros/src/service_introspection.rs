@@ -1,5 +1,5 @@
 //! Service introspection: a client or a server publishes an event for each request and each
-//! response on `<service>/_service_event`, like `rcl`.
+//! response on `<service>/_service_event`, as in `rcl`.
 
 use std::sync::Arc;
 
@@ -28,8 +28,8 @@ pub enum ServiceIntrospectionState {
     Contents,
 }
 
-/// The events of a client or a server: a publisher while introspection is on, and one empty pointer
-/// while it is off.
+/// The events of a client or a server: a publisher while introspection is on, and only an empty
+/// pointer while it is off.
 pub(crate) struct ServiceEvents<S: ServiceType>(RwLock<Option<Arc<EventPublisher<S>>>>);
 
 impl<S: ServiceType> Default for ServiceEvents<S> {
@@ -54,7 +54,7 @@ pub struct CallId {
     /// The gid of the endpoint that receives the client's responses, which `rmw_get_gid_for_client`
     /// returns.
     pub client: Gid,
-    /// The number that the client gave the call.
+    /// The number that the client gave to the call.
     pub sequence_number: i64,
 }
 
@@ -152,8 +152,8 @@ impl<S: ServiceType> EventPublisher<S> {
         self.publish(kind, call, None, response);
     }
 
-    /// Publishes an event. Calls do not fail because of their events, so a failure is only counted,
-    /// and logged each time the count doubles.
+    /// Publishes an event. A failure does not make the call fail. It is counted, and logged each
+    /// time the count doubles.
     fn publish(
         &self,
         kind: ServiceEventKind,

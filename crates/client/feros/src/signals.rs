@@ -1,8 +1,9 @@
 //! Handles the signals that end a program: SIGINT and SIGTERM shut contexts down.
 //!
-//! A second signal ends the process at once, in case the program hangs. But terminals and launchers
-//! may send signals twice, and a closing session sends SIGHUP. A program that must finish work
-//! after the first signal, such as a recorder that closes its file, calls [`set_patience`].
+//! A second signal ends the process immediately, in case the program hangs. However, terminals and
+//! launchers may send a signal twice, and a session that closes sends SIGHUP. A program that must
+//! finish work after the first signal, such as a recorder that closes its file, calls
+//! [`set_patience`].
 //!
 //! ```no_run
 //! use std::time::Duration;
@@ -36,7 +37,7 @@ static INSTALLED: OnceLock<Option<Handle>> = OnceLock::new();
 static PATIENCE_MILLIS: AtomicU64 = AtomicU64::new(0);
 
 /// Makes the process ignore further signals for this time after the first signal, and treat SIGHUP
-/// like SIGINT. Signals after this time end the process at once.
+/// like SIGINT. Signals after this time end the process immediately.
 pub fn set_patience(patience: Duration) {
     let millis = u64::try_from(patience.as_millis()).unwrap_or(u64::MAX);
     PATIENCE_MILLIS.store(millis, Ordering::Relaxed);
@@ -53,8 +54,8 @@ pub struct OnSignal(
     #[expect(dead_code, reason = "the handler has a weak reference to it")] Arc<dyn ShutDown>,
 );
 
-/// Registers `end`, which is called at the first signal that ends the program, on the thread that
-/// handles signals.
+/// Registers `end`. The thread that handles signals calls it at the first signal that ends the
+/// program.
 ///
 /// ```
 /// let stopper = feros::Executor::new().stopper();

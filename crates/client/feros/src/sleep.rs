@@ -9,11 +9,11 @@ use feros_sync::{Condvar, Mutex};
 use crate::clock::Clock;
 use crate::context::Context;
 
-/// The limit on one uninterrupted sleep. The system's clock may be set while a thread sleeps until
-/// a time of that clock; the thread notices this after its present sleep.
+/// The limit on one uninterrupted sleep. If the system's clock is set while a thread sleeps until a
+/// time of that clock, the thread notices the change only when its present sleep ends.
 const LONGEST_NAP: Duration = Duration::from_secs(1);
 
-/// Wakes a sleeping thread before its time: when the clock changes or the context is shut down.
+/// Wakes a sleeping thread early, when the clock changes or the context is shut down.
 #[derive(Default)]
 struct Sleeper {
     state: Mutex<State>,
@@ -22,7 +22,7 @@ struct Sleeper {
 
 #[derive(Default)]
 struct State {
-    /// The number of wake-ups, so that none is missed between a check and the sleep after it.
+    /// The number of wake-ups, so that a thread misses no wake-up between its check and its sleep.
     events: u64,
     source_changed: bool,
 }

@@ -45,15 +45,16 @@ pub struct SubscriptionOptions {
     pub qos: QosProfile,
     /// Whether to ignore messages from publishers of the same context.
     pub ignore_local_publications: bool,
-    /// Whether to log lost messages each time their count doubles. `on_event` gets the event in any
-    /// case.
+    /// Whether to log lost messages each time their count doubles. `on_event` gets the event in
+    /// either case.
     pub log_lost_messages: bool,
     /// The thread that runs the callback.
     pub dispatch: Dispatch,
     /// The transports that messages may take; the context must allow a transport too. Without the
-    /// network transport, the subscription gets no messages that were published before it existed.
+    /// network transport, the subscription does not receive messages that were published before the
+    /// subscription existed.
     pub transports: TransportSet,
-    /// The policies that parameters may override; by default none.
+    /// The policies that parameters may override. By default, parameters override no policies.
     pub qos_overrides: Option<QosOverrides>,
     /// The filter for messages, for typed subscriptions only; by default all messages pass.
     pub content_filter: Option<ContentFilterOptions>,
@@ -74,8 +75,8 @@ pub enum Dispatch {
     #[default]
     Executor,
     /// For messages from publishers of the same process: the thread that publishes, before
-    /// `publish` returns, so that no message changes threads. All other messages, and events, wait
-    /// for the executor.
+    /// `publish` returns, so that the message stays on one thread. All other messages, and all
+    /// events, wait for the executor.
     ///
     /// The callback never runs on two threads at once. If it is already running, on another thread
     /// or because it published the message itself, the message waits, and the thread that runs the
@@ -102,32 +103,32 @@ impl Default for SubscriptionOptions {
 }
 
 impl SubscriptionOptions {
-    /// These options, without messages from publishers of the same context.
+    /// Ignores messages from publishers of the same context.
     pub fn ignore_local_publications(self) -> Self {
         Self { ignore_local_publications: true, ..self }
     }
 
-    /// These options, with this choice of the thread that runs the callback.
+    /// Sets the thread that runs the callback.
     pub fn dispatch(self, dispatch: Dispatch) -> Self {
         Self { dispatch, ..self }
     }
 
-    /// These options, with messages limited to these transports.
+    /// Limits messages to these transports.
     pub fn transports(self, transports: impl Into<TransportSet>) -> Self {
         Self { transports: transports.into(), ..self }
     }
 
-    /// These options, with or without logging of lost messages.
+    /// Sets whether lost messages are logged.
     pub fn log_lost_messages(self, log_lost_messages: bool) -> Self {
         Self { log_lost_messages, ..self }
     }
 
-    /// These options, with policies that parameters of the node may override.
+    /// Sets the policies that parameters of the node may override.
     pub fn qos_overrides(self, qos_overrides: QosOverrides) -> Self {
         Self { qos_overrides: Some(qos_overrides), ..self }
     }
 
-    /// These options, with a filter that decides which messages reach the callback.
+    /// Sets a filter that decides which messages reach the callback.
     ///
     /// The filter is applied on reception: all messages are transferred, and each message is
     /// decoded completely for the check. So the filter saves calls of the callback, but no network
@@ -136,13 +137,13 @@ impl SubscriptionOptions {
         Self { content_filter: Some(content_filter), ..self }
     }
 
-    /// These options, with statistics about the age and the period of messages, which are published
-    /// like `rclcpp`'s topic statistics.
+    /// Publishes statistics about the age and the period of messages, like `rclcpp`'s topic
+    /// statistics.
     pub fn topic_statistics(self, topic_statistics: TopicStatisticsOptions) -> Self {
         Self { topic_statistics: Some(topic_statistics), ..self }
     }
 
-    /// These options, with a closure that the executor calls for each of the subscription's events.
+    /// Sets a closure that the executor calls for each of the subscription's events.
     pub fn on_event(self, on_event: impl FnMut(SubscriptionEvent) + Send + 'static) -> Self {
         Self { on_event: Some(Box::new(on_event)), ..self }
     }
@@ -160,7 +161,7 @@ impl From<usize> for SubscriptionOptions {
     }
 }
 
-/// Receives messages of one type from one topic as long as it lives. The executor that spins its
+/// Receives messages of one type from one topic until it is dropped. The executor that spins its
 /// node calls the closure.
 #[must_use = "a subscription ends when it is dropped"]
 pub struct Subscription<M> {
@@ -208,7 +209,7 @@ impl<M: Message> Subscription<M> {
         }
     }
 
-    /// The content filter, if the subscription was made with one.
+    /// The content filter, if the subscription was made with a content filter.
     pub fn content_filter(&self) -> Option<ContentFilterOptions> {
         self.filter.as_ref().map(|filter| filter.options())
     }
@@ -219,7 +220,7 @@ impl<M: Message> Subscription<M> {
     }
 }
 
-/// Wraps `deliver` so that each message is counted for the statistics first, if these are on.
+/// Wraps `deliver` so that the statistics, if they are on, count each message first.
 fn noting<O: Object>(
     collector: Option<Arc<Collector>>,
     mut deliver: impl FnMut(Received<O>) -> Result<(), DecodeError>,
@@ -237,7 +238,7 @@ fn no_filter(node: &Node, topic: &str, reason: String) -> CreateError {
 }
 
 impl<M> Subscription<M> {
-    /// Converts the subscription into one without its type.
+    /// Converts the subscription into a subscription without a type.
     pub(crate) fn into_untyped(self) -> GenericSubscription {
         self.untyped
     }
@@ -261,7 +262,7 @@ pub struct GenericSubscription {
     /// Counts messages that do not have the subscription's type.
     malformed: Arc<FailureCounter>,
     _statistics: Option<TopicStatistics>,
-    /// Keeps direct dispatch on; dropping it drops the closure that owns the callback.
+    /// Keeps direct dispatch enabled. Dropping this value drops the closure that owns the callback.
     _direct: Option<DirectDispatch>,
     /// Keeps the subscription on the node's executor.
     _member: Member,

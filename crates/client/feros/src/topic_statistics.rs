@@ -26,7 +26,7 @@ pub struct TopicStatisticsOptions {
 }
 
 impl Default for TopicStatisticsOptions {
-    /// Publishes each second on `/statistics`.
+    /// Publishes every second on `/statistics`.
     fn default() -> Self {
         Self {
             period: Duration::from_secs(1),

@@ -59,7 +59,7 @@ pub enum TypeDescriptionError {
     Wrong(Box<WrongTypeDescription>),
 }
 
-/// The error for a description of another type than the requested type.
+/// The error for a description of a type other than the requested type.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error(
     "node {node} describes `{type_name}` as another type: the description is of `{found_name}` with hash {found_hash}, \
@@ -154,7 +154,8 @@ impl Node {
 /// announced to the whole graph.
 const MOST_ASKED: usize = 16;
 
-/// A waker that makes the waits for the graph check again, here for an answer.
+/// A waker that wakes the waits for the graph. A wait for an answer is one of them, and checks
+/// again.
 struct Announcement(Arc<GraphChanges>);
 
 impl Wake for Announcement {

@@ -18,7 +18,7 @@ use crate::node::Node;
 use crate::subscription::{Subscription, SubscriptionOptions};
 use crate::wait_error::WaitError;
 
-/// The storage for the first message that arrives, with the waker of the task that waits for it.
+/// Stores the first message that arrives, and the waker of the task that waits for it.
 struct Inbox<M> {
     message: Option<M>,
     is_full: bool,

@@ -1,4 +1,4 @@
-//! Trace points with the real engine. A trace belongs to a process, so each test runs this program
+//! Trace points with the real engine. Each process has one trace, so each test runs this program
 //! again in child processes.
 #![allow(clippy::unwrap_used)]
 
@@ -70,9 +70,9 @@ impl Listener {
     }
 }
 
-/// Waits until messages of this size take the transport. The pool may have to grow for the first
-/// message, and cannot grow while another process makes or removes shared memory, so that the
-/// message takes the network.
+/// Waits until messages of this size take the transport. The first message may take the network:
+/// the pool may have to grow for it, and cannot grow while another process makes or removes shared
+/// memory.
 fn wait_for_transport(publisher: &Publisher<Image>, transport: Transport) {
     publisher.wait_for_subscriptions(1, WATCHDOG).unwrap();
     eventually(|| {
@@ -97,7 +97,7 @@ fn transports(transport: Transport) -> TransportSet {
     }
 }
 
-/// Publishes each message after the message before it has arrived, and prints the latency of each
+/// Publishes each message after the previous message has arrived, and prints the latency of each
 /// message as the program itself measures it.
 fn pair(
     transport: Transport,
@@ -219,7 +219,8 @@ fn run_pair(role: &str, transport: trace::Transport) -> Vec<(Delivery, u64)> {
 /// Checks that the messages passed exactly these layers, and that the layers add up.
 ///
 /// A subscription that is still checking for more messages may take a message before the executor
-/// has found the subscription's ready flag. Such a message has no notification.
+/// has found the subscription's ready flag. The trace of such a message has no layer for the
+/// notification.
 fn assert_layers(messages: &[(Delivery, u64)], expected: &[Layer]) {
     let passed = |layer: &Layer| {
         messages.iter().any(|(one, _)| one.way.breakdown().unwrap().nanos(*layer).is_some())

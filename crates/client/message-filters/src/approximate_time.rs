@@ -1,14 +1,15 @@
 //! Matches messages whose stamps are close together, with the adaptive algorithm of
 //! `message_filters`.
 //!
-//! A set holds one message of each input. Of all sets that could follow the last one, the policy
-//! takes the set that spans the shortest time, except that the age penalty favours earlier sets. It
-//! waits only until it can prove that no later message makes a better set.
+//! A set has one message of each input. Of all sets that could follow the previous set, the policy
+//! takes the set that spans the shortest time, except that the age penalty favours earlier sets.
+//! The policy waits only until it can prove that no later message makes a better set.
 //!
-//! The newest of the first messages of all inputs is the *pivot*: each set has to hold it or a
-//! later message. Then the first messages are set aside one after the other, the oldest one first,
-//! which enumerates all sets that hold the pivot. Each input has one queue. The messages that are
-//! set aside are its beginning, so resetting their number to zero brings them back.
+//! The newest of the first messages of all inputs is the *pivot*: each set has to contain the pivot
+//! or a later message. Then the first messages are set aside one after the other, the oldest first,
+//! which enumerates all sets that contain the pivot. Each input has one queue. The messages that
+//! are set aside are the beginning of the queue, so resetting their number to zero brings them
+//! back.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -44,7 +45,7 @@ struct Queue {
     /// The number of messages at the beginning that have been set aside.
     aside: usize,
     /// Whether a message was dropped because the queue was full, and may have been better than the
-    /// remaining ones.
+    /// remaining messages.
     has_dropped: bool,
     lower_bound: i64,
 }
@@ -64,21 +65,21 @@ impl ApproximateTime {
         }
     }
 
-    /// Sets how much better a later set has to be, as a share of the time by which it ends later.
-    /// The default is 0.1. Negative numbers count as zero.
+    /// Sets how much better a later set has to be than an earlier set, as a share of the time by
+    /// which it ends later. The default is 0.1. Negative numbers count as zero.
     #[must_use]
     pub fn age_penalty(self, age_penalty: f64) -> Self {
         Self { age_penalty: age_penalty.max(0.0), ..self }
     }
 
-    /// Sets the longest time that a set may span; by default, it is unlimited.
+    /// Sets the longest time that a set may span. By default, the time is unlimited.
     #[must_use]
     pub fn max_interval(self, max_interval: Duration) -> Self {
         Self { max_interval_nanos: nanos(max_interval), ..self }
     }
 
-    /// Sets the least time between two messages of an input, if it is known, so that the policy
-    /// waits less. Inputs are counted from 0. The default is zero.
+    /// Sets the shortest possible time between two messages of an input, if it is known, so that
+    /// the policy has to wait less. Inputs are counted from 0. The default is zero.
     #[must_use]
     pub fn inter_message_lower_bound(mut self, input: usize, lower_bound: Duration) -> Self {
         // A bound for an input that no synchronizer can have is ignored.
@@ -168,8 +169,8 @@ impl ApproximateTime {
         }
     }
 
-    /// Adds the candidate to the matched sets. The messages that were set aside since then come
-    /// back.
+    /// Adds the candidate to the matched sets. Messages that have been set aside since the
+    /// candidate was found come back into their queues.
     fn publish(&mut self, sorted: &mut Sorted) {
         self.candidate = None;
         let first = self.queues.iter_mut().filter_map(|queue| {
@@ -251,7 +252,7 @@ impl Policy for ApproximateTime {
             queue.has_dropped = true;
             sorted.dropped.extend(oldest.map(|(_, message)| (input, message)));
             self.queues.iter_mut().for_each(|queue| queue.aside = 0);
-            // The candidate has lost a message, so another set may be the best now.
+            // The candidate has lost a message, so another set may be the best set now.
             if self.candidate.take().is_some() {
                 self.process(sorted);
             }

@@ -69,7 +69,7 @@ impl<M: HasHeader + Send + Sync + 'static> Cache<M> {
         })
     }
 
-    /// Returns the messages from one time to another, both included, the oldest first.
+    /// Returns the messages from one time to another, including both times, the oldest first.
     #[must_use]
     pub fn interval(&self, from: Time, to: Time) -> Vec<Arc<M>> {
         let messages = self.messages.lock();
@@ -78,8 +78,8 @@ impl<M: HasHeader + Send + Sync + 'static> Cache<M> {
         messages.range(begin..end.max(begin)).cloned().collect()
     }
 
-    /// Returns the messages from one time to another, with the last message before and the first
-    /// message after them, so that values in the whole interval can be interpolated.
+    /// Returns the messages from one time to another, together with the last message before and the
+    /// first message after this interval, so that values in the whole interval can be interpolated.
     #[must_use]
     pub fn surrounding_interval(&self, from: Time, to: Time) -> Vec<Arc<M>> {
         let messages = self.messages.lock();

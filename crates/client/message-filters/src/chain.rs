@@ -1,4 +1,4 @@
-//! Chains of filters that are put together at run time.
+//! Chains of filters, which a program puts together at run time.
 
 use std::sync::Arc;
 
@@ -67,8 +67,8 @@ impl<M: Send + Sync + 'static> Chain<M> {
     }
 
     /// Ends the chain with a closure, which one thread at a time calls; returns the input of the
-    /// chain. While the closure is busy on another thread, up to 1000 messages wait for it; beyond
-    /// that, the oldest ones are dropped.
+    /// chain. While the closure is busy on another thread, up to 1000 messages wait for it; if
+    /// there are more, the oldest messages are dropped.
     pub fn end(self, callback: impl FnMut(Arc<M>) + Send + 'static) -> Input<M> {
         let outlet = Outlet::new(MESSAGES_THAT_WAIT, callback);
         self.end_with(Box::new(move |message| {

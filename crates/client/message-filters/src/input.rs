@@ -1,4 +1,4 @@
-//! The input of a filter, which is a closure, so that it can be used wherever a callback can.
+//! The input of a filter. It is a closure, so that it can be used wherever a callback can be used.
 
 use std::sync::Arc;
 

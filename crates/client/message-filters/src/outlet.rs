@@ -27,7 +27,7 @@ impl<T> Outlet<T> {
         Self { state: Mutex::new(state), capacity: capacity.max(1) }
     }
 
-    /// Puts an item into the queue; a full queue returns its oldest item.
+    /// Puts an item into the queue. If the queue is full, removes and returns the oldest item.
     #[must_use = "displaced items are counted"]
     pub(crate) fn put(&self, item: T) -> Option<T> {
         let mut state = self.state.lock();

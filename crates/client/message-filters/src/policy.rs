@@ -1,5 +1,5 @@
-//! Policies decide which messages belong together. They see inputs by number and messages by stamp,
-//! so that one implementation serves any number of inputs.
+//! Policies decide which messages belong together. A policy gets inputs as numbers and messages
+//! with their stamps, so that one implementation serves any number of inputs.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -16,8 +16,8 @@ pub struct Sorted {
     pub matched: Vec<Vec<AnyMessage>>,
     /// Messages that will not be matched, each with the number of its input.
     pub dropped: Vec<(usize, AnyMessage)>,
-    /// The number of messages whose stamp is before that of an earlier message, or follows it
-    /// sooner than the policy expects. The policy uses these messages all the same.
+    /// The number of messages whose stamp is before the stamp of an earlier message, or follows
+    /// that stamp sooner than the policy expects. The policy uses these messages nevertheless.
     pub irregular: u64,
 }
 
@@ -30,6 +30,6 @@ pub trait Policy: Send + 'static {
     /// Takes a message, and adds the resulting decisions to `sorted`.
     fn add(&mut self, input: usize, stamp: Time, message: AnyMessage, sorted: &mut Sorted);
 
-    /// Drops all messages, as when time jumps back.
+    /// Drops all messages, for example because time has jumped back.
     fn clear(&mut self, sorted: &mut Sorted);
 }

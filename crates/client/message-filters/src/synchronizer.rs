@@ -44,8 +44,8 @@ pub fn synchronize<T, F: SetCallback<T>>(
     (Synchronizer { core }, inputs)
 }
 
-/// A handle to a synchronizer, to read its counts and clear it. The synchronizer works as long as
-/// its inputs exist.
+/// A handle to a synchronizer, for reading its counts and for clearing it. The synchronizer works
+/// as long as its inputs exist.
 #[derive(Clone)]
 pub struct Synchronizer {
     core: Arc<Core>,
@@ -59,8 +59,9 @@ pub struct SynchronizerCounts {
     pub matched: u64,
     /// The numbers of messages that were dropped without being in a set, by input.
     pub dropped: Vec<u64>,
-    /// The number of messages whose stamp is before that of an earlier message of their input, or
-    /// follows it sooner than the policy expects. The policy used these messages all the same.
+    /// The number of messages whose stamp is before the stamp of an earlier message of the same
+    /// input, or follows that stamp sooner than the policy expects. The policy used these messages
+    /// nevertheless.
     pub irregular: u64,
     /// The number of sets that were dropped because the closure was busy on another thread for too
     /// long.
@@ -74,7 +75,8 @@ impl Synchronizer {
         self.core.state.lock().counts.clone()
     }
 
-    /// Drops all messages that wait for others, as when time jumps back; they count as dropped.
+    /// Drops all messages that wait for other messages, for example because time has jumped back.
+    /// They count as dropped.
     pub fn clear(&self) {
         self.core.change(|policy, sorted| policy.clear(sorted));
     }
@@ -99,7 +101,8 @@ impl Core {
 
     fn change(&self, change: impl FnOnce(&mut dyn Policy, &mut Sorted)) {
         let mut sorted = Sorted::default();
-        // These are dropped after the lock, since dropping a message may run the user's code.
+        // These sets are dropped after the lock is released, since dropping a message may run the
+        // user's code.
         let mut overflowed = Vec::new();
         {
             let mut state = self.state.lock();

@@ -12,8 +12,8 @@ use feros_tf2::{Buffer, BufferWatcher, LookupError, Readiness};
 use crate::input::Input;
 use crate::outlet::Outlet;
 
-/// The limit on events that wait while the closures are busy on another thread, for each message of
-/// the capacity.
+/// The number of events, per message of the capacity, that may wait while the closures are busy on
+/// another thread.
 const EVENTS_PER_MESSAGE: usize = 2;
 
 /// Holds back messages until their frame can be transformed into all target frames at the time of
@@ -58,7 +58,7 @@ pub enum DropReason {
     /// The header of the message names no frame.
     #[error("the message has an empty frame_id: its publisher has to set header.frame_id")]
     NoFrame,
-    /// The message had waited longest when the queue was full and another message came.
+    /// Another message came when the queue was full, and this message had waited longest.
     #[error(
         "the queue of {capacity} messages is full, and this message still waits for a transform: \
          {waits_for}"
@@ -201,8 +201,8 @@ impl<M: HasHeader + Send + Sync + 'static> Core<M> {
             if message.frame_id().is_empty() {
                 return events.push(Event::Drop(message, DropReason::NoFrame));
             }
-            // This happens under the lock, so that a thread which adds a transform now checks this
-            // message afterwards.
+            // This happens under the lock, so that a thread that adds a transform now will check
+            // this message afterwards.
             match self.readiness(&message) {
                 Readiness::Ready => return events.push(Event::Pass(message)),
                 Readiness::Never => {

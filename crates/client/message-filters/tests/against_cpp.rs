@@ -1,5 +1,5 @@
-//! Approximate time makes the same sets as `message_filters` in C++, message by message, for
-//! messages in any order, and with any queue size, penalty, interval and bounds.
+//! The policy `ApproximateTime` makes the same sets as `message_filters` in C++, message by
+//! message, for messages in any order, and with any queue size, penalty, interval and bounds.
 #![allow(clippy::unwrap_used)]
 
 use std::fmt::Write as _;

@@ -1,5 +1,5 @@
-//! Approximate time for any messages: sets are valid, no message is lost, and an exhaustive search
-//! finds no better set than the one that the policy took.
+//! The policy `ApproximateTime` with arbitrary messages: sets are valid, no message is lost, and an
+//! exhaustive search finds no set that is better than the set that the policy took.
 #![allow(clippy::unwrap_used)]
 
 use std::sync::Arc;
@@ -30,7 +30,7 @@ fn time_of(message: &AnyMessage) -> i64 {
     *message.clone().downcast::<i64>().unwrap()
 }
 
-/// Returns all sets and all dropped messages. Messages that remain at the end are cleared, and so
+/// Returns all sets and all dropped messages. Messages that remain at the end are cleared, so they
 /// count as dropped.
 fn run(mut policy: ApproximateTime, inputs: usize, all: &[(usize, i64)]) -> Sorted {
     let mut sorted = Sorted::default();
@@ -82,7 +82,7 @@ proptest! {
         let of = |input: usize| {
             all.iter().filter(move |(of, _)| *of == input).map(|(_, time)| *time)
         };
-        // The pivot is the latest of the first messages: each set has to hold it or a later
+        // The pivot is the latest of the first messages: each set has to contain it or a later
         // message.
         let (pivot, pivot_time) = (0..inputs)
             .map(|input| (input, of(input).next().unwrap()))

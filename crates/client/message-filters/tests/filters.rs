@@ -1,4 +1,4 @@
-//! The sets that filters find, and the fate of the other messages.
+//! The sets that filters find, and what happens to the other messages.
 #![allow(clippy::unwrap_used)]
 
 use std::sync::{Arc, Mutex};
@@ -63,7 +63,8 @@ fn equal_stamps_belong_together_and_older_ones_are_dropped() {
     assert_eq!(*pairs.lock().unwrap(), [(10, 10)]);
     let counts = synchronizer.counts();
     assert_eq!((counts.matched, &*counts.dropped), (1, &[1, 0][..]));
-    // The messages 5 and 20 wait. Of these and 30 and 40, only three may wait.
+    // The messages 5 and 20 wait. With 30 and 40, there would be four waiting messages, but only
+    // three may wait.
     [30, 40].into_iter().for_each(|time| points(point(time)));
     assert_eq!(synchronizer.counts().dropped, [1, 1]);
     poses(pose(20));
@@ -76,7 +77,7 @@ fn equal_stamps_belong_together_and_older_ones_are_dropped() {
 }
 
 /// These are the sets that the documented algorithm of `message_filters` in C++ finds for the same
-/// messages: the smallest ones, as soon as they are proven.
+/// messages: the smallest sets, as soon as it is proven that no smaller set can follow.
 #[test]
 fn the_smallest_sets_are_found_as_soon_as_they_are_proven() {
     let policy = || ApproximateTime::new(10);

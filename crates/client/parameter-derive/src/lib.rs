@@ -1,6 +1,6 @@
 //! `#[derive(Parameters)]`: a struct of handles whose fields declare the parameters.
 //!
-//! Use the macro through `feros`; the documentation is at the trait `Parameters` there.
+//! Use the macro through `feros`; the trait `Parameters` there has the documentation.
 //!
 //! # Invariants
 //!

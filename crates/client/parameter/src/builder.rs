@@ -11,7 +11,7 @@ use crate::store::Store;
 use crate::value::ParameterValue;
 use crate::variant::{ParameterForm, RangedForm};
 
-/// A parameter that is about to be declared, as the node's `build_parameter` returns it.
+/// A parameter that is about to be declared. The node's `build_parameter` returns it.
 #[must_use = "the parameter is not declared before `declare` is called"]
 pub struct ParameterBuilder<T> {
     store: Arc<Store>,

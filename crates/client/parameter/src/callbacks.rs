@@ -1,5 +1,5 @@
-//! Callbacks around changes of parameters. They run without any lock. They may read parameters but
-//! must not change them.
+//! Callbacks around changes of parameters. No lock is held while they run. They may read
+//! parameters, but must not change them.
 
 use std::cell::RefCell;
 use std::sync::{Arc, Weak};
@@ -13,7 +13,7 @@ pub(crate) type PreSet = dyn Fn(&mut Vec<NamedValue>) + Send + Sync;
 pub(crate) type OnSet = dyn Fn(&[NamedValue]) -> Result<(), String> + Send + Sync;
 pub(crate) type PostSet = dyn Fn(&[NamedValue]) + Send + Sync;
 
-/// The callbacks of one node; the last one added runs first, as in `rclcpp`.
+/// The callbacks of one node. The callback that was added last runs first, as in `rclcpp`.
 #[derive(Default)]
 pub(crate) struct Callbacks(Mutex<Lists>);
 
@@ -53,7 +53,7 @@ thread_local! {
     static RUNNING: RefCell<Vec<usize>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Marks this thread as running callbacks for as long as this value lives.
+/// Marks this thread as running callbacks until this value is dropped.
 struct Running;
 
 impl Drop for Running {

@@ -2,7 +2,7 @@
 
 use crate::value::NamedValue;
 
-/// What happened to a parameter.
+/// The kind of change of a parameter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ChangeKind {
     /// The parameter was declared with a value.
@@ -19,16 +19,16 @@ pub enum ChangeKind {
     Undeclared,
 }
 
-/// One change, of one parameter or of several at once.
+/// One change, of one parameter or of several parameters together.
 #[derive(Debug, Default)]
 pub struct Change {
     /// The parameters with their new values.
     pub parameters: Vec<NamedValue>,
-    /// What happened to each parameter, in the same order.
+    /// The kind of change of each parameter, in the same order.
     pub kinds: Vec<ChangeKind>,
 }
 
-/// The actions of a node when its parameters change, in addition to its post-set callbacks.
+/// What a node does when its parameters change, in addition to its post-set callbacks.
 ///
 /// The methods are called one at a time, in the order of the changes, while no lock is held.
 pub trait ChangeObserver: Send + Sync {

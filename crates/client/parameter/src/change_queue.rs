@@ -13,7 +13,7 @@ use crate::change::{Change, ChangeKind, ChangeObserver};
 /// The limit on queued changes, which pile up while a post-set callback does not return.
 const CAPACITY: usize = 1000;
 
-/// Delivers changes one after the other, without any lock, on a thread that made one of the
+/// Delivers changes one after the other, while no lock is held, on a thread that made one of the
 /// changes.
 pub(crate) struct ChangeQueue {
     node: String,
@@ -28,7 +28,7 @@ struct State {
     is_delivering: bool,
 }
 
-/// Lets another thread deliver when this delivery ends, even by a panic.
+/// Allows another thread to deliver when this delivery ends, even if it ends with a panic.
 struct Delivery<'a>(&'a ChangeQueue);
 
 impl Drop for Delivery<'_> {

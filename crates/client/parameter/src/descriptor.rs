@@ -18,9 +18,9 @@ pub struct ParameterDescriptor {
     pub description: String,
     /// Other constraints on the value, for people.
     pub additional_constraints: String,
-    /// The value cannot be changed.
+    /// Whether the value cannot be changed.
     pub read_only: bool,
-    /// The value may be of any type.
+    /// Whether the value may be of any type.
     pub dynamic_typing: bool,
     /// The bounds of a floating point number, or of each number in a list.
     pub floating_point_range: Option<FloatingPointRange>,
@@ -96,7 +96,7 @@ impl ParameterDescriptor {
     }
 }
 
-/// Whether `value` is in `range`. Both ends belong to a range, whatever its step.
+/// Whether `value` is in `range`. Both ends belong to a range, regardless of its step.
 fn has_integer(range: &IntegerRange, value: i64) -> bool {
     let IntegerRange { from_value, to_value, step } = *range;
     if value == from_value || value == to_value {

@@ -69,7 +69,7 @@ pub enum SetParameterError {
     /// A parameter callback tried to change parameters of the same node.
     #[error("cannot set or declare a parameter, or change the callback from within set callback")]
     WithinCallback,
-    /// Other threads changed parameters again and again while on-set callbacks ran.
+    /// Other threads kept changing parameters while on-set callbacks ran.
     #[error(
         "other threads changed parameters {attempts} times while this change was being validated: set it again"
     )]
@@ -171,7 +171,7 @@ pub enum GetParameterError {
         /// The parameter.
         name: String,
     },
-    /// The parameter was declared without a value, and nobody set one.
+    /// The parameter was declared without a value, and no value has been set.
     #[error(
         "parameter '{name}' is not initialized: it was declared without a value, and none was set"
     )]

@@ -11,8 +11,8 @@ use crate::variant::{ParameterForm, ParameterVariant};
 
 /// A handle that reads and sets a declared parameter as a `T`. Clones refer to the same parameter.
 ///
-/// Reading returns the latest value, whether the node itself, `ros2 param set` or another node set
-/// it.
+/// Reading returns the latest value, no matter whether the node itself, `ros2 param set` or another
+/// node has set it.
 ///
 /// ```
 /// use feros_parameter::{Parameter, SetParameterError};
@@ -72,7 +72,7 @@ impl<T: ParameterForm> Parameter<T> {
 }
 
 impl<T: ParameterVariant + ParameterForm> Parameter<T> {
-    /// Calls `look` with the value, which is not cloned; no lock is held meanwhile.
+    /// Calls `look` with the value, which is not cloned. No lock is held during the call.
     ///
     /// # Panics
     /// When `look` panics.

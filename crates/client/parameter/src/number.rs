@@ -10,7 +10,7 @@ pub(crate) fn integer(text: &str) -> Option<i64> {
         [b'0', _, ..] => (&digits[1..], 8),
         _ => (digits, 10),
     };
-    // Rust would accept a second sign here; C does not.
+    // Rust would accept a second sign here, but C does not.
     if !digits.starts_with(|c: char| c.is_ascii_hexdigit()) {
         return None;
     }

@@ -7,10 +7,10 @@ use feros_engine::NodeName;
 use crate::node_pattern::NodePattern;
 use crate::value::ParameterValue;
 
-/// Values for parameters, by patterns of nodes, in the order in which the patterns were first
+/// Values for parameters, by node pattern. The patterns are in the order in which they were first
 /// named.
 ///
-/// A node gets the values of all entries whose patterns match it; where two entries disagree, the
+/// A node gets the values of all entries whose patterns match it; if two entries disagree, the
 /// later entry wins. As in `rcl`, an entry keeps the position at which its pattern was first named:
 /// with a file that names `/**` and then `/camera`, a later `-p rate:=1` (which is for `/**`) does
 /// not win over the file's values for `/camera`; `-p camera:rate:=1` does.
@@ -49,7 +49,7 @@ impl ParameterOverrides {
         self.entries.is_empty()
     }
 
-    /// Iterates over the patterns with their values, in the order in which the patterns were first
+    /// Iterates over the patterns and their values, in the order in which the patterns were first
     /// named.
     pub fn iter(&self) -> impl Iterator<Item = (&NodePattern, &BTreeMap<String, ParameterValue>)> {
         self.entries.iter().map(|(nodes, values)| (nodes, values))

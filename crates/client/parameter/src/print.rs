@@ -1,4 +1,5 @@
-//! Writes values as YAML that reads back as the same value, by the rules of `rcl` and of YAML 1.1.
+//! Writes values as YAML. Under the rules of `rcl` and of YAML 1.1, the YAML reads back as the same
+//! value.
 
 use std::fmt::{self, Write as _};
 
@@ -63,7 +64,7 @@ fn double(value: f64) -> String {
     }
 }
 
-/// Writes a string, with quotes where it could otherwise be read as another value.
+/// Writes a string, with quotes if it could otherwise be read as another value.
 fn text(text: &str) -> String {
     let is_word =
         |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '/' | '.' | '-' | ' ' | '+');

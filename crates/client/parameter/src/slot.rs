@@ -31,7 +31,8 @@ impl Slot {
         self.value.read().clone()
     }
 
-    /// Returns the bits of a boolean or number; they mean nothing if the value is of another type.
+    /// Returns the bits of a boolean or number; the bits are meaningless if the value is of another
+    /// type.
     pub(crate) fn scalar(&self) -> u64 {
         self.scalar.load(Ordering::Acquire)
     }

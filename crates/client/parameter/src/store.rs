@@ -16,8 +16,8 @@ use crate::error::{
 use crate::slot::Slot;
 use crate::value::{NamedValue, ParameterType, ParameterValue};
 
-/// The limit on the runs of on-set callbacks for one change; they run again when other threads
-/// changed parameters meanwhile.
+/// The limit on the runs of on-set callbacks for one change. The callbacks run again if other
+/// threads have changed parameters in the meantime.
 const MAX_ATTEMPTS: u32 = 100;
 
 /// The parameters of one node.
@@ -33,7 +33,8 @@ pub struct Store {
 struct State {
     /// The values are boxed, since each tree node of a `BTreeMap` reserves space for eleven.
     declared: BTreeMap<String, Box<Declared>>,
-    /// Counts changes, so that a validation notices changes that other threads made meanwhile.
+    /// Counts changes, so that a validation notices changes that other threads make in the
+    /// meantime.
     generation: u64,
 }
 
@@ -70,13 +71,13 @@ impl Store {
         }
     }
 
-    /// Returns the values with which parameters start instead of their defaults.
+    /// Returns the values that override the defaults of parameters.
     pub fn overrides(&self) -> &BTreeMap<String, ParameterValue> {
         &self.overrides
     }
 
-    /// Declares a parameter. It starts with the override of its name if there is one and
-    /// `ignore_override` is false, or else with `default`.
+    /// Declares a parameter. The parameter starts with the override for its name, if there is an
+    /// override and `ignore_override` is false, and with `default` otherwise.
     pub(crate) fn declare(
         &self,
         mut descriptor: ParameterDescriptor,
@@ -293,7 +294,7 @@ impl Store {
             .collect()
     }
 
-    /// Returns the types of the parameters' present values.
+    /// Returns the types of the present values of parameters.
     ///
     /// # Errors
     /// When a parameter does not exist and undeclared parameters are not allowed.
@@ -372,7 +373,7 @@ impl Store {
         self.callbacks.add_on_set(Arc::new(callback))
     }
 
-    /// Calls `callback` after parameters were set or declared, in the order of the changes.
+    /// Calls `callback` after parameters have been set or declared, in the order of the changes.
     pub fn add_post_set_callback(
         &self,
         callback: impl Fn(&[NamedValue]) + Send + Sync + 'static,

@@ -132,9 +132,9 @@ impl ParameterValue {
         }
     }
 
-    /// Converts a value from a parameter file for a parameter of type `declared`. YAML has no type
-    /// for an empty list, and has no bytes: an empty list becomes an empty list of the declared
-    /// type, and integers from 0 to 255 become bytes. Other values stay as they are.
+    /// Converts a value from a parameter file for a parameter of type `declared`. In YAML, an empty
+    /// list has no element type, and bytes do not exist. So an empty list becomes an empty list of
+    /// the declared type, and integers from 0 to 255 become bytes. Other values stay as they are.
     ///
     /// ```
     /// use feros_parameter::{ParameterType, ParameterValue};
@@ -172,22 +172,23 @@ impl ParameterValue {
         matches!(self, Self::NotSet)
     }
 
-    /// The boolean, if the value is one.
+    /// The boolean, if the value is a boolean.
     pub fn as_bool(&self) -> Option<bool> {
         if let Self::Bool(value) = self { Some(*value) } else { None }
     }
 
-    /// The integer, if the value is one.
+    /// The integer, if the value is an integer.
     pub fn as_integer(&self) -> Option<i64> {
         if let Self::Integer(value) = self { Some(*value) } else { None }
     }
 
-    /// The floating point number, if the value is one; an integer is not converted, as in `rclcpp`.
+    /// The floating point number, if the value is a floating point number. An integer is not
+    /// converted, as in `rclcpp`.
     pub fn as_double(&self) -> Option<f64> {
         if let Self::Double(value) = self { Some(*value) } else { None }
     }
 
-    /// The string, if the value is one.
+    /// The string, if the value is a string.
     pub fn as_str(&self) -> Option<&str> {
         if let Self::String(value) = self { Some(value) } else { None }
     }
@@ -207,7 +208,7 @@ impl ParameterValue {
         if let Self::IntegerArray(value) = self { Some(value) } else { None }
     }
 
-    /// The floating point numbers, if the value is a list of them.
+    /// The floating point numbers, if the value is a list of floating point numbers.
     pub fn as_double_array(&self) -> Option<&[f64]> {
         if let Self::DoubleArray(value) = self { Some(value) } else { None }
     }

@@ -5,8 +5,7 @@ use feros_yaml::{Content, Limits, Node, Place, Problem, Scalar, ScalarStyle};
 use crate::number;
 use crate::value::{ParameterType, ParameterValue};
 
-/// Limits the depth only: the size of a file is limited, which also limits the number of its
-/// values.
+/// Limits only the depth. The number of values is limited by the limit on the size of a file.
 pub(crate) const LIMITS: Limits = Limits { depth: 64, values: usize::MAX };
 
 /// The error for text that is not the expected YAML.

@@ -1,5 +1,6 @@
 //! Feros as a shared library: containers and component libraries link it, so that a process has one
-//! engine, one registry of subscriptions and one set of statics, however many libraries it loads.
+//! engine, one registry of subscriptions and one set of statics, no matter how many libraries it
+//! loads.
 //!
 //! A program only has to link this crate: `use feros_shared as _;`
 //!

@@ -1,6 +1,6 @@
 //! The speed of the buffer compared with the tf2 of C++: `cargo bench -p feros-tf2 --bench lookup`.
 //!
-//! Both do the same work in turns, round by round, so that other work of the machine affects both.
+//! Both do the same work by turns, round by round, so that other work on the machine affects both.
 //! Processor time is measured, and the median of the rounds is printed. Without libtf2-dev, only
 //! Feros is measured.
 #![allow(clippy::unwrap_used, missing_docs)]

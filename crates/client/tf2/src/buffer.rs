@@ -29,13 +29,13 @@ use crate::walk::{self, Failure, Way};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BufferOptions {
-    /// Transforms that are older than the newest one of their frame by more than this are
-    /// forgotten. The default is 10 s, as in tf2.
+    /// The age at which transforms are forgotten, measured from the newest transform of the same
+    /// frame. The default is 10 s, as in tf2.
     pub cache_length: Duration,
     /// The limit on transforms that are kept for one frame, at 72 bytes each. By default, 100 000
-    /// transforms are kept, which is 10 s at 10 kHz. Memory is allocated as transforms come.
+    /// transforms are kept, which is 10 s at 10 kHz. Memory is allocated as transforms arrive.
     pub samples_per_frame: usize,
-    /// The limit on frames that the buffer knows. The default is 10 000.
+    /// The limit on the number of frames in the buffer. The default is 10 000.
     pub max_frames: usize,
 }
 
@@ -50,19 +50,19 @@ impl Default for BufferOptions {
 }
 
 impl BufferOptions {
-    /// Returns these options, with transforms kept for this long.
+    /// Sets how long transforms are kept.
     #[must_use]
     pub fn cache_length(self, cache_length: Duration) -> Self {
         Self { cache_length, ..self }
     }
 
-    /// Returns these options, with at most this many transforms of each frame.
+    /// Sets the limit on transforms of each frame.
     #[must_use]
     pub fn samples_per_frame(self, samples_per_frame: usize) -> Self {
         Self { samples_per_frame, ..self }
     }
 
-    /// Returns these options, with at most this many frames.
+    /// Sets the limit on frames.
     #[must_use]
     pub fn max_frames(self, max_frames: usize) -> Self {
         Self { max_frames, ..self }
@@ -74,7 +74,7 @@ impl BufferOptions {
 pub enum Readiness {
     /// The transform is known.
     Ready,
-    /// The transform is unknown, and may become known when other transforms come.
+    /// The transform is unknown, but may become known when further transforms arrive.
     NotYet,
     /// The transform is unknown, and no later transform can make it known: a name is wrong, or the
     /// time lies further back than the buffer keeps.
@@ -87,12 +87,13 @@ pub trait BufferWatcher: Send + Sync {
     /// The buffer received transforms.
     fn transforms_came(&self);
 
-    /// All transforms that are not static were forgotten, as when time jumps back.
+    /// All transforms that are not static have been forgotten, for example because time jumped
+    /// back.
     fn buffer_cleared(&self) {}
 }
 
-/// The transforms between frames during the last seconds. Clones refer to the same buffer. All
-/// methods may be called from any thread, and lookups do not wait for each other.
+/// Stores the transforms between frames during the last seconds. Clones refer to the same buffer.
+/// All methods may be called from any thread, and lookups do not wait for each other.
 #[derive(Clone)]
 pub struct Buffer {
     inner: Arc<Inner>,
@@ -162,8 +163,8 @@ impl Buffer {
 
 /// # Adding transforms
 impl Buffer {
-    /// Adds a transform. `authority` names its publisher in messages to people. A static transform
-    /// holds at any time, until another transform of the same frame comes.
+    /// Adds a transform. `authority` names the publisher in error messages. A static transform is
+    /// valid at any time, until another transform of the same frame arrives.
     ///
     /// One slash before a name is removed, as in tf2; the rotation is normalized.
     ///
@@ -215,14 +216,14 @@ impl Buffer {
         outcome
     }
 
-    /// Forgets all transforms that are not static, as when time jumps back.
+    /// Forgets all transforms that are not static, for example because time has jumped back.
     pub fn clear(&self) {
         self.inner.tree.write().clear();
         self.inner.counts.lock().cleared += 1;
         self.notify_watchers(|watcher| watcher.buffer_cleared());
     }
 
-    /// Ends all waiting for transforms, now and later, since nobody fills the buffer any longer.
+    /// Ends all present and future waits for transforms, because no new transforms will arrive.
     pub fn close(&self) {
         self.inner.waiting.close();
     }
@@ -251,7 +252,7 @@ impl Buffer {
 impl Buffer {
     /// Returns the transform that brings `source` into `target` at a time. [`Time::ZERO`] asks for
     /// the newest time at which the whole chain between both frames is known. The stamp of the
-    /// result is the time for which the transform holds.
+    /// result is the time for which the transform is valid.
     ///
     /// # Errors
     /// See [`LookupError`].
@@ -283,9 +284,9 @@ impl Buffer {
         find(tree, ("target_frame", target), ("source_frame", source), time)
     }
 
-    /// Returns the transform that brings `source` at one time into `target` at another time, by way
-    /// of a frame that stands still between these times. The stamp of the result is the target's
-    /// time.
+    /// Returns the transform that brings `source` at one time into `target` at another time,
+    /// through a frame that does not move between these times. The stamp of the result is the
+    /// target's time.
     ///
     /// # Errors
     /// See [`LookupError`].
@@ -313,8 +314,9 @@ impl Buffer {
         way(tree, target, source, time).is_ok()
     }
 
-    /// Returns whether `source` can be brought into `target` at a time: now, perhaps later, or
-    /// never. No error message is made, so callers may ask often.
+    /// Returns whether the transform from `source` into `target` at a time is known now, may become
+    /// known later, or will never be known. The function makes no error message, so callers may
+    /// call it often.
     #[must_use]
     pub fn readiness(&self, target: &str, source: &str, time: Time) -> Readiness {
         if target == source {
@@ -424,7 +426,7 @@ fn find(
     }
 }
 
-/// Returns the chain between two frames and the time for which it holds, or the failure with that
+/// Returns the chain between two frames and the time for which it is valid, or the failure and that
 /// time.
 fn way(
     tree: &Tree,
@@ -439,8 +441,8 @@ fn way(
     Ok((Way::find(tree, target, source, time).map_err(|f| (f, time))?, time))
 }
 
-/// Returns the time for which the transform of a frame into itself holds. It is known at any time,
-/// so [`Time::ZERO`] stands for the time of the frame's last sample.
+/// Returns the time for which the transform of a frame into itself is valid. That transform is
+/// known at any time, so [`Time::ZERO`] stands for the time of the frame's last sample.
 fn newest_of(tree: &Tree, frame: &str, time: Time) -> Time {
     let latest = || tree.latest(tree.id(frame)?)?.0;
     if time == Time::ZERO { latest().unwrap_or(time) } else { time }
@@ -459,8 +461,8 @@ fn known(
     }
 }
 
-/// The error for names that no frame has; an invalid name is reported first, since waiting for it
-/// is useless.
+/// Returns the error for names that no frame has. An invalid name is reported first, since waiting
+/// for it is useless.
 #[cold]
 fn unknown(tree: &Tree, names: &[Named<'_>]) -> LookupError {
     let is_invalid = |(_, name): &&Named<'_>| name.is_empty() || name.starts_with('/');

@@ -21,13 +21,13 @@ pub enum WaitError {
         waited: Duration,
         /// The number of changes of the buffer in the meantime.
         changes: u64,
-        /// Why the transform was unknown when the time ran out.
+        /// Why the transform was unknown when the timeout passed.
         source: Box<LookupError>,
     },
     /// No later transform can make the wanted one known.
     #[error("no later transform can help: {0}")]
     Hopeless(#[source] Box<LookupError>),
-    /// Nobody fills the buffer any longer: its listener's context was shut down.
+    /// No new transforms arrive in the buffer: the context of its listener was shut down.
     #[error("the buffer was closed while waiting: {0}")]
     Closed(#[source] Box<LookupError>),
 }
@@ -49,8 +49,8 @@ struct Question {
     time: Time,
 }
 
-/// A transform that may not be known yet. It can be awaited on any async runtime, and a thread can
-/// wait for it.
+/// A future for a transform that may not be known yet. Await it on any async runtime, or block a
+/// thread with [`wait`](Self::wait).
 ///
 /// # Cancel safety
 /// Dropping the future ends the waiting; nothing is lost.
@@ -87,8 +87,9 @@ impl Buffer {
 }
 
 impl TransformFuture {
-    /// Blocks the thread until the transform is known, at most for `timeout`. This must not be the
-    /// thread that fills the buffer. By default, `TransformListener` fills it on a separate thread.
+    /// Blocks the thread until the transform is known, for at most `timeout`. Do not call this on
+    /// the thread that fills the buffer. By default, `TransformListener` fills it on a separate
+    /// thread.
     ///
     /// # Errors
     /// See [`WaitError`].
@@ -115,7 +116,7 @@ impl TransformFuture {
         }
     }
 
-    /// Returns the error if waiting may help, otherwise the reason to end.
+    /// Returns `error` if further waiting may help, and the reason to end the wait otherwise.
     fn ended(&self, error: LookupError, seen: Seen) -> Result<LookupError, WaitError> {
         if error.is_final(self.question.time, self.buffer.cache_length()) {
             return Err(WaitError::Hopeless(error.into()));

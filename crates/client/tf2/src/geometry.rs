@@ -55,7 +55,7 @@ pub trait StampedTransformable: Sized {
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TransformError {
-    /// A frame, or its position at that time, is unknown.
+    /// A frame or its transform at that time is unknown.
     #[error(transparent)]
     Lookup(#[from] LookupError),
     /// The point cloud is invalid.
@@ -122,7 +122,8 @@ impl Transformable for Polygon {
     }
 }
 
-/// The covariances of position and orientation are rotated, as well as those between them.
+/// Rotates the covariances of the position and of the orientation, and the covariances between
+/// both.
 impl Transformable for PoseWithCovariance {
     fn transformed(&self, by: &Transform) -> Self {
         Self {
@@ -291,7 +292,7 @@ mod tests {
     #[test]
     fn covariances_are_turned_block_by_block() {
         let mut pose = PoseWithCovariance::default();
-        // x is uncertain, and correlates with roll.
+        // x is uncertain, and is correlated with roll.
         (pose.covariance[0], pose.covariance[3], pose.covariance[18]) = (4.0, 0.5, 0.5);
         pose.covariance[21] = 9.0;
         let turned = pose.transformed(&quarter());

@@ -30,9 +30,9 @@ pub(crate) struct History {
 pub(crate) enum Added {
     /// The sample was added.
     New,
-    /// The sample replaced one with the same stamp.
+    /// The sample replaced a sample with the same stamp.
     Repeated,
-    /// The history was full, so the oldest sample was dropped although it was young enough to be
+    /// The history was full, so the oldest sample was dropped, although it was not too old to be
     /// kept.
     Displaced,
 }
@@ -40,16 +40,16 @@ pub(crate) enum Added {
 /// The position of a time among the samples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Position {
-    /// The time of this sample.
+    /// Exactly at this sample.
     At(u32),
-    /// Between this sample and the next one.
+    /// Between this sample and the next sample.
     After(u32),
 }
 
 /// Why a history that has samples has no transform for a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Missing {
-    /// There is one sample, at another time.
+    /// The history has only one sample, at another time.
     OnlyAt(Time),
     /// The time is after the newest sample.
     Future {
@@ -73,8 +73,8 @@ impl History {
         (stamp < latest - cache).then_some(latest)
     }
 
-    /// Adds a sample that is not too old, and drops the samples that are older than the newest one
-    /// by more than `cache`.
+    /// Adds a sample that is not too old, and drops the samples that are older than the newest
+    /// sample by more than `cache`.
     pub(crate) fn insert(&mut self, sample: Sample, cache: Duration, capacity: usize) -> Added {
         let Some(latest) = self.latest() else {
             self.samples.push_back(sample);
@@ -143,7 +143,8 @@ impl History {
     }
 
     /// Returns the transform at a position that [`History::find`] returned for a time. Samples with
-    /// different parents are not interpolated; the older one holds until the newer one.
+    /// different parents are not interpolated; the older sample is valid until the time of the
+    /// newer sample.
     pub(crate) fn transform(&self, position: Position, time: Time) -> Option<Transform> {
         let older = self.sample(position)?;
         let Position::After(index) = position else { return Some(older.transform) };

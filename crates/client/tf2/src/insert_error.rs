@@ -73,7 +73,7 @@ pub enum InsertError {
         /// The length of the quaternion.
         length: f64,
     },
-    /// The transform is older than those that the buffer keeps.
+    /// The transform is older than the transforms that the buffer keeps.
     #[error(
         "TF_OLD_DATA: Ignoring data from the past for frame \"{child}\" at time {} according to \
          authority \"{authority}\": the newest data is of time {}, and data is kept for \
@@ -107,7 +107,7 @@ pub enum InsertError {
         parent: String,
         /// The publisher.
         authority: String,
-        /// The frames from the child upwards, until the child comes again.
+        /// The frames from the child upwards, until the child appears again.
         chain: Vec<String>,
         /// The frame whose parent closes the loop.
         before: String,

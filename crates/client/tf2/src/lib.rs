@@ -3,7 +3,7 @@
 //! A [`Buffer`] holds the transforms that broadcasters sent during the last seconds, and returns
 //! the position of one frame in another at any time in between. `TransformListener` fills a buffer
 //! from `/tf` and `/tf_static`; `TransformBroadcaster` and `StaticTransformBroadcaster` publish
-//! transforms. [`Transformable`] brings `geometry_msgs` and point clouds into another frame.
+//! transforms. [`Transformable`] transforms `geometry_msgs` and point clouds into another frame.
 //!
 //! ```
 //! use feros_msgs::geometry_msgs::msg::{PointStamped, TransformStamped};
@@ -21,9 +21,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Frames and their transforms form trees. `lookup_transform(target, source, time)` has the names
-//! and the order of tf2: the result brings values from `source` into `target`. [`Time::ZERO`] asks
-//! for the newest time at which the whole chain is known.
+//! Frames and their transforms form trees. `lookup_transform(target, source, time)` has the
+//! argument names and the argument order of tf2: the result transforms values from `source` into
+//! `target`. [`Time::ZERO`] asks for the newest time at which the whole chain is known.
 //!
 //! | you know from tf2 | here |
 //! |---|---|

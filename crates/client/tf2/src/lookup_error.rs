@@ -119,7 +119,7 @@ pub enum LookupError {
     Loop {
         /// The time of the lookup.
         requested: Time,
-        /// The frames upwards from one of them, until that frame comes again.
+        /// The frames upwards from one frame of the loop, until that frame appears again.
         chain: Vec<String>,
     },
     /// The chain has more frames than a lookup may follow.
@@ -136,9 +136,9 @@ pub enum LookupError {
 }
 
 impl LookupError {
-    /// Whether no later transform can make the same lookup succeed: a name is wrong, or `asked`
-    /// lies further back than the buffer keeps. A lookup at [`Time::ZERO`], the newest time, may
-    /// always succeed later.
+    /// Whether no later transform can make the same lookup succeed: a name is wrong, or `asked` is
+    /// further in the past than the buffer keeps transforms. A lookup at [`Time::ZERO`], the newest
+    /// time, may always succeed later.
     #[must_use]
     pub fn is_final(&self, asked: Time, cache: std::time::Duration) -> bool {
         match self {

@@ -1,4 +1,4 @@
-//! Expresses point clouds in another frame without a copy. The fields are found by their names.
+//! Expresses point clouds in another frame without a copy. Fields are found by name.
 
 use feros_msgs::sensor_msgs::msg::{PointCloud2, PointField};
 use glam::{DMat3, DVec3};
@@ -118,7 +118,7 @@ impl Rows {
             let Some(row) = data.get_mut(begin..begin + self.row_bytes) else { return };
             let points = row.chunks_exact_mut(self.point_step);
             match fields.singles() {
-                // Nearly all clouds have this layout.
+                // Nearly all clouds have this layout, so it has a fast path.
                 Some([x, y, z]) => points.for_each(|point| {
                     let read = |offset: usize| f64::from(f32::from_le_bytes(at(point, offset)));
                     let changed = change(DVec3::new(read(x), read(y), read(z))).as_vec3();

@@ -13,7 +13,7 @@ use crate::tree::{Link, Tree};
 #[non_exhaustive]
 pub struct FrameInfo {
     /// The frame's last parent; `None` for the root of a tree, and for a frame whose transforms
-    /// were all forgotten.
+    /// have all been forgotten.
     pub parent: Option<String>,
     /// Whether the frame's transform is static.
     pub is_static: bool,

@@ -8,8 +8,8 @@ use feros_msgs::geometry_msgs::msg::{
 use feros_msgs::std_msgs::msg::Header;
 use glam::{DAffine3, DMat4, DQuat, DVec3};
 
-/// A rotation followed by a translation, which brings values from the source frame into the target
-/// frame. The translation is in metres, and the rotation is a unit quaternion.
+/// A rotation followed by a translation, which transforms values from the source frame into the
+/// target frame. The translation is in metres, and the rotation is a unit quaternion.
 ///
 /// Transforms are multiplied like matrices: `a_in_map * b_in_a` is `b_in_map`.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -55,8 +55,9 @@ impl Transform {
         self.rotation * vector
     }
 
-    /// Returns a transform between this one (at `ratio` 0) and another (at 1). The translation
-    /// moves along the line, and the rotation along the shorter arc at an even speed, as in tf2.
+    /// Returns a transform between this transform (at `ratio` 0) and `newer` (at `ratio` 1). The
+    /// translation moves along the line, and the rotation along the shorter arc at an even speed,
+    /// as in tf2.
     #[must_use]
     pub fn interpolate(self, newer: Self, ratio: f64) -> Self {
         Self {
@@ -96,9 +97,9 @@ impl std::ops::Mul for Transform {
     }
 }
 
-/// Interpolates on the arc. The angle comes from the chord between both quaternions. `acos` of
-/// their product would lose half of the digits if samples are close together, and so would glam's
-/// slerp, which is a straight line below 3 degrees.
+/// Interpolates on the arc. The angle comes from the chord between both quaternions. If samples are
+/// close together, `acos` of their product would lose half of the digits. So would glam's slerp,
+/// which interpolates along a straight line below 3 degrees.
 fn slerp(older: DQuat, newer: DQuat, ratio: f64) -> DQuat {
     let newer = if older.dot(newer) < 0.0 { -newer } else { newer };
     let angle = 2.0 * ((newer - older).length() * 0.5).min(1.0).asin();
@@ -216,7 +217,7 @@ mod tests {
                 assert!(close(slerp(from, -to, ratio), expected), "{angle} {ratio}, other sign");
             }
         }
-        // For half a turn, neither arc is shorter, but the result still has length 1.
+        // For half a turn, both arcs are equally long, but the result still has length 1.
         let half = slerp(DQuat::IDENTITY, DQuat::from_rotation_x(PI), 0.5);
         assert!((half.length() - 1.0).abs() < 1e-12);
     }

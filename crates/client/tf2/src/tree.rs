@@ -44,7 +44,7 @@ pub(crate) enum Place {
     Dynamic(Position),
 }
 
-/// The effect of a transform that was added.
+/// The effect of adding a transform.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Inserted {
     pub(crate) added: Added,
@@ -106,7 +106,7 @@ impl Tree {
     }
 
     /// Returns the position of a frame's transform for a time, and the frame's parent at that time;
-    /// `None` for a root, and for a frame whose transforms were all forgotten.
+    /// `None` for a root, and for a frame whose transforms have all been forgotten.
     pub(crate) fn step(
         &self,
         id: FrameId,
@@ -224,9 +224,9 @@ impl Tree {
         id
     }
 
-    /// Refuses a new parent that is a descendant of the child. If it is a descendant only by a
-    /// history that is older than the buffer keeps, that history is dropped instead. Returns the
-    /// number of dropped histories.
+    /// Refuses a new parent that is a descendant of the child. If the parent is a descendant only
+    /// through a history that is older than the cache length, that history is dropped instead.
+    /// Returns the number of dropped histories.
     fn cut_loop(
         &mut self,
         child: FrameId,

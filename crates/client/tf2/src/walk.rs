@@ -1,5 +1,5 @@
-//! Finds the chain from one frame of a tree to another: up to the lowest frame above both, and
-//! down.
+//! Finds the chain from one frame of a tree to another: up to the lowest common ancestor, and down
+//! again.
 
 use std::time::Duration;
 
@@ -18,8 +18,8 @@ const USUAL_DEPTH: usize = 16;
 /// The frames of a chain, each with the position of its transform into the next one.
 type Chain = SmallVec<[(FrameId, Place); USUAL_DEPTH]>;
 
-/// Why a chain was not found. The names of frames are left out, since most callers do not read the
-/// reason.
+/// Why a chain was not found. It does not contain the names of frames, since most callers do not
+/// read the reason.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Failure {
     NotConnected { target_root: FrameId, source_root: FrameId },
@@ -61,7 +61,8 @@ pub(crate) struct Way {
 
 impl Way {
     /// Finds the chain between two frames at a time. [`Time::ZERO`] takes the newest transform of
-    /// each frame; these belong to one time only if all are static. See [`latest_common_time`].
+    /// each frame. These transforms have a common time only if all of them are static; see
+    /// [`latest_common_time`].
     pub(crate) fn find(
         tree: &Tree,
         target: FrameId,
@@ -89,7 +90,7 @@ impl Way {
                 }
                 Ok(Self { up, down, time })
             }
-            // The source may have data for a time for which the target has none.
+            // The source may have data for a time for which the target has no data.
             (End::Stopped(frame, missing), _) => Err(Failure::Missing { frame, missing }),
             (End::Root(_), Some(missing)) => Err(Failure::Missing { frame: top, missing }),
             (End::Root(target_root), None) => {

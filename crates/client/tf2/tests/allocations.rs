@@ -1,5 +1,4 @@
-//! The memory of a buffer is allocated once: at a steady rate, neither inserts nor lookups
-//! allocate.
+//! A buffer allocates its memory only once: at a steady rate, neither inserts nor lookups allocate.
 #![allow(clippy::unwrap_used)]
 
 use std::time::Duration;
@@ -64,7 +63,7 @@ fn lookups_allocate_nothing_but_the_names_of_the_message() {
     assert_eq!(numbers.count_total, 0, "{numbers:?}");
     let message = measure(|| drop(buffer.lookup_transform("frame_1", "frame_2", time).unwrap()));
     assert_eq!(message.count_total, 2, "{message:?}");
-    // A caller that often asks for a transform does not pay for an error message.
+    // A caller that often checks for a transform does not pay for an error message.
     let questions = measure(|| {
         assert!(!buffer.can_transform("frame_1", "frame_2", Time::from_nanos(1)));
         assert!(!buffer.can_transform("frame_1", "nobody", time));

@@ -75,7 +75,7 @@ fn time_zero_is_the_newest_that_all_of_the_chain_is_known_at() {
 #[test]
 fn a_frame_that_stands_still_joins_two_times() {
     let buffer = robot();
-    // This is the camera at 10 s, seen from the base at 11 s, which had moved on by 2 m.
+    // This is the camera at 10 s, seen from the base at 11 s. The base has moved on by 2 m by then.
     let found = buffer
         .lookup_transform_full(("base", seconds(11.0)), ("camera", seconds(10.0)), "odom")
         .unwrap();

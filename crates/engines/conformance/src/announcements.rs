@@ -1,4 +1,4 @@
-//! Announcements of endpoints, and the matches that carry them.
+//! Announcements of endpoints, and the matches that contain them.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -74,8 +74,8 @@ pub fn announcements_are_seen(fixture: &dyn Fixture) {
     }
 }
 
-/// The graph and the matches of the other side show a changed announcement, and the match stays.
-/// The graph still shows the endpoint's node.
+/// The graph and the matches of the other side show a changed announcement, and the match
+/// continues. The graph still shows the node of the endpoint.
 pub fn announcements_change(fixture: &dyn Fixture) {
     let (near, far) = test_nodes(fixture);
     let topic = unique("/changing");
@@ -134,7 +134,7 @@ pub fn impossible_announcements_are_refused(fixture: &dyn Fixture) {
     assert_eq!(graph.endpoints.iter().filter(|endpoint| endpoint.name == topic).count(), 0);
 }
 
-/// Once a match has been notified, it is in the list of matches with its announcement.
+/// When a match has been notified, it is in the list of matches with its announcement.
 pub fn matches_follow_their_events(fixture: &dyn Fixture) {
     let (near, far) = test_nodes(fixture);
     let topic = unique("/following");
@@ -166,8 +166,8 @@ pub fn matches_follow_their_events(fixture: &dyn Fixture) {
     assert_eq!(publisher.publisher.matches(), []);
 }
 
-/// Announcements that change while other threads read them are read consistently: the old or the
-/// new announcement, never a mixture.
+/// Announcements that change while other threads read them are read consistently: a thread reads
+/// either the old or the new announcement, and never a mixture.
 pub fn announcements_change_while_others_look(fixture: &dyn Fixture) {
     let (near, far) = test_nodes(fixture);
     let topic = unique("/looking");

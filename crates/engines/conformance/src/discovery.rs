@@ -9,8 +9,8 @@ use feros_engine::{CreateEndpointError, EndpointKind, QosProfile, ServiceMapping
 use crate::Fixture;
 use crate::harness::{HASH, NUMBER, test_nodes, unique};
 
-/// Endpoints of the other session appear with their name, type, hash, gid, node and policies, and
-/// disappear again.
+/// Endpoints of the other session appear with their name, type, hash, gid, node and policies.
+/// Later, they disappear again.
 pub fn names_and_types_are_shown(fixture: &dyn Fixture) {
     let (near, far) = test_nodes(fixture);
     let (topic, service) = (unique("/shown/topic"), unique("/shown/service"));
@@ -112,7 +112,8 @@ pub fn refused_names(fixture: &dyn Fixture) {
     assert_eq!(near.session.graph().count(EndpointKind::Publisher, "/fine"), 0);
 }
 
-/// A topic outside the ROS conventions works under its exact name and is not listed as a ROS topic.
+/// A topic that does not follow the ROS conventions works under its exact name, and is not listed
+/// as a ROS topic.
 pub fn names_outside_ros_conventions(fixture: &dyn Fixture) {
     let (near, far) = test_nodes(fixture);
     let topic = unique("plain/Name");

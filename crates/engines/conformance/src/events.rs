@@ -99,9 +99,9 @@ pub fn missed_deadlines_are_reported(fixture: &dyn Fixture) {
     assert!(missed.0 >= 1 && missed.1 >= 1);
 }
 
-/// A publisher stays alive while it asserts its liveliness, is no longer alive once it stops, and
-/// is alive again when it publishes. If the engine does not enforce leases, the publisher stays
-/// alive until it ends.
+/// A publisher is alive while it asserts its liveliness, is not alive after it stops to do so, and
+/// is alive again when it publishes. If the engine does not enforce leases, the publisher is alive
+/// until it ends.
 pub fn liveliness_is_reported(fixture: &dyn Fixture) {
     let (near, far) = test_nodes(fixture);
     let topic = unique("/liveliness");
@@ -121,7 +121,8 @@ pub fn liveliness_is_reported(fixture: &dyn Fixture) {
                     not_alive_change,
                 } = event
                 {
-                    // The previously reported status plus the changes gives the current status.
+                    // The status that was reported before, plus the changes, gives the current
+                    // status.
                     assert_eq!(i64::from(alive), i64::from(now.0) + i64::from(alive_change));
                     assert_eq!(
                         i64::from(not_alive),
@@ -182,7 +183,8 @@ pub fn incompatible_types_are_reported(fixture: &dyn Fixture) {
     );
 }
 
-/// The wait for acknowledgements ends when they arrive, and immediately if no subscription matches.
+/// The wait for acknowledgements ends when they arrive. If no subscription matches, it ends
+/// immediately.
 pub fn acknowledgements_can_be_waited_for(fixture: &dyn Fixture) {
     let (near, far) = test_nodes(fixture);
     let topic = unique("/acknowledged");
@@ -213,8 +215,8 @@ pub fn expected_gaps_are_no_losses(fixture: &dyn Fixture) {
     subscription.wait_for_matches(2);
     publisher.wait_for_matches(1);
     other.wait_for_matches(1);
-    // Publishes `count` messages. All but the last are dropped from the subscription's history
-    // before the subscription takes any.
+    // Publishes `count` messages. All of them except the last message are dropped from the history
+    // of the subscription before the subscription takes any message.
     let pass_over = |publisher: &TestPublisher, count: u32| {
         (1..=count).for_each(|number| publisher.send(&numbered(number)));
         publisher.publisher.wait_for_all_acked(Duration::from_secs(60)).unwrap();

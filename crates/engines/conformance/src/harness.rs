@@ -14,8 +14,8 @@ use crate::endpoints::{TestNode, TestPublisher, TestSubscription};
 /// this time.
 pub(crate) const WATCHDOG: Duration = Duration::from_secs(60);
 
-/// The type of the messages that [`numbered`] creates. It is a real type because some engines check
-/// the content of messages.
+/// The type of the messages that [`numbered`] creates. It is a real type, because some engines
+/// check the content of messages.
 pub(crate) const NUMBER: &str = "std_msgs/msg/UInt32";
 pub(crate) const HASH: TypeHash = TypeHash([0x5a; 32]);
 
@@ -25,7 +25,7 @@ pub trait Fixture {
     /// the same session twice.
     fn open(&self) -> (Arc<dyn Session>, Arc<dyn Session>);
 
-    /// The tests of features that the engine's protocol lacks, each with the reason.
+    /// The tests of features that the protocol of the engine does not have, each with the reason.
     fn exceptions(&self) -> &[(&str, &str)] {
         &[]
     }
@@ -35,8 +35,9 @@ pub trait Fixture {
         eprintln!("skipped: {reason}");
     }
 
-    /// The number of DDS networks that a session is on. A session sees an endpoint without a ROS
-    /// gid, such as a plain endpoint of a service's topic, once on each of them.
+    /// The number of DDS networks to which a session is connected. If an endpoint has no ROS gid,
+    /// such as a plain endpoint of a service's topic, a session sees it once on each of these
+    /// networks.
     fn wires(&self) -> usize {
         1
     }
@@ -126,8 +127,8 @@ pub fn matched(publisher: &TestPublisher, subscription: &TestSubscription) {
     subscription.wait_for_matches(1);
 }
 
-/// Waits until all earlier messages of `from` have arrived at `to`: publishes one more message and
-/// waits for it.
+/// Waits until all earlier messages of `from` have arrived at `to`. For this, it publishes one more
+/// message and waits for it.
 pub(crate) fn settled(from: &TestNode, to: &TestNode) {
     let topic = unique("/settled");
     let publisher = from.publisher(&topic, QosProfile::keep_all());
@@ -168,8 +169,8 @@ pub(crate) fn patterned(size: usize, seed: u8) -> Vec<u8> {
     bytes
 }
 
-/// Compares messages. A received message may have up to three additional bytes, since the wire pads
-/// messages.
+/// Compares messages. A received message may have up to three additional bytes, because messages
+/// are padded on the wire.
 pub(crate) fn assert_same(received: &[u8], sent: &[u8]) {
     let padding = received.len().checked_sub(sent.len()).expect("nothing is missing at the end");
     assert!(padding < 4, "{padding} bytes more than were sent");

@@ -11,18 +11,16 @@
 //!
 //! # Modules
 //!
-//! | module | holds |
+//! | module | content |
 //! |---|---|
-//! | `harness` | the sessions and messages of the tests; helpers that wait |
-//! | `endpoints` | the nodes and endpoints of the tests |
-//! | `discovery`, `lifecycle` | sessions that find each other; the creation and end of endpoints |
+//! | `harness` | the sessions, nodes and endpoints of the tests, and helpers that wait |
+//! | `discovery`, `lifecycle` | sessions that find each other, and the creation and the end of endpoints |
 //! | `topics`, `services` | messages and calls |
 //! | `qos`, `events`, `announcements` | policies, events, announcements and matches |
 //!
 //! # Invariants
 //!
-//! No test depends on a particular engine: the session reports the policies that its engine
-//! supports.
+//! No test depends on a particular engine: the session reports which policies its engine supports.
 #![allow(clippy::unwrap_used, clippy::missing_panics_doc, reason = "a failed test panics")]
 
 pub mod announcements;

@@ -75,8 +75,8 @@ pub fn endpoints_of_one_type_come_while_others_go(fixture: &dyn Fixture) {
     });
 }
 
-/// Two hundred rounds of creating and dropping endpoints of all kinds leave no memory, thread or
-/// handle behind.
+/// Two hundred rounds of creating and dropping endpoints of all kinds do not leave any memory,
+/// thread or handle in use.
 pub fn endpoints_come_and_go_without_growth(fixture: &dyn Fixture) {
     let (near, far) = test_nodes(fixture);
     let topic = unique("/come_and_go");
@@ -93,15 +93,15 @@ pub fn endpoints_come_and_go_without_growth(fixture: &dyn Fixture) {
     (0..200).for_each(|_| round());
     let grown = resident_bytes().saturating_sub(before);
     // Other tests of this process run at the same time, but the pool limits their buffers. A leak
-    // of one sample per round would be 20 MB, and a leak of one page per round and endpoint would
-    // be 3 MB.
+    // of one sample in each round would be 20 MB, and a leak of one page in each round for each
+    // endpoint would be 3 MB.
     assert!(grown < 96 << 20, "{grown} bytes more after 200 rounds");
     let graph = near.session.graph();
     let left = graph.endpoints.iter().filter(|endpoint| endpoint.name.starts_with(&topic)).count();
     assert!(left <= 4, "{left} endpoints are still shown");
 }
 
-/// Returns the resident memory of this process; 0 if the platform does not report it.
+/// Returns the resident memory of this process, or 0 if the platform does not report it.
 fn resident_bytes() -> usize {
     let statm = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
     statm.split_whitespace().nth(1).and_then(|pages| pages.parse::<usize>().ok()).unwrap_or(0)

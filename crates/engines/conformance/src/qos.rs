@@ -32,8 +32,8 @@ pub fn request_and_offer_matrix(fixture: &dyn Fixture) {
     ];
     let (near, far) = test_nodes(fixture);
     for offered in &profiles {
-        // One publisher is tested against all requests at once, each on its own topic, so that
-        // discovery handles them together.
+        // One publisher is tested against all requests at the same time, each on its own topic, so
+        // that discovery handles them together.
         let pairs: Vec<(TestPublisher, TestSubscription, _)> = profiles
             .iter()
             .map(|requested| {
@@ -91,7 +91,7 @@ pub fn keep_last_keeps_the_newest(fixture: &dyn Fixture) {
     assert_eq!(subscription.next_number(), 0);
     (1..=10).for_each(|number| publisher.send(&numbered(number)));
     publisher.publisher.wait_for_all_acked(ACK_WATCHDOG).unwrap();
-    // Acknowledged messages have been received, so once the newest message can be taken, all
+    // Acknowledged messages have been received. So when the newest message can be taken, all
     // messages have been stored.
     let newest = subscription.data.wait_for("the newest", || {
         let mut taken = Vec::new();
@@ -118,15 +118,15 @@ pub fn keep_all_keeps_all(fixture: &dyn Fixture) {
     let publisher = near.publisher(&topic, QosProfile::keep_all());
     let subscription = far.subscription(&topic, QosProfile::keep_all());
     matched(&publisher, &subscription);
-    // The publisher may have to wait until messages are taken, because these are more than a
-    // subscription holds.
+    // The publisher may have to wait until messages are taken, because there are more messages than
+    // a subscription can hold.
     std::thread::scope(|scope| {
         scope.spawn(|| (0..2000).for_each(|number| publisher.send(&numbered(number))));
         (0..2000).for_each(|number| assert_eq!(subscription.next_number(), number));
     });
 }
 
-/// A late subscription receives the publisher's whole history.
+/// A late subscription receives the whole history of the publisher.
 pub fn transient_local_serves_late_subscriptions(fixture: &dyn Fixture) {
     let (near, far) = test_nodes(fixture);
     let topic = unique("/transient_local");
@@ -140,8 +140,8 @@ pub fn transient_local_serves_late_subscriptions(fixture: &dyn Fixture) {
     }
 }
 
-/// From a volatile publisher, a late subscription receives only messages that are published after
-/// the match.
+/// A late subscription to a volatile publisher receives only messages that are published after the
+/// match.
 pub fn volatile_does_not(fixture: &dyn Fixture) {
     let (near, far) = test_nodes(fixture);
     let topic = unique("/volatile");
@@ -154,7 +154,7 @@ pub fn volatile_does_not(fixture: &dyn Fixture) {
     assert_eq!(late.next_number(), 5);
 }
 
-/// Samples older than their lifespan are not delivered.
+/// Samples that are older than their lifespan are not delivered.
 pub fn lifespan_expires(fixture: &dyn Fixture) {
     let (near, far) = test_nodes(fixture);
     let topic = unique("/lifespan");
@@ -181,8 +181,8 @@ pub fn lifespan_expires(fixture: &dyn Fixture) {
     assert_eq!(crate::harness::number_in(&first.payload), 2);
 }
 
-/// System defaults and best-available policies are resolved, and the endpoint reports the resolved
-/// policies.
+/// System-default and best-available policies are replaced by actual policies, and the endpoint
+/// reports these.
 pub fn policies_are_resolved(fixture: &dyn Fixture) {
     let (near, far) = test_nodes(fixture);
     let system = near.publisher(&unique("/system"), QosProfile::system_default()).publisher.qos();

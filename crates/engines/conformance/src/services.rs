@@ -57,7 +57,7 @@ fn call_some(server: &TestService, client: &TestClient, mapping: ServiceMapping)
     assert!(client.client.take_response().unwrap().is_none());
 }
 
-/// Calls work in the default mapping, and a response carries the identity of its request.
+/// Calls work in the default mapping, and a response contains the identity of its request.
 pub fn calls_are_answered(fixture: &dyn Fixture) {
     let (near, far) = test_nodes(fixture);
     for replies_on_demand in [false, true] {
@@ -69,8 +69,8 @@ pub fn calls_are_answered(fixture: &dyn Fixture) {
     }
 }
 
-/// If a server announces the other mapping, clients call it in that mapping without further
-/// options. A call also works if the client forces the other mapping.
+/// If a server announces the other mapping, clients call it in that mapping without any further
+/// option. A call also works if the client forces the other mapping.
 pub fn calls_with_payload_header_are_answered(fixture: &dyn Fixture) {
     let (near, far) = test_nodes(fixture);
     for replies_on_demand in [false, true] {
@@ -225,7 +225,8 @@ pub fn availability_is_notified(fixture: &dyn Fixture) {
     }
 }
 
-/// Responses may be sent in any order and after any time, because the caller keeps the request ids.
+/// Responses may be sent in any order and after any length of time, because the caller stores the
+/// ids of the requests.
 pub fn late_responses_are_accepted(fixture: &dyn Fixture) {
     let (near, far) = test_nodes(fixture);
     let service = unique("/late");
@@ -277,8 +278,8 @@ pub fn servers_and_clients_announce(fixture: &dyn Fixture) {
         .wait_for("the server's end", || client.client.servers().is_empty().then_some(()));
 }
 
-/// For a request that came over another transport, a server can send the response to the endpoint
-/// that the client names, with any number as the identity.
+/// If a request arrived over another transport, a server can send the response to the endpoint that
+/// the client names, with any number as the identity.
 pub fn responses_find_a_client_by_its_endpoint(fixture: &dyn Fixture) {
     let (near, far) = test_nodes(fixture);
     let service = unique("/other_way");
@@ -328,8 +329,8 @@ pub fn lost_clients_are_reported(fixture: &dyn Fixture) {
     }
 }
 
-/// Returns options for plain endpoints of a service's topic, as another implementation would create
-/// them.
+/// Returns options for plain endpoints of a service's topic, in the form in which another
+/// implementation would create them.
 fn raw<'a>(
     node: &TestNode,
     topic: &'a str,
@@ -343,8 +344,8 @@ fn raw<'a>(
 }
 
 /// A request without an identity counts as a request of its writer, and every reader of replies
-/// gets the response. If the engine's services do not consist of topics, a publisher with the name
-/// of such a topic does not reach the service.
+/// gets the response. If the services of the engine do not consist of topics, a publisher with the
+/// name of such a topic does not reach the service.
 pub fn raw_requests_without_identity_are_answered(fixture: &dyn Fixture) {
     let (near, far) = test_nodes(fixture);
     let service = unique("/raw");
@@ -379,9 +380,9 @@ pub fn raw_requests_without_identity_are_answered(fixture: &dyn Fixture) {
     assert_eq!(replies.next_number(), 5);
 }
 
-/// A client refuses and counts responses that are too short for a header, and then still receives
-/// the next valid response. If the engine's services do not consist of topics, a publisher with the
-/// name of such a topic reaches no client.
+/// A client refuses and counts responses that are too short for a header. After that, it still
+/// receives the next valid response. If the services of the engine do not consist of topics, a
+/// publisher with the name of such a topic reaches no client.
 pub fn truncated_headers_are_refused(fixture: &dyn Fixture) {
     let (near, far) = test_nodes(fixture);
     let service = unique("/truncated");
@@ -403,7 +404,7 @@ pub fn truncated_headers_are_refused(fixture: &dyn Fixture) {
     for size in [4, 5, 12, 16] {
         hostile.publish(&patterned(size, 0));
     }
-    hostile.publish(&patterned(20, 0)); // long enough, but addressed to no client
+    hostile.publish(&patterned(20, 0)); // this is long enough, but it is not addressed to any client
     hostile.publisher.wait_for_all_acked(std::time::Duration::from_secs(60)).unwrap();
     let asked = client.ask(1);
     server.answer_one(0);

@@ -15,7 +15,7 @@ use crate::harness::{
     while_publishing,
 };
 
-/// A thousand reliable messages arrive once each, in order, with consecutive numbers.
+/// A thousand reliable messages arrive exactly once, in order, and with consecutive numbers.
 pub fn reliable_messages_arrive_in_order(fixture: &dyn Fixture) {
     let (near, far) = test_nodes(fixture);
     let topic = unique("/reliable");
@@ -33,7 +33,7 @@ pub fn reliable_messages_arrive_in_order(fixture: &dyn Fixture) {
     assert!(subscription.subscription.take().unwrap().is_none());
 }
 
-/// Numbers also count messages that the engine did not have to send.
+/// The numbers also count messages that the engine did not have to send.
 pub fn skipped_messages_count(fixture: &dyn Fixture) {
     let (near, far) = test_nodes(fixture);
     let topic = unique("/skipped");
@@ -47,7 +47,7 @@ pub fn skipped_messages_count(fixture: &dyn Fixture) {
     }
 }
 
-/// Best-effort messages may be lost, but not all of them. Those that arrive are in order.
+/// Best-effort messages may be lost, but not all of them. The messages that arrive are in order.
 pub fn best_effort_messages_arrive(fixture: &dyn Fixture) {
     let (near, far) = test_nodes(fixture);
     let topic = unique("/best_effort");
@@ -78,7 +78,8 @@ pub fn sizes_are_kept(fixture: &dyn Fixture) {
     }
 }
 
-/// Samples of 300 KB to 4 MB arrive complete, even if several are being sent at once.
+/// Samples of 300 KB to 4 MB arrive complete, even if several samples are being sent at the same
+/// time.
 pub fn large_messages_arrive_whole(fixture: &dyn Fixture) {
     let (near, far) = test_nodes(fixture);
     let topic = unique("/large");
@@ -121,7 +122,7 @@ pub fn aborted_fill_publishes_nothing(fixture: &dyn Fixture) {
     assert_eq!(subscription.next_number(), 5);
 }
 
-/// Messages carry their sender, their time, and whether the sender belongs to the same session.
+/// Messages contain their sender, their time, and whether the sender belongs to the same session.
 pub fn message_information(fixture: &dyn Fixture) {
     let (near, far) = test_nodes(fixture);
     let topic = unique("/information");
@@ -227,8 +228,8 @@ pub fn local_publications_can_be_ignored(fixture: &dyn Fixture) {
     }
 }
 
-/// Several threads publish, with their own publishers and with a shared one. No message is lost or
-/// mixed up.
+/// Several threads publish with their own publishers and with a shared publisher. No message is
+/// lost or mixed up.
 pub fn concurrent_publishers(fixture: &dyn Fixture) {
     const THREADS: u32 = 4;
     const EACH: u32 = 200;
@@ -305,8 +306,8 @@ pub fn asynchronous_publishing(fixture: &dyn Fixture) {
     assert_eq!(publisher.publisher.dropped_messages(), 0);
     let began = Instant::now();
     drop(publisher);
-    // On a very busy machine, the time for the remaining messages may run out. Then only the
-    // earlier messages are checked.
+    // On a very busy machine, there may not be enough time for the remaining messages. In that
+    // case, only the earlier messages are checked.
     if began.elapsed() < Duration::from_secs(1) {
         (0..1000).for_each(|number| assert_eq!(subscription.next_number(), number));
     } else {
@@ -314,8 +315,8 @@ pub fn asynchronous_publishing(fixture: &dyn Fixture) {
     }
 }
 
-/// When the queue is full, the oldest messages are dropped and counted. The sent and the dropped
-/// messages add up to all messages.
+/// When the queue is full, the oldest messages are dropped and counted. The numbers of sent and
+/// dropped messages add up to the number of all messages.
 pub fn asynchronous_publishing_counts_drops(fixture: &dyn Fixture) {
     const MESSAGES: u32 = 300;
     let (near, far) = test_nodes(fixture);
@@ -340,8 +341,8 @@ pub fn asynchronous_publishing_counts_drops(fixture: &dyn Fixture) {
     assert_eq!(received.len() as u64 + dropped, u64::from(MESSAGES));
 }
 
-/// A subscription that takes messages only when it is notified finds every message, however
-/// publishing and taking interleave. A slow subscription gets the number of messages that it has
+/// A subscription that takes messages only when it is notified finds every message, no matter how
+/// publishing and taking alternate. A slow subscription gets the number of messages that it has
 /// missed.
 pub fn readiness_is_never_lost(fixture: &dyn Fixture) {
     let (near, far) = test_nodes(fixture);
@@ -350,7 +351,7 @@ pub fn readiness_is_never_lost(fixture: &dyn Fixture) {
     let subscription = far.subscription(&topic, QosProfile::keep_all());
     matched(&publisher, &subscription);
     // Publishing and taking alternate strictly: each message is published after the previous
-    // message was taken, so each needs its own notification.
+    // message has been taken. So each message needs its own notification.
     let taken = NotificationCounter::new();
     let ring = taken.notify();
     let progress = AtomicU32::new(0);

@@ -1,11 +1,11 @@
 //! The part of the patch that makes a writer compute its addresses less often.
 //!
 //! Cyclone DDS computes the addresses of a writer again whenever a reader appears or disappears,
-//! and each time goes through all readers of the writer. If hundreds of endpoints share a topic,
-//! this is most of the cost of discovery and of the end of a process. A reader makes no difference
-//! to the addresses if another matched reader of the same participant has the same addresses, so
-//! the computation is skipped in that case. A writer with few readers always computes its
-//! addresses, so that it still chooses between one address and several as before.
+//! and each time examines all readers of the writer. If hundreds of endpoints share a topic, this
+//! is most of the cost of discovery and of the end of a process. A reader does not change the
+//! addresses if another matched reader of the same participant has the same addresses, so the
+//! computation is skipped in that case. A writer with few readers always computes its addresses, so
+//! that it still chooses between one address and several addresses in the same way as before.
 
 use crate::edit::Edit;
 

@@ -1,11 +1,11 @@
 //! The part of the patch that keeps the receive buffers of other programs on this host from
 //! overflowing.
 //!
-//! Cyclone DDS asks the system for a large receive buffer. Fast DDS takes the usual 208 KiB, which
-//! holds three datagrams of 64 KB. When a message of 1 MB was sent at once over loopback, most of
-//! its datagrams were dropped there, and only arrived when they were repeated after several
-//! heartbeats. So a writer with such a reader on this host pauses after every two datagrams, for as
-//! long as the reader takes to read them.
+//! Cyclone DDS asks the system for a large receive buffer. Fast DDS uses the usual 208 KiB, which
+//! have room for three datagrams of 64 KB. When a message of 1 MB was sent without pauses over
+//! loopback, most of its datagrams were dropped there. They arrived only when they were sent again
+//! after several heartbeats. So if a writer has a reader with such a buffer on this host, it pauses
+//! after every two datagrams, for as long as the reader takes to read them.
 
 use crate::edit::Edit;
 

@@ -1,7 +1,7 @@
-//! Keeps finished builds of the library. Building Feros with other profiles and flags of Rust needs
-//! the same library each time, which takes most of a minute to compile.
+//! Stores finished builds of the library. A build of Feros with another profile or other flags of
+//! Rust needs the same library again, and to compile the library takes most of a minute.
 //!
-//! The variable `FEROS_CYCLONEDDS_CACHE` names a folder; without it, no build is kept.
+//! The variable `FEROS_CYCLONEDDS_CACHE` names a folder. Without this variable, no build is stored.
 
 use std::collections::hash_map::DefaultHasher;
 use std::ffi::OsString;
@@ -11,14 +11,15 @@ use std::process::Command;
 use std::{env, fs, io, process};
 
 const VARIABLE: &str = "FEROS_CYCLONEDDS_CACHE";
-/// The variables, besides the source, that the library depends on.
+/// The variables on which the library depends, in addition to its source.
 const MADE_WITH: &[&str] =
     &["TARGET", "CC", "CFLAGS", "CMAKE", "CMAKE_GENERATOR", "CMAKE_TOOLCHAIN_FILE"];
 /// The parts of an installed library that are kept.
 const KEPT: &[&str] = &["include", "lib"];
 
-/// Returns the folder in which the library of this source is installed: the folder in the cache if
-/// it exists, otherwise the folder that `build` returns. `options` are the options of the build.
+/// Returns the folder in which the library of this source is installed. This is the folder in the
+/// cache if it exists, and otherwise the folder that `build` returns. `options` are the options of
+/// the build.
 pub(crate) fn installed(
     source: &Path,
     options: &[&str],
@@ -33,8 +34,8 @@ pub(crate) fn installed(
         println!("cargo::rerun-if-changed={}", kept.display());
         return Ok(kept);
     }
-    // The folder in the cache is newer than this run of the build script, so cargo would see it as
-    // a change. Therefore this run returns the folder of the build.
+    // The folder in the cache is newer than this run of the build script, so cargo would regard it
+    // as a change. Therefore, this run returns the folder of the build.
     let installed = build();
     keep(&installed, &kept)?;
     Ok(installed)
@@ -75,7 +76,7 @@ fn key(source: &Path, options: &[&str]) -> io::Result<u64> {
     Ok(hasher.finish())
 }
 
-/// The version text of a compiler; empty if it does not run.
+/// The version text of a compiler. It is empty if the compiler does not run.
 fn version(mut compiler: Command) -> Vec<u8> {
     compiler.arg("--version").output().map(|output| output.stdout).unwrap_or_default()
 }

@@ -1,11 +1,12 @@
-//! The part of the patch that keeps descriptors from programs that this process starts.
+//! The part of the patch that prevents programs started by this process from inheriting
+//! descriptors.
 //!
-//! The sockets of Cyclone DDS lacked the close-on-exec flag. A program that a process started
-//! therefore kept the process's ports and the datagrams that arrived there, even after the process
-//! had ended, and looked like a participant of its domain. The two descriptors of the thread that
-//! waits for sockets got the flag only shortly after they were created; in between, another thread
-//! could start a program. The patch does not cover the sockets that TCP would accept, because TCP
-//! is not built.
+//! The sockets of Cyclone DDS did not have the close-on-exec flag. So a program that a process
+//! started kept the ports of the process and the datagrams that arrived there, even after the
+//! process had ended, and it looked like a participant of the domain. The two descriptors of the
+//! thread that waits for sockets got the flag only a short time after they were created; in that
+//! time, another thread could start a program. The patch does not cover the sockets that TCP would
+//! accept, because TCP is not built.
 
 use crate::edit::Edit;
 

@@ -1,12 +1,14 @@
-//! The part of the patch that keeps samples that arrive before their writer is known.
+//! The part of the patch that stores samples that arrive before their writer is known.
 //!
-//! The receiving thread puts announcements into a queue; the thread of that queue makes writers
-//! known and matches them. A participant that had found our reader could publish at once, so its
-//! data could arrive while the writer was still unknown or being matched. Best-effort readers then
-//! lost the first samples. Now `engine/feros_early.c` keeps such samples until the writer is
-//! matched; the receiving thread then handles them as if they arrived at that time.
+//! The receiving thread puts announcements into a queue, and the thread of that queue makes writers
+//! known and matches them. A participant that had found our reader could publish immediately, so
+//! its data could arrive while the writer was still unknown or being matched. Best-effort readers
+//! then lost the first samples. With the patch, `engine/feros_early.c` stores such samples until
+//! the writer is matched. The receiving thread then handles them as if they had arrived at that
+//! time.
 //!
-//! Reliable readers need no kept samples, since writers send them the missing samples again.
+//! Reliable readers do not need stored samples, because writers send them the missing samples
+//! again.
 
 use crate::edit::Edit;
 

@@ -1,4 +1,4 @@
-//! One edit to one file of the source of Cyclone DDS.
+//! One edit of one file in the source of Cyclone DDS.
 
 /// An edit that replaces a text that occurs exactly `times` times.
 pub(crate) struct Edit {

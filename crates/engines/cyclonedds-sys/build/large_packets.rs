@@ -1,16 +1,16 @@
-//! The part of the patch that makes packets to addresses of this host as large as loopback allows,
-//! while packets that leave the host keep the configured sizes.
+//! The part of the patch that makes packets to addresses of this host as large as loopback allows.
+//! Packets that leave the host keep the configured sizes.
 //!
-//! Fragments have one size for all readers (`FragmentSize`), but a DATA_FRAG submessage may contain
-//! several fragments (`fragmentsInSubmessage`), and the engine can read such submessages. A writer
-//! keeps the addresses of its readers on this host (`as_here`) apart from the addresses of its
-//! other readers (`as_far`). It sends a large sample to both groups, each time with as many
-//! fragments per packet as the addresses allow. Repetitions go to one reader, and that reader's
-//! address decides.
+//! Fragments have the same size for all readers (`FragmentSize`), but a DATA_FRAG submessage may
+//! contain several fragments (`fragmentsInSubmessage`), and the engine can read such submessages. A
+//! writer stores the addresses of its readers on this host (`as_here`) separately from the
+//! addresses of its other readers (`as_far`). It sends a large sample to both groups, and in each
+//! case puts as many fragments into a packet as the addresses allow. A repetition is sent to one
+//! reader, so the address of that reader decides.
 //!
-//! Large samples go to the readers of this host one by one, never by multicast, which would also
-//! leave the host. For a megabyte, this means seventeen packets to each reader instead of 700
-//! packets to all.
+//! Large samples are sent to the readers of this host one by one, and never by multicast, because a
+//! multicast would also leave the host. For a megabyte, this means seventeen packets to each
+//! reader, and not 700 packets to all readers together.
 
 use crate::edit::Edit;
 
@@ -213,8 +213,8 @@ void ddsi_rebuild_writer_addrset (struct ddsi_writer *wr)
         times: 1,
         replacement: "  wr->as = ddsi_compute_writer_addrset (wr);\n  ddsi_unref_addrset (oldas);\n  split_writer_addrset (wr);\n",
     },
-    // The addresses of readers on other hosts, chosen in the same way as the engine chooses the
-    // addresses of all readers.
+    // The addresses of readers on other hosts, which are chosen in the same way as the engine
+    // chooses the addresses of all readers.
     Edit {
         file: "src/core/ddsi/src/ddsi__wraddrset.h",
         anchor: "struct ddsi_addrset *ddsi_compute_writer_addrset (const struct ddsi_writer *wr);\n",
@@ -420,7 +420,7 @@ static void create_HeartbeatFrag (struct ddsi_writer *wr, struct ddsi_addrset *a
 
 static void transmit_sample_unlocks_wr (",
     },
-    // Fragments that are sent again, or to a late reader.
+    // Fragments that are sent again, or that are sent to a late reader.
     Edit {
         file: "src/core/ddsi/src/ddsi_transmit.c",
         anchor: "  if (!isnew && nfrags > gv->config.max_frags_in_rexmit_of_sample)\n",

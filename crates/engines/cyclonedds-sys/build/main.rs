@@ -2,9 +2,9 @@
 //! applies the patch of `patch.rs`, adds the files of `engine`, runs CMake, and compiles our shim
 //! with the library's headers.
 //!
-//! Crates that depend on this one find the installed headers and library as
-//! `DEP_FEROS_DDSC_INCLUDE`, `DEP_FEROS_DDSC_LIB` and the shim's own header directory as
-//! `DEP_FEROS_DDSC_SHIM` in their build scripts.
+//! Crates that depend on this crate find the installed headers and the library as
+//! `DEP_FEROS_DDSC_INCLUDE` and `DEP_FEROS_DDSC_LIB` in their build scripts. The shim's own header
+//! directory is `DEP_FEROS_DDSC_SHIM`.
 
 mod addresses;
 mod bursts;
@@ -86,8 +86,8 @@ fn run() -> Result<(), String> {
     Ok(())
 }
 
-/// Fails with one sentence that says which tool is missing and how to get it, before CMake would
-/// fail less clearly.
+/// Fails with a sentence that says which tool is missing and how to get it. Without this check,
+/// CMake would fail with a less clear message.
 fn require_tools() -> Result<(), String> {
     let cmake = env::var("CMAKE").unwrap_or_else(|_| "cmake".into());
     if !runs(&cmake) {
@@ -145,7 +145,8 @@ fn add_own_files(to: &Path) -> Result<(), String> {
 fn copy(from: &Path, to: &Path, relative: &Path) -> Result<(), String> {
     let say = |error: io::Error| format!("Copying {} failed: {error}", from.display());
     if from.is_dir() {
-        // The upstream test folders are half of the tree and are not built, so stubs replace them.
+        // The upstream test folders are half of the tree, and they are not built, so this script
+        // replaces them with stubs.
         if relative.file_name().is_some_and(|name| name == "tests" || name == "xtests") {
             return stub_tests(to).map_err(say);
         }
@@ -164,8 +165,8 @@ fn stub_tests(to: &Path) -> io::Result<()> {
     write_if_changed(&to.join("CMakeLists.txt"), b"# left out: tests are not built\n")
 }
 
-/// Writes a file only if its content changes. Unchanged files keep their time stamps, so running
-/// this script again does not compile everything again.
+/// Writes a file only if its content changes. Unchanged files keep their time stamps, so that
+/// another run of this script does not cause everything to be compiled again.
 fn write_if_changed(path: &Path, content: &[u8]) -> io::Result<()> {
     if fs::read(path).is_ok_and(|existing| existing == content) {
         return Ok(());
@@ -176,7 +177,7 @@ fn write_if_changed(path: &Path, content: &[u8]) -> io::Result<()> {
     fs::write(path, content)
 }
 
-/// The CMake options that leave out parts of the library.
+/// The CMake options that exclude parts of the library.
 const OFF: &[&str] = &[
     "BUILD_SHARED_LIBS",
     "BUILD_IDLC",

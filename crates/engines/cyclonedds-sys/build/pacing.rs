@@ -1,11 +1,12 @@
-//! The part of the patch that slows a publisher of large messages down to the rate of a link.
+//! The part of the patch that slows down a publisher of large messages to the rate of a link.
 //!
-//! A writer that keeps only the last messages sends each new message at once. A full link drops a
-//! part of each message, so none is complete before the history drops it. Therefore, while
-//! fragments are being repeated, a write of a sample of several fragments waits until a reader on
-//! another host lacks less than half of the history. A write does not wait for a silent reader, and
-//! never for more than a second. It does not wait either while another remote reader keeps up or
-//! while a reader exists on this host, so a remote viewer does not slow a robot down.
+//! A writer that keeps only the last messages sends each new message immediately. A full link drops
+//! a part of each message, so no message is complete before the history drops it. Therefore, while
+//! fragments are being repeated, a write of a sample with several fragments waits until a reader on
+//! another host has received more than half of the history. A write does not wait for a silent
+//! reader, and never waits for more than a second. It also does not wait while another remote
+//! reader receives everything in time, or while there is a reader on this host. So a remote viewer
+//! does not slow down a robot.
 
 use crate::edit::Edit;
 

@@ -1,78 +1,83 @@
-//! The patch that Feros applies to Cyclone DDS. It consists of anchored edits: each anchor must
-//! occur in its file exactly as often as the edit says, or the build fails. A new upstream version
-//! can therefore never be built without the patch or with a part of it.
+//! The patch that Feros applies to Cyclone DDS. It consists of edits with anchors. Each anchor must
+//! occur in its file exactly as often as the edit says; otherwise, the build fails. So a new
+//! upstream version can never be built without the patch or with only a part of it.
 //!
-//! The patch adds two last, optional serdata operations. `add_inline_qos` is called where DATA and
-//! DATA_FRAG are made, because services need the request's identity there. `received_from` gives a
-//! received sample its writer and number (the packet's own header does not, since participants of
-//! one process share packets), and the address from which its datagrams came, if it is a single
-//! address. The patch also adds the participant's GUID to the discovery of endpoints, because stock
-//! ROS 2 tools need it to name the node of an endpoint.
+//! The patch adds two optional serdata operations at the end. `add_inline_qos` is called where DATA
+//! and DATA_FRAG are made, because services need the identity of the request there. `received_from`
+//! gives a received sample its writer and number (the header of the packet does not contain these,
+//! because participants of one process share packets), and the address from which its datagrams
+//! arrived, if it is a single address. The patch also adds the GUID of the participant to the
+//! discovery of endpoints, because stock ROS 2 tools need it to name the node of an endpoint.
 //!
-//! Discovery between processes with several participants is repaired. The discovery readers of all
-//! local participants but one skip the announcements that a new remote participant has already
-//! made, because that one participant receives them. If that one was deleted in the meantime, the
-//! others never learned of the endpoints. Now readers skip announcements only once these have been
-//! received. In addition, a reliable volatile reader took all samples that a Fast DDS writer had
-//! sent before its first heartbeat for history, even samples for this very reader that were still
-//! on the way (as fragments, or lost and to be repeated). Requests of a service, or a first image,
-//! never arrived. Now the reader waits for such samples.
+//! Discovery between processes with several participants is repaired. If a new remote participant
+//! has already made announcements, only one local participant receives them, and the discovery
+//! readers of all other local participants skip them. If that one participant was deleted in the
+//! meantime, the others never learned of the endpoints. With the patch, readers skip announcements
+//! only after these have been received. In addition, if a Fast DDS writer had sent samples before
+//! its first heartbeat, a reliable volatile reader regarded all of them as history. This was wrong
+//! for samples that were sent to this reader but had not arrived yet (as fragments, or because they
+//! were lost and had to be repeated). So requests of a service, or a first image, never arrived.
+//! With the patch, the reader waits for such samples.
 //!
-//! A GAP for a message of several fragments that had left the history made a Fast DDS reader loop
-//! forever in its take, if the reader had some of the fragments. Now a heartbeat with the first
-//! message of the history precedes each GAP; when it arrives, the reader drops its parts of older
-//! messages.
+//! If a Fast DDS reader had some fragments of a message, and a GAP reported that this message had
+//! left the history, the reader looped forever in its take. With the patch, a heartbeat with the
+//! first message of the history precedes each GAP. When this heartbeat arrives, the reader drops
+//! its parts of older messages.
 //!
-//! Reading the matches copied the other side's QoS without the lock under which discovery replaces
-//! its USER_DATA. It also waited for any write that was waiting for room. Now it takes the lock of
-//! the QoS, and pins the entity instead of locking it.
+//! Reading the matches copied the QoS of the other side without the lock under which discovery
+//! replaces its USER_DATA. It also waited for each write that was waiting for room. With the patch,
+//! it takes the lock of the QoS, and pins the entity and does not lock it.
 //!
-//! Without multicast, a participant whose lease ran out was called again only after 30 seconds. Two
-//! participants that had been apart, or one of which had been stopped, did not hear each other for
-//! that long. Now the first call follows after half a second, and each further call after twice the
-//! previous time.
+//! Without multicast, a participant whose lease had expired was called again only after 30 seconds.
+//! If two participants had been separated, or if one of them had been stopped, they did not hear
+//! each other for that time. With the patch, the first call follows after half a second, and each
+//! further call follows after twice the previous time.
 //!
-//! A full reliable reader (RESOURCE_LIMITS) blocked first the thread that delivers to all readers
-//! of the process, and then the receiving thread, so a callback that waited for a service could
-//! wait forever. Now such a reader accepts no further samples from its writers, as if they were
-//! lost on the way, and requests them again once it has room. A writer that keeps all messages is
-//! slowed down in this way. The limit also covers the bytes, at most 64 MiB. A writer of the same
-//! process delivers to the reader itself, and checks for room first.
+//! A full reliable reader (RESOURCE_LIMITS) first blocked the thread that delivers to all readers
+//! of the process, and then the receiving thread. So a callback that waited for a service could
+//! wait forever. With the patch, such a reader does not accept any further samples from its
+//! writers, as if the samples were lost in the network, and it requests them again when it has
+//! room. This slows down a writer that keeps all messages. The limit also applies to the bytes,
+//! which are at most 64 MiB. A writer of the same process delivers to the reader itself, and checks
+//! first whether there is room.
 //!
-//! Two more waits are possible. The first waits until a single reader has acknowledged. The engine
-//! can do that, but only offers to wait for all readers, including killed readers until they are
-//! forgotten. The wait also requests the acknowledgement, since the engine requests none while
-//! samples follow each other within a few milliseconds. The second wait ends when another
-//! participant has acknowledged the announcement of a reader. Without this wait, a client that
-//! calls too early may get no reply, since the server does not know yet where to send replies.
+//! The patch adds two more waits. The first wait ends when one given reader has acknowledged. The
+//! engine can do this, but it offers only to wait for all readers, which includes killed readers
+//! until they are forgotten. The wait also requests the acknowledgement, because the engine does
+//! not request any while samples follow each other within a few milliseconds. The second wait ends
+//! when another participant has acknowledged the announcement of a reader. Without this wait, a
+//! client that calls too early may get no reply, because the server does not know yet where to send
+//! replies.
 //!
-//! The engine kept the key of each known endpoint, local or remote, twice for the lifetime of the
-//! endpoint: once with the whole announcement, and once with room for a whole QoS. Now it keeps
-//! only the keys, which saves 0.7 KB per endpoint.
+//! For each known endpoint, local or remote, the engine stored the key twice during the lifetime of
+//! the endpoint: once with the whole announcement, and once with room for a whole QoS. With the
+//! patch, it stores only the keys, which saves 0.7 KB for each endpoint.
 //!
-//! The time and the inline QoS are sent with every fragment, not only with the first. Fast DDS
-//! takes both from the fragment that arrives first. If that was not the first fragment, a client
-//! took the large reply to another client's request for its own reply. In addition, a reader that
-//! missed a writer's first heartbeat requests one with an empty ACKNACK. Fast DDS answers at once
-//! only if this ACKNACK has base 0 and a count above 0; otherwise it waits for its period of one to
-//! three seconds, during which stock nodes are unknown.
+//! The time and the inline QoS are sent with every fragment, and not only with the first fragment,
+//! because Fast DDS takes both from the fragment that arrives first. If this was not the first
+//! fragment of the sample, a client regarded the large reply to another client's request as its own
+//! reply. In addition, a reader that missed the first heartbeat of a writer requests a heartbeat
+//! with an empty ACKNACK. Fast DDS answers immediately only if this ACKNACK has base 0 and a count
+//! above 0. Otherwise, it waits for its period of one to three seconds, during which stock nodes
+//! are unknown.
 //!
 //! The addresses of writers are computed less often (`addresses`), and packets to addresses of this
 //! host are larger (`large_packets`).
 //!
-//! Repeated requests wait while an answer is on its way (`requests`). Publishers that send more
-//! than a full link carries are slowed down (`pacing`), and so are bursts that small receive
-//! buffers cannot hold (`bursts`).
+//! Repeated requests wait while an answer may still arrive (`requests`). Publishers that send more
+//! than a full link carries are slowed down (`pacing`), and bursts that do not fit into small
+//! receive buffers are also slowed down (`bursts`).
 //!
-//! Best-effort samples that would reach the other side of a full link only in part are left out
-//! (`rate_control`).
+//! If only a part of a best-effort sample would reach the other side of a full link, the sample is
+//! not sent (`rate_control`).
 //!
-//! Samples that arrive before their writer is known are kept for a moment (`early`).
+//! Samples that arrive before their writer is known are stored for a short time (`early`).
 //!
-//! Programs that the process starts no longer inherit its descriptors (`descriptors`).
+//! Programs that the process starts do not inherit its descriptors any longer (`descriptors`).
 //!
-//! The process ended if a peer's address could not be resolved, or if the system refused the
-//! priority of a thread. Both depend on the environment, and now only cause a warning.
+//! The process ended if the address of another participant could not be resolved, or if the system
+//! refused the priority of a thread. Both depend on the environment. With the patch, they cause
+//! only a warning.
 
 use std::path::Path;
 use std::sync::Mutex;
@@ -134,8 +139,8 @@ const EDITS: &[Edit] = &[
         file: "CMakeLists.txt",
         anchor: "project(CycloneDDS VERSION 11.0.0 LANGUAGES C CXX)",
         times: 1,
-        // C++ is only needed for a plug-in that we leave out. Naming it here would require a C++
-        // compiler.
+        // C++ is needed only for a plug-in that is not built. If C++ were named here, a C++
+        // compiler would be required.
         replacement: "project(CycloneDDS VERSION 11.0.0 LANGUAGES C)",
     },
     Edit {
@@ -256,7 +261,8 @@ const EDITS: &[Edit] = &[
         file: "src/core/ddsi/src/ddsi_receive.c",
         anchor: "    gap_end_seq = lastseq + 1;\n",
         times: 1,
-        // The gap ends where the writer itself announces which samples are history.
+        // The gap ends at the sample up to which the writer itself announces its samples as
+        // history.
         replacement: "    gap_end_seq = lastseq + 1;\n    /* Feros: Fast DDS sends a volatile reader GAPs for all samples from before the match, so the rest is awaited. */\n    if (ddsi_vendor_is_eprosima (pwr->c.vendor) && pwr->n_readers_out_of_sync == 0)\n      gap_end_seq = firstseq;\n",
     },
     Edit {
@@ -585,7 +591,7 @@ pub(crate) fn apply(file: &Path, content: Vec<u8>) -> Result<Vec<u8>, String> {
     Ok(text.into_bytes())
 }
 
-/// Checks that every edit found its file.
+/// Checks that every edit has found its file.
 pub(crate) fn all_used() -> Result<(), String> {
     let used = USED.lock().map_err(|_| "poisoned".to_owned())?;
     match edits().enumerate().find(|(index, _)| !used.contains(index)) {

@@ -1,14 +1,14 @@
 //! The part of the patch that adapts best-effort writers to a full link.
 //!
-//! A best-effort writer gets no feedback from its readers, so a full link drops a few fragments of
-//! each large sample, and hardly any sample arrives complete. While samples arrive in part or not
-//! at all, a Feros reader reports to a Feros writer on another host how much arrived, in a
-//! submessage of Feros. The writer then leaves out whole samples, which readers count as lost by
-//! their numbers. `engine/feros_rate_control.c`, which is independent of the engine, decides how
-//! much is left out.
+//! A best-effort writer gets no feedback from its readers. So a full link drops a few fragments of
+//! each large sample, and almost no sample arrives complete. While samples arrive only in part or
+//! not at all, a Feros reader uses a submessage of Feros to report to a Feros writer on another
+//! host how much has arrived. The writer then omits whole samples. Readers count them as lost
+//! because their numbers are missing. `engine/feros_rate_control.c`, which is independent of the
+//! engine, decides how much is omitted.
 //!
-//! Stock nodes neither send nor receive reports. The writer leaves nothing out while it has a
-//! reader on this host, a reader on another host that gets all samples, or a reliable reader.
+//! Stock nodes neither send nor receive reports. The writer omits nothing while it has a reader on
+//! this host, a reader on another host that gets all samples, or a reliable reader.
 
 use crate::edit::Edit;
 
@@ -210,7 +210,7 @@ static int handle_submsg_sequence
       case DDSI_RTPS_SMID_INFO_REPLY:
 ",
     },
-    // The samples that a writer leaves out.
+    // The samples that a writer omits.
     Edit {
         file: "src/core/ddsi/src/ddsi_transmit.c",
         anchor: "#include \"ddsi__vendor.h\"\n",

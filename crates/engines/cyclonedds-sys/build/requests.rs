@@ -1,17 +1,18 @@
-//! The part of the patch that lets a reader request samples again only when an answer could have
-//! arrived.
+//! The part of the patch that lets a reader request samples again only when an answer could already
+//! have arrived.
 //!
 //! A reader requests missing samples. It requests them again after a configured time, or when the
-//! writer sends a heartbeat after an answer. If packets wait in the queue of a full link, or have a
-//! long way, an answer takes longer than that: readers requested the same samples up to twenty
-//! times, and the link was full of repetitions. Now `engine/feros_requests.c`, which is independent
-//! of the engine, decides when the reader requests samples again.
+//! writer sends a heartbeat after an answer. If packets wait in the queue of a full link, or if
+//! their way is long, an answer takes longer than that. Readers then requested the same samples up
+//! to twenty times, and the link was full of repetitions. With the patch,
+//! `engine/feros_requests.c`, which is independent of the engine, decides when the reader requests
+//! samples again.
 //!
-//! Samples of one fragment are requested as often as before. They are small, and on a link with
-//! much loss, frequent requests make them arrive sooner.
+//! Samples with only one fragment are requested as often as before. They are small, and on a link
+//! with high loss, frequent requests make them arrive sooner.
 //!
-//! A reader requested the fragments of incomplete samples one sample at a time, with a round trip
-//! for each. Now it requests the fragments of several samples at once.
+//! A reader requested the fragments of incomplete samples for one sample at a time, with a round
+//! trip for each sample. With the patch, it requests the fragments of several samples together.
 
 use crate::edit::Edit;
 
@@ -84,7 +85,7 @@ static enum ddsi_add_acknack_result get_acknack_info (",
         times: 3,
         replacement: "ddsrt_mtime_add_duration (rwn->t_last_nack, request_wait (pwr, rwn, gv->config.nack_delay))",
     },
-    // Requests fragments of several samples at once.
+    // Requests the fragments of several samples together.
     Edit {
         file: "src/core/ddsi/src/ddsi_acknack.c",
         anchor: "static struct ddsi_xmsg *make_and_resched_acknack (",

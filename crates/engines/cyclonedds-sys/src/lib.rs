@@ -1,12 +1,12 @@
 //! Cyclone DDS 11, built from source with the patch that Feros needs. The bindings are written by
 //! hand.
 //!
-//! Only what the Feros engine uses is declared here, so no libclang is needed. `shim/layout.c`
-//! compares the structs of the public C API that are repeated here with the originals when this
-//! crate is built. Samples and everything private to Cyclone DDS stay behind `shim/feros_shim.h`.
-//! Names and meanings are those of `dds.h`.
+//! Only the items that the Feros engine uses are declared here, so no libclang is needed. Some
+//! structs of the public C API are repeated here; when this crate is built, `shim/layout.c`
+//! compares them with the originals. Samples, and everything that is private to Cyclone DDS, are
+//! accessed only through `shim/feros_shim.h`. Names and meanings are those of `dds.h`.
 //!
-//! Build scripts of dependent crates find headers and library as `DEP_FEROS_DDSC_INCLUDE`,
+//! Build scripts of dependent crates find the headers and the library as `DEP_FEROS_DDSC_INCLUDE`,
 //! `DEP_FEROS_DDSC_LIB` and `DEP_FEROS_DDSC_SHIM`.
 //!
 //! # Invariants
@@ -24,7 +24,7 @@ pub type dds_time_t = i64;
 pub type dds_duration_t = i64;
 pub type dds_instance_handle_t = u64;
 
-/// No time limit.
+/// This value means that there is no time limit.
 pub const DDS_INFINITY: dds_duration_t = i64::MAX;
 pub const DDS_LENGTH_UNLIMITED: i32 = -1;
 
@@ -151,7 +151,7 @@ pub type on_liveliness_lost_fn =
 pub type on_liveliness_changed_fn =
     unsafe extern "C" fn(dds_entity_t, dds_liveliness_changed_status_t, *mut c_void);
 
-/// The part of `dds_log_data_t` that is read: the message.
+/// The part of `dds_log_data_t` that is read, which is the message.
 #[repr(C)]
 pub struct dds_log_data_t {
     pub priority: u32,

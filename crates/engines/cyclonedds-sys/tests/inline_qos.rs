@@ -1,4 +1,5 @@
-//! The inline QoS parser reads what stock ROS 2 sends and survives malformed lists.
+//! Tests that the inline QoS parser reads what stock ROS 2 sends, and that malformed lists do not
+//! harm it.
 #![allow(clippy::unwrap_used)]
 
 use feros_cyclonedds_sys::{feros_find_related_identity, feros_identity};
@@ -91,7 +92,7 @@ fn random_lists_never_reach_behind_their_end() {
     for _ in 0..200_000 {
         let size = (random() % 96) as usize;
         let mut memory: Vec<u8> = (0..160).map(|_| random() as u8).collect();
-        // Ids and lengths that are likely to be valid, so that the parser does not stop early.
+        // The ids and lengths are likely to be valid, so that the parser does not stop early.
         for at in (0..size.saturating_sub(4)).step_by(4) {
             match random() % 8 {
                 0 => memory[at..at + 4].copy_from_slice(&[0x83, 0, 24, 0]),

@@ -1,6 +1,6 @@
-//! Rate control of best effort over simulated links: a full link carries whole samples, on a link
-//! that loses packets for other reasons, rate control does not cause further losses; and no report
-//! stops a writer.
+//! Tests the rate control of best effort over simulated links: a full link carries whole samples;
+//! on a link that loses packets for other reasons, rate control does not cause further losses; and
+//! no report stops a writer.
 #![allow(clippy::unwrap_used)]
 
 use std::collections::VecDeque;
@@ -46,8 +46,8 @@ struct Reader {
 }
 
 impl Reader {
-    /// Receives a part of a sample: `arrived` of its `fragments`, one after the other from `now`
-    /// on.
+    /// Receives a part of a sample, namely `arrived` of its `fragments`, one after the other
+    /// beginning at `now`.
     fn receive(
         &mut self,
         now: i64,
@@ -84,7 +84,7 @@ struct Link {
     seconds: i64,
 }
 
-/// 46 Mbit/s, a queue of 300 packets, and samples of 60 KB.
+/// A link with 46 Mbit/s, a queue of 300 packets, and samples of 60 KB.
 const WIRELESS: Link = Link {
     packets_per_second: |_| 3700.0,
     queue: 300.0,
@@ -94,7 +94,7 @@ const WIRELESS: Link = Link {
     seconds: 20,
 };
 
-/// The number of samples that were published, and of those that arrived whole.
+/// The number of samples that were published, and the number of samples that arrived complete.
 struct Outcome {
     published: usize,
     whole: usize,

@@ -1,5 +1,5 @@
-//! Requests for missing fragments over a simulated line. A slow line is kept busy with missing
-//! fragments, and the reader does not request fragments again that are still on the way.
+//! Tests requests for missing fragments over a simulated line. A slow line is kept busy with
+//! missing fragments, and the reader does not request a fragment again while it may still arrive.
 #![allow(clippy::unwrap_used)]
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -30,7 +30,7 @@ impl Reader {
         self.missing.keys().next().copied().unwrap_or(self.latest.0 + 1)
     }
 
-    /// Receives a fragment, and returns whether it is new.
+    /// Receives a fragment. Returns whether it is new.
     fn receive(&mut self, (seq, fragment): Fragment, fragments: u32, now: i64) -> bool {
         // SAFETY: the reference is valid for the call.
         unsafe { feros_requests_answer(&raw mut self.requests, seq, fragment, fragment, now) };
@@ -161,7 +161,7 @@ impl<T> Travelling<T> for VecDeque<(usize, T)> {
     }
 }
 
-/// A line of 54 Mbit/s with samples of 512 KB and a sender's buffer of 14 packets.
+/// A line with 54 Mbit/s, samples of 512 KB, and a send buffer of 14 packets.
 const SLOW: Line =
     Line { slot: 219_000, delay: 14, loss: 0.4, fragments: 391, ahead: 5, slots: 30_000 };
 
@@ -181,7 +181,7 @@ fn a_slow_line_that_loses_packets_is_kept_busy() {
 
 #[test]
 fn a_line_with_a_queue_carries_little_twice() {
-    // As many packets are on the way as take 22 and 75 ms.
+    // The delays are the number of packets that are sent in 22 ms and in 75 ms.
     for delay in [100, 340] {
         let Outcome { repeated, .. } = Line { delay, loss: 0.1, ..SLOW }.run();
         assert!(repeated < 0.05, "{delay} slots: {repeated} of what arrives was there already");

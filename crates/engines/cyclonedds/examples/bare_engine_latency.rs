@@ -76,7 +76,7 @@ fn send() {
         matched.wait();
     }
     for size in SIZES {
-        // The first samples, a tenth of `samples`, are warm-up.
+        // The first samples, which are a tenth of `samples`, only warm up the engine.
         for number in 0..samples + samples / 10 {
             std::thread::sleep(Duration::from_millis(5));
             let warm = number >= samples / 10;

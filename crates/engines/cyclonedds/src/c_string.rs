@@ -1,4 +1,4 @@
-//! Conversion of strings for C.
+//! Converts strings for C.
 
 use std::ffi::CString;
 

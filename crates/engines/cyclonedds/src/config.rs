@@ -1,6 +1,6 @@
-//! The engine's configuration. It is derived from the session's options and the interfaces of this
-//! host, so users need not write one. The user's own configuration (`CYCLONEDDS_URI`) is appended
-//! and takes precedence.
+//! The configuration of the engine. It is derived from the options of the session and the
+//! interfaces of this host, so users do not need to write a configuration. The user's own
+//! configuration (`CYCLONEDDS_URI`) is appended, and overrides ours.
 //!
 //! Sizes: the loopback interface loses no packets, so fragments and datagrams on it are as large as
 //! UDP allows. On a real network, both fit into an Ethernet MTU, because the loss of one IP
@@ -33,9 +33,9 @@ const LOOPBACK: Tuning = Tuning {
 /// An Ethernet packet has 1500 bytes, including the IP and UDP headers. A fragment leaves room for
 /// the RTPS headers.
 ///
-/// The send buffer is small because retransmitted fragments queue behind new ones in it. The usual
-/// buffer of 208 KiB takes 4 ms to send at 300 Mbit/s. In that time, the reader would request the
-/// same fragments repeatedly.
+/// The send buffer is small because retransmitted fragments wait in it after new fragments. The
+/// usual buffer of 208 KiB takes 4 ms to send at 300 Mbit/s. In that time, the reader would request
+/// the same fragments repeatedly.
 const NETWORK: Tuning = Tuning {
     datagram: 1_456,
     fragment: 1_344,
@@ -83,7 +83,7 @@ fn general(
 ) {
     xml.push_str("<General>");
     // Cyclone DDS would use the interfaces of both configurations, so our configuration names no
-    // interfaces if the user's does.
+    // interfaces if the user's configuration names some.
     if local_only && !user.contains("NetworkInterface") {
         xml.push_str("<Interfaces><NetworkInterface address=\"127.0.0.1\"/></Interfaces>");
     }
@@ -108,8 +108,8 @@ fn discovery(xml: &mut String, of: &Circumstances<'_>, local_only: bool) {
     let static_peers = crate::peers::addresses(of.options);
     xml.push_str("<Discovery>");
     let no_multicast = crate::multicast::is_impossible(of.interfaces);
-    // Without multicast, other sessions find this session only at ports that follow from its
-    // participant index.
+    // Without multicast, other sessions can find this session only at the ports that are computed
+    // from its participant index.
     if local_only
         || no_multicast
         || *discovery_range == DiscoveryRange::Off
@@ -138,12 +138,12 @@ fn discovery(xml: &mut String, of: &Circumstances<'_>, local_only: bool) {
 }
 
 fn internal(xml: &mut String, user: &str, tuning: &Tuning) {
-    // Fast DDS notices that a participant or endpoint leaves only if the message about it contains
-    // the hash of the key. Without the hash, Fast DDS keeps the participant or endpoint until the
-    // lease of ten seconds ends, and until then fails to answer the next process on the same ports
-    // properly.
+    // Fast DDS notices that a participant or endpoint leaves only if the message about this
+    // contains the hash of the key. Without the hash, Fast DDS keeps the participant or endpoint
+    // until the lease of ten seconds ends, and until then does not answer the next process on the
+    // same ports properly.
     //
-    // A message of many fragments needs several rounds of heartbeat, request and retransmission,
+    // A message with many fragments needs several rounds of heartbeat, request and retransmission,
     // and a lossy network loses these packets as often as data. So the intervals between these
     // steps are short, and the reader repeats its request without waiting for a heartbeat.
     xml.push_str(
@@ -205,8 +205,8 @@ mod tests {
             !subnet.contains("NetworkInterface") && !subnet.contains("ParticipantIndex>auto"),
             "{subnet}"
         );
-        // Many VPN interfaces cannot multicast. Such an interface must not hide the other nodes of
-        // this host.
+        // Many VPN interfaces cannot multicast. Such an interface must not prevent this session
+        // from seeing the other nodes of this host.
         let tunnel =
             [interface("lo", true), Interface { multicast: false, ..interface("tun0", false) }];
         let without = made(&with_range(DiscoveryRange::Subnet), &tunnel, None);

@@ -14,7 +14,7 @@ pub(crate) struct Code(pub(crate) sys::dds_return_t);
 
 impl fmt::Display for Code {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // SAFETY: the function accepts any number and returns a static string.
+        // SAFETY: the function accepts any number, and returns a static string.
         let text = unsafe { CStr::from_ptr(sys::dds_strretcode(self.0)) };
         write!(f, "{:?} ({})", text.to_string_lossy(), self.0)
     }
@@ -25,8 +25,8 @@ pub(crate) fn check(code: sys::dds_return_t) -> Result<sys::dds_return_t, Code> 
     if code < 0 { Err(Code(code)) } else { Ok(code) }
 }
 
-/// An entity of the engine. Dropping it deletes the entity and waits until none of its listeners
-/// runs.
+/// An entity of the engine. Dropping this value deletes the entity, and waits until none of its
+/// listeners runs.
 #[derive(Debug)]
 pub(crate) struct Entity {
     handle: sys::dds_entity_t,
@@ -55,7 +55,7 @@ impl Entity {
         }
     }
 
-    /// Replaces the USER_DATA that the entity announces; the rest of its QoS does not change.
+    /// Replaces the USER_DATA that the entity announces. The rest of its QoS does not change.
     pub(crate) fn set_user_data(&self, user_data: &str) -> Result<(), Code> {
         let qos = crate::qos::Qos::user_data_only(user_data);
         // SAFETY: the entity and the QoS are alive; the engine copies the data that it keeps.
@@ -64,7 +64,7 @@ impl Entity {
 
     pub(crate) fn gid(&self) -> Result<Gid, Code> {
         let mut guid = sys::dds_guid_t::default();
-        // SAFETY: the handle is valid as long as `self`; `guid` is valid for writing.
+        // SAFETY: the handle is valid while `self` exists, and `guid` is valid for writing.
         check(unsafe { sys::dds_get_guid(self.handle, &raw mut guid) })?;
         Ok(Gid(guid.v))
     }
@@ -82,7 +82,7 @@ pub(crate) struct Listener(NonNull<sys::dds_listener_t>);
 
 impl Listener {
     pub(crate) fn new(arg: *const c_void) -> Self {
-        // SAFETY: the call has no preconditions; the engine only passes `arg` on.
+        // SAFETY: the call has no preconditions, and the engine only passes `arg` to the callbacks.
         let listener = unsafe { sys::dds_create_listener(arg.cast_mut()) };
         Self(NonNull::new(listener).expect("the engine aborts when it has no memory"))
     }
@@ -100,7 +100,7 @@ impl Drop for Listener {
     }
 }
 
-/// The data of a matched endpoint. Dropping it frees the data through the engine.
+/// The data of a matched endpoint. Dropping this value frees the data through the engine.
 pub(crate) struct MatchedEndpoint(NonNull<sys::dds_builtintopic_endpoint_t>);
 
 impl MatchedEndpoint {
@@ -120,12 +120,12 @@ impl MatchedEndpoint {
     }
 
     pub(crate) fn profile(&self) -> QosProfile {
-        // SAFETY: the pointer is not null and `self` owns it; the QoS lives as long as `self`.
+        // SAFETY: the pointer is not null, `self` owns it, and the QoS exists while `self` exists.
         unsafe { crate::qos::profile(self.0.as_ref().qos) }
     }
 
     pub(crate) fn user_data(&self) -> Vec<u8> {
-        // SAFETY: the pointer is not null and `self` owns it; the QoS lives as long as `self`.
+        // SAFETY: the pointer is not null, `self` owns it, and the QoS exists while `self` exists.
         unsafe { crate::qos::user_data(self.0.as_ref().qos) }
     }
 }

@@ -73,7 +73,7 @@ unsafe extern "C" fn on_participants(reader: sys::dds_entity_t, graph: *mut c_vo
     take_all(reader, |sample: &sys::dds_builtintopic_participant_t, alive| {
         let gid = Gid(sample.key.v);
         if alive {
-            // SAFETY: the sample's QoS lives as long as the sample.
+            // SAFETY: the QoS of the sample exists while the sample exists.
             graph.participant_appeared(gid, parse_enclave(&unsafe { qos::user_data(sample.qos) }));
         } else {
             graph.participant_left(gid);
@@ -97,7 +97,7 @@ fn on_endpoints(reader: sys::dds_entity_t, graph: &Graph, is_writer: bool) {
         if !alive {
             return graph.endpoint_left(gid);
         }
-        // SAFETY: a valid sample has both names and a QoS, which live as long as the sample.
+        // SAFETY: a valid sample has both names and a QoS, which exist while the sample exists.
         let endpoint = unsafe {
             WireEndpoint {
                 gid,
@@ -118,7 +118,7 @@ unsafe fn text(text: *const c_char) -> String {
     if text.is_null() {
         return String::new();
     }
-    // SAFETY: by the caller's contract.
+    // SAFETY: the caller guarantees this.
     unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
 }
 
@@ -129,7 +129,7 @@ fn take_all<T>(reader: sys::dds_entity_t, mut each: impl FnMut(&T, bool)) {
     loop {
         let mut samples = [std::ptr::null_mut::<c_void>(); BATCH];
         let mut infos = [sys::dds_sample_info_t::default(); BATCH];
-        // SAFETY: both arrays have room for the batch; null sample pointers ask the engine to lend
+        // SAFETY: both arrays have room for the batch. Null sample pointers ask the engine to lend
         // samples.
         let count = unsafe {
             sys::dds_take(reader, samples.as_mut_ptr(), infos.as_mut_ptr(), BATCH, BATCH as u32)
@@ -138,8 +138,8 @@ fn take_all<T>(reader: sys::dds_entity_t, mut each: impl FnMut(&T, bool)) {
             return;
         }
         for (sample, info) in samples.iter().zip(&infos).take(count as usize) {
-            // SAFETY: the engine has lent `count` samples of the topic's type; they are returned
-            // below.
+            // SAFETY: the engine has lent `count` samples of the topic's type, and they are
+            // returned below.
             if let Some(sample) = unsafe { sample.cast::<T>().as_ref() } {
                 each(
                     sample,

@@ -1,5 +1,5 @@
-//! The domains of this process. In each process, Cyclone DDS has one set of sockets and threads per
-//! domain id. All sessions of the domain share it.
+//! The domains of this process. In each process, Cyclone DDS has one set of sockets and threads for
+//! each domain id. All sessions of the domain share it.
 
 use feros_sync::{Mutex, MutexGuard};
 use std::collections::HashMap;
@@ -22,8 +22,8 @@ pub(crate) const ENGINE_VERSION: &str = "11.0.0";
 
 /// The limit on the memory of freed samples that a domain keeps for later samples, in bytes.
 const RETAINED_BYTES: usize = 32 << 20;
-/// The largest number of threads that a domain may have: three that receive, one for timed events,
-/// two that deliver, one that collects garbage, and one more that a configuration may add.
+/// The largest number of threads that a domain may have: three threads that receive, one for timed
+/// events, two that deliver, one that collects garbage, and one more that a configuration may add.
 const MOST_THREADS: usize = 8;
 /// The largest domain id whose ports exist.
 const LARGEST_DOMAIN_ID: u32 = 232;
@@ -34,7 +34,7 @@ pub(crate) struct Pool(NonNull<sys::feros_pool>);
 
 // SAFETY: the pool counts its references atomically and protects everything else with a mutex.
 unsafe impl Send for Pool {}
-// SAFETY: as above.
+// SAFETY: see above.
 unsafe impl Sync for Pool {}
 
 impl Pool {
@@ -51,7 +51,8 @@ impl Pool {
 
 impl Drop for Pool {
     fn drop(&mut self) {
-        // SAFETY: this releases the reference that `new` got; samples hold their own references.
+        // SAFETY: this releases the reference that `new` has got. Samples hold their own
+        // references.
         unsafe { sys::feros_pool_unref(self.0.as_ptr()) }
     }
 }
@@ -198,7 +199,7 @@ fn create(
     }
 }
 
-/// Converts the engine's log to an error that names the cure.
+/// Converts the engine's log to an error that names how to solve the problem.
 fn explain(domain_id: u32, code: Code, said: &[String], user_configured: bool) -> OpenError {
     let detail = if said.is_empty() { code.to_string() } else { said.join("; ") };
     let lower = detail.to_lowercase();
@@ -231,8 +232,8 @@ fn explain(domain_id: u32, code: Code, said: &[String], user_configured: bool) -
     }
 }
 
-/// The engine's own log. Warnings and errors go to `tracing`. A thread can also collect the lines
-/// that it causes.
+/// The log of the engine. Its warnings and errors are passed to `tracing`. A thread can also
+/// collect the lines that it causes.
 mod log {
     use super::*;
     use std::cell::RefCell;
@@ -260,18 +261,18 @@ mod log {
         static COLLECTED: RefCell<Option<Vec<Line>>> = const { RefCell::new(None) };
     }
 
-    /// The limit on collected lines per call.
+    /// The limit on the number of lines that are collected for one call.
     const MAX_LINES: usize = 20;
-    /// The limit on logged lines per second. Further lines are only counted, since the engine
-    /// writes a line for each malformed message that it receives.
+    /// The limit on the number of lines that are logged in one second. Further lines are only
+    /// counted, because the engine writes a line for each malformed message that it receives.
     const MAX_PER_SECOND: u64 = 10;
 
-    /// The current second, the number of lines logged in it, and the number of lines left out since
-    /// the last logged line.
+    /// The current second, the number of lines that were logged in it, and the number of lines that
+    /// were omitted since the last logged line.
     static RATE: Mutex<(u64, u64, u64)> = Mutex::new((0, 0, 0));
 
-    /// Returns the number of lines left out before this line, or `None` if this line must be left
-    /// out, too.
+    /// Returns the number of lines that were omitted before this line, or `None` if this line must
+    /// also be omitted.
     pub(super) fn admit(second: u64) -> Option<u64> {
         let mut rate = RATE.lock();
         if rate.0 != second {
@@ -305,7 +306,7 @@ mod log {
     }
 
     unsafe extern "C" fn sink(_arg: *mut c_void, data: *const sys::dds_log_data_t) {
-        // SAFETY: the engine passes a record with a NUL-terminated message that lives during the
+        // SAFETY: the engine passes a record with a NUL-terminated message that exists during the
         // call.
         let (priority, message) = unsafe { ((*data).priority, CStr::from_ptr((*data).message)) };
         let text = message.to_string_lossy().trim().to_owned();

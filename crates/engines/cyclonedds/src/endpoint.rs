@@ -21,7 +21,7 @@ use crate::qos::Qos;
 use crate::sample::{SampleRef, Taken};
 use crate::topic::{Topic, failed};
 
-/// How long a write waits for room in a reader of this process; the intra-process transport waits
+/// How long a write waits for room in a reader of this process. The intra-process transport waits
 /// for the same time.
 const MAX_WAIT: Duration = Duration::from_secs(1);
 /// The interval between checks for room.
@@ -241,7 +241,7 @@ impl library::Writer for Writer {
         if let Some((guid, sequence_number)) = related.or_else(|| (skipped > 0).then(own)) {
             sample.set_related(&sys::feros_identity { guid, sequence_number });
         }
-        // SAFETY: the writer is alive; the call consumes the reference.
+        // SAFETY: the writer is alive. The call consumes the reference.
         let code = unsafe {
             let gid = &raw const self.base.gid.0;
             sys::feros_write(self.entity.handle(), sample.into_raw(), gid, number, stamp.0)
@@ -289,7 +289,7 @@ impl library::Writer for Writer {
     }
 
     fn is_acknowledged_by(&self, reader: Gid, timeout: Duration) -> bool {
-        // SAFETY: the writer is alive; the engine only compares the GUID.
+        // SAFETY: the writer is alive, and the engine only compares the GUID.
         let code = unsafe {
             sys::feros_wait_for_acks_of(self.entity.handle(), &raw const reader.0, nanos(timeout))
         };
@@ -340,7 +340,7 @@ impl library::Reader for Reader {
     }
 
     fn refused_samples(&self) -> u64 {
-        // SAFETY: the sertype lives as long as the topic.
+        // SAFETY: the sertype exists while the topic exists.
         unsafe { sys::feros_refused_samples(self.topic.sertype) }
     }
 }
@@ -348,7 +348,7 @@ impl library::Reader for Reader {
 /// Takes the oldest sample of a reader. The reader must be alive.
 pub(crate) fn take(reader: sys::dds_entity_t) -> Result<Option<Taken>, Code> {
     let (mut sample, mut publication) = (std::ptr::null_mut(), 0);
-    // SAFETY: the out parameters are valid; if the result is 1, this function owns the returned
+    // SAFETY: the out parameters are valid. If the result is 1, this function owns the returned
     // reference.
     let sample = unsafe {
         check(sys::feros_take(reader, &raw mut sample, &raw mut publication))?;

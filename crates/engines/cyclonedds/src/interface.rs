@@ -1,4 +1,4 @@
-//! The network interfaces of this host, as the engine lists them.
+//! The network interfaces of this host, as listed by the engine.
 
 use std::ffi::{CStr, c_char, c_void};
 
@@ -13,14 +13,14 @@ pub struct Interface {
     pub address: String,
     /// Whether the interface is switched on.
     pub up: bool,
-    /// Whether the interface only reaches this host.
+    /// Whether the interface reaches only this host.
     pub loopback: bool,
     /// Whether the interface can multicast.
     pub multicast: bool,
 }
 
-/// Returns the IPv4 interfaces of this host, as the engine lists them. Returns an empty list if
-/// they cannot be listed.
+/// Returns the IPv4 interfaces of this host, as listed by the engine. Returns an empty list if they
+/// cannot be listed.
 pub fn interfaces() -> Vec<Interface> {
     unsafe extern "C" fn add(
         name: *const c_char,
@@ -30,7 +30,7 @@ pub fn interfaces() -> Vec<Interface> {
         multicast: bool,
         arg: *mut c_void,
     ) {
-        // SAFETY: the shim passes two strings that live during the call, and `arg` is the vector
+        // SAFETY: the shim passes two strings that exist during the call, and `arg` is the vector
         // below.
         let (list, name, address) = unsafe {
             (&mut *arg.cast::<Vec<Interface>>(), CStr::from_ptr(name), CStr::from_ptr(address))

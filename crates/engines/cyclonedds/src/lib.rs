@@ -2,8 +2,8 @@
 //!
 //! The engine uses the wire protocol of stock ROS 2. Its services and clients work with those of
 //! rmw_fastrtps and of rmw_cyclonedds. It needs no configuration from the user: [`config`] derives
-//! one from the session's options and this host's interfaces. `CYCLONEDDS_URI` is appended to that
-//! configuration and takes precedence.
+//! a configuration from the options of the session and the interfaces of this host.
+//! `CYCLONEDDS_URI` is appended to that configuration, and overrides it.
 //!
 //! ```no_run
 //! use feros_engine::{Engine, SessionOptions};
@@ -12,10 +12,10 @@
 //! # Ok::<(), feros_engine::OpenError>(())
 //! ```
 //!
-//! A message travels as follows. `publish` lends memory from the engine's pool, the caller
-//! serializes the message into it, and the engine sends it from there. On the receiving side, the
-//! engine copies the message once, from the received datagrams into a contiguous sample, which
-//! `take` lends to the caller.
+//! A message is sent in the following way. `publish` lends memory from the engine's pool, the
+//! caller serializes the message into this memory, and the engine sends it from there. On the
+//! receiving side, the engine copies the message once, from the received datagrams into a
+//! contiguous sample, which `take` lends to the caller.
 //!
 //! # Invariants
 //!
@@ -73,8 +73,8 @@ impl Engine for CycloneEngine {
     }
 }
 
-/// The engine with a given configuration instead of `CYCLONEDDS_URI`. It is appended to the
-/// configuration that [`config`] derives, and takes precedence.
+/// The engine with a given configuration, which is used instead of `CYCLONEDDS_URI`. It is appended
+/// to the configuration that [`config`] derives, and overrides it.
 #[derive(Debug, Clone, Default)]
 pub struct ConfiguredCycloneEngine {
     /// The configuration in the format of Cyclone DDS: XML, or a `file://` URI.

@@ -1,5 +1,6 @@
-//! The remote endpoints that match an endpoint: as [`Match`] for users, and with their USER_DATA
-//! for services and clients. The latter list is cached, and read again only after a change.
+//! The remote endpoints that match an endpoint. They are given as [`Match`] for users, and with
+//! their USER_DATA for services and clients. The list with USER_DATA is cached, and is read again
+//! only after a change.
 
 use std::sync::Arc;
 
@@ -28,8 +29,8 @@ pub(crate) type Matches = Arc<[(Gid, EndpointData)]>;
 pub(crate) struct MatchCache(Mutex<Option<(u64, Matches)>>);
 
 impl MatchCache {
-    /// Returns the result of `list`. It comes from the cache if the `generation` of the matches has
-    /// not changed.
+    /// Returns the result of `list`. If the `generation` of the matches has not changed, the result
+    /// is from the cache.
     pub(crate) fn get(
         &self,
         generation: u64,

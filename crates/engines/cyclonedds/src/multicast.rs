@@ -1,5 +1,5 @@
-//! Warns once per process if multicast is impossible, so that a node would find no nodes on other
-//! hosts.
+//! Warns once in each process if multicast is impossible, because a node then finds no nodes on
+//! other hosts.
 
 use std::sync::Once;
 
@@ -9,7 +9,7 @@ use feros_engine::engine::LOG_TARGET;
 use crate::circumstances::Circumstances;
 use crate::interface::Interface;
 
-/// Warns, once per process, if a session relies on multicast for discovery and no interface can
+/// Warns, once in each process, if a session needs multicast for discovery and no interface can
 /// multicast.
 pub(crate) fn warn_if_impossible(of: &Circumstances<'_>) {
     static SAID: Once = Once::new();
@@ -18,8 +18,8 @@ pub(crate) fn warn_if_impossible(of: &Circumstances<'_>) {
     }
 }
 
-/// The interfaces that the engine uses by default: all interfaces that lead to a network, or the
-/// loopback interface if there are none of these.
+/// The interfaces that the engine uses by default. These are all interfaces that lead to a network.
+/// If there are no such interfaces, it is the loopback interface.
 fn used(interfaces: &[Interface]) -> Vec<&Interface> {
     let up = |loopback| {
         interfaces.iter().filter(move |interface| interface.up && interface.loopback == loopback)
@@ -28,7 +28,8 @@ fn used(interfaces: &[Interface]) -> Vec<&Interface> {
     if outward.is_empty() { up(true).collect() } else { outward }
 }
 
-/// Whether no interface that the engine uses can multicast; false if the interfaces are unknown.
+/// Whether none of the interfaces that the engine uses can multicast. Returns false if the
+/// interfaces are unknown.
 pub(crate) fn is_impossible(interfaces: &[Interface]) -> bool {
     let used = used(interfaces);
     !used.is_empty() && !used.iter().any(|interface| interface.multicast)

@@ -1,9 +1,9 @@
-//! Decides whether a sample came from this host, by the source address of its datagrams.
+//! Decides by the source address of its datagrams whether a sample was sent from this host.
 //!
 //! A sender can choose the content of a datagram but not its source address: the kernel drops
-//! datagrams from other hosts that carry an address of this host (unless `accept_local` is set),
-//! and accepts 127.0.0.0/8 only from this host. A container with its own network counts as another
-//! host.
+//! datagrams from other hosts that have an address of this host as their source (unless
+//! `accept_local` is set), and accepts 127.0.0.0/8 only from this host. A container with its own
+//! network counts as another host.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 

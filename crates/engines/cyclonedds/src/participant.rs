@@ -15,9 +15,9 @@ use feros_sync::Mutex;
 
 #[derive(Debug)]
 pub(crate) struct Participant {
-    /// The publisher and the subscriber that all writers and readers belong to. Without them, the
+    /// The publisher and the subscriber to which all writers and readers belong. Without them, the
     /// engine would create a publisher or subscriber for each writer or reader, which costs memory.
-    // Dropped before the participant, which is dropped before the domain.
+    // These are dropped before the participant, and the participant is dropped before the domain.
     pub(crate) publisher: Entity,
     pub(crate) subscriber: Entity,
     pub(crate) entity: Entity,
@@ -43,18 +43,18 @@ impl Participant {
             }
         };
         let qos = Qos::participant(&options.enclave);
-        // SAFETY: the QoS is alive; there is no listener.
+        // SAFETY: the QoS is alive, and there is no listener.
         let entity = Entity::new(unsafe {
             sys::dds_create_participant(options.domain_id, qos.as_ptr(), std::ptr::null())
         })
         .map_err(failed("creating the participant"))?;
         let gid = entity.gid().map_err(failed("reading the participant's GUID"))?;
-        // SAFETY: the participant is alive; there is neither QoS nor listener.
+        // SAFETY: the participant is alive, and there is neither a QoS nor a listener.
         let publisher = unsafe {
             sys::dds_create_publisher(entity.handle(), std::ptr::null(), std::ptr::null())
         };
         let publisher = Entity::new(publisher).map_err(failed("creating the publisher"))?;
-        // SAFETY: the participant is alive; there is neither QoS nor listener.
+        // SAFETY: the participant is alive, and there is neither a QoS nor a listener.
         let subscriber = unsafe {
             sys::dds_create_subscriber(entity.handle(), std::ptr::null(), std::ptr::null())
         };
@@ -67,8 +67,8 @@ impl Participant {
         Topic::new(&self.entity, &self.domain.pool, names)
     }
 
-    /// Returns the topic of a writer; all writers with the same name and type share it. Each reader
-    /// has its own topic, which counts the samples that the reader refuses.
+    /// Returns the topic of a writer. All writers with the same name and type share this topic.
+    /// Each reader has a topic of its own, which counts the samples that the reader refuses.
     pub(crate) fn topic_of_writer(
         &self,
         names: &EndpointNames,

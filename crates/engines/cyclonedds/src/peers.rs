@@ -1,13 +1,13 @@
-//! Static peers from the environment. If a string is not an address, it is logged and left out of
-//! the engine's configuration, since it could have another meaning there.
+//! Static peers from the environment. If a string is not an address, it is logged and is not put
+//! into the engine's configuration, because it could have another meaning there.
 
 use feros_engine::SessionOptions;
 use feros_engine::engine::LOG_TARGET;
 
 /// The maximum length of a host name.
 const LONGEST: usize = 255;
-/// The characters besides letters and digits that addresses and host names may contain. These
-/// characters have no special meaning in XML or in the engine's configuration.
+/// The characters, in addition to letters and digits, that addresses and host names may contain.
+/// These characters have no special meaning in XML or in the engine's configuration.
 const PUNCTUATION: &str = ".-_:[]/";
 
 fn is_address(peer: &str) -> bool {
@@ -20,7 +20,7 @@ pub(crate) fn addresses(options: &SessionOptions) -> Vec<&str> {
     options.static_peers.iter().map(String::as_str).filter(|peer| is_address(peer)).collect()
 }
 
-/// Logs the peers that are left out. The engine uses the same wording for peers whose address it
+/// Logs the peers that are omitted. The engine uses the same wording for peers whose address it
 /// cannot find.
 pub(crate) fn warn_of_others(options: &SessionOptions) {
     for peer in options.static_peers.iter().filter(|peer| !is_address(peer)) {

@@ -1,4 +1,4 @@
-//! Conversion of QoS profiles to and from the engine's QoS.
+//! Converts QoS profiles to and from the QoS of the engine.
 
 use std::ffi::c_void;
 use std::ptr::{self, NonNull};
@@ -33,11 +33,12 @@ impl Qos {
     }
 
     fn set_user_data(&self, user_data: &str) {
-        // SAFETY: the QoS is alive; the engine copies the bytes.
+        // SAFETY: the QoS is alive, and the engine copies the bytes.
         unsafe { sys::dds_qset_userdata(self.as_ptr(), user_data.as_ptr().cast(), user_data.len()) }
     }
 
-    /// A QoS that contains only USER_DATA, for changing the USER_DATA of an existing entity.
+    /// A QoS that contains only USER_DATA. It is used to change the USER_DATA of an existing
+    /// entity.
     pub(crate) fn user_data_only(user_data: &str) -> Self {
         let qos = Self::new();
         qos.set_user_data(user_data);
@@ -49,12 +50,12 @@ impl Qos {
         let qos = Self::new();
         qos.set_user_data(&format!("enclave={enclave};"));
         let name = crate::c_string::c_string(enclave);
-        // SAFETY: the QoS is alive; the engine copies the string.
+        // SAFETY: the QoS is alive, and the engine copies the string.
         unsafe { sys::dds_qset_entity_name(qos.as_ptr(), name.as_ptr()) };
         qos
     }
 
-    /// The QoS of a writer, from a resolved profile.
+    /// The QoS of a writer, which is made from a resolved profile.
     pub(crate) fn writer(profile: &QosProfile, user_data: &str) -> Self {
         let qos = Self::endpoint(profile, user_data);
         let (kind, depth) = history(profile);
@@ -78,7 +79,7 @@ impl Qos {
         qos
     }
 
-    /// The QoS of a reader, from a resolved profile.
+    /// The QoS of a reader, which is made from a resolved profile.
     pub(crate) fn reader(profile: &QosProfile, user_data: &str, ignore_local: bool) -> Self {
         let qos = Self::endpoint(profile, user_data);
         if profile.history == History::KeepAll {
@@ -119,10 +120,10 @@ impl Qos {
         };
         let (kind, depth) = history(profile);
         let xcdr1 = [0_i16];
-        // SAFETY: the QoS is alive; the engine copies the data that the calls pass.
+        // SAFETY: the QoS is alive, and the engine copies the data that is passed to the calls.
         unsafe {
             sys::dds_qset_history(qos.as_ptr(), kind, depth);
-            // Like stock rmw_cyclonedds, a reliable publisher waits without a time limit while a
+            // Like in stock rmw_cyclonedds, a reliable publisher waits without a time limit while a
             // link is full.
             sys::dds_qset_reliability(qos.as_ptr(), reliability, sys::DDS_INFINITY);
             sys::dds_qset_durability(qos.as_ptr(), durability);
@@ -159,7 +160,7 @@ fn duration(nanos: sys::dds_duration_t) -> QosDuration {
     }
 }
 
-/// Returns the USER_DATA of a QoS object; empty if the QoS has no USER_DATA.
+/// Returns the USER_DATA of a QoS object, or an empty vector if the QoS has no USER_DATA.
 ///
 /// # Safety
 /// `qos` must be null or point to a QoS object that is alive during the call.
@@ -168,9 +169,9 @@ pub(crate) unsafe fn user_data(qos: *const sys::dds_qos_t) -> Vec<u8> {
         return Vec::new();
     }
     let (mut value, mut size): (*mut c_void, usize) = (ptr::null_mut(), 0);
-    // SAFETY: the QoS is alive by the caller's contract; the out parameters are valid. The engine
-    // returns a copy that it allocated with malloc; the copy is read within its size and freed
-    // once.
+    // SAFETY: the caller guarantees that the QoS is alive, and the out parameters are valid. The
+    // engine returns a copy that it has allocated with malloc. The copy is read within its size and
+    // freed once.
     unsafe {
         if !sys::dds_qget_userdata(qos, &raw mut value, &raw mut size) || value.is_null() {
             return Vec::new();
@@ -193,8 +194,8 @@ pub(crate) unsafe fn profile(qos: *const sys::dds_qos_t) -> QosProfile {
         return profile;
     }
     let (mut kind, mut depth, mut time) = (0, 0, 0);
-    // SAFETY: the QoS is alive by the caller's contract; each getter writes its out parameters only
-    // if it returns true.
+    // SAFETY: the caller guarantees that the QoS is alive. Each getter writes its out parameters
+    // only if it returns true.
     unsafe {
         if sys::dds_qget_history(qos, &raw mut kind, &raw mut depth) {
             let keep_all = kind == sys::DDS_HISTORY_KEEP_ALL;
@@ -265,8 +266,8 @@ mod tests {
             // SAFETY: `qos` is alive.
             unsafe { profile(qos.as_ptr()) }
         });
-        // The profile need not contain this policy, since the prefix of the topic name shows
-        // whether the name follows the ROS conventions.
+        // The profile does not need to contain this policy, because the prefix of the topic name
+        // shows whether the name follows the ROS conventions.
         assert_eq!(lost, [QosPolicy::AvoidRosNamespaceConventions]);
     }
 

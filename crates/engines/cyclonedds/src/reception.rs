@@ -1,11 +1,11 @@
-//! Trace points on the thread on which the engine receives.
+//! Trace points on the receiving thread of the engine.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use feros_cyclonedds_sys as sys;
 use feros_trace::{Endpoint, Event, MessageId, Point, Transport};
 
-/// Records two trace points for the sample that this thread received last: the arrival of the
+/// Records two trace points for the last sample that this thread has received: the arrival of the
 /// sample, and its announcement to a subscription, which happens now.
 #[cold]
 pub(crate) fn trace_latest(subscription: &Endpoint) {

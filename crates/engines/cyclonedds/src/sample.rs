@@ -10,13 +10,14 @@ use feros_engine::{Gid, MessageInfo, Payload, PayloadBytes, Sample, Stamp};
 
 use crate::origin::origin;
 
-/// A counted reference to a sample of the engine.
+/// A reference to a sample of the engine, which counts references.
 #[derive(Debug)]
 pub(crate) struct SampleRef(NonNull<sys::feros_sample>);
 
-// SAFETY: the reference count is atomic, and only a sole holder writes bytes, through `&mut self`.
+// SAFETY: the reference count is atomic, and only a holder of the sole reference writes bytes,
+// through `&mut self`.
 unsafe impl Send for SampleRef {}
-// SAFETY: see above; shared access only reads.
+// SAFETY: see above. Shared access only reads.
 unsafe impl Sync for SampleRef {}
 
 impl SampleRef {
@@ -29,8 +30,8 @@ impl SampleRef {
     }
 
     pub(crate) fn bytes(&self) -> &[u8] {
-        // SAFETY: the sample contains `size` initialized bytes from this address on, and lives as
-        // long as the reference.
+        // SAFETY: the sample contains `size` initialized bytes from this address on, and exists
+        // while the reference exists.
         unsafe {
             std::slice::from_raw_parts(
                 sys::feros_sample_bytes(self.0.as_ptr()),
@@ -41,7 +42,7 @@ impl SampleRef {
 
     /// Returns the bytes for writing, or `None` if there are other references.
     pub(crate) fn bytes_mut(&mut self) -> Option<&mut [u8]> {
-        // SAFETY: as for `bytes`; the access is exclusive because this is the only reference and it
+        // SAFETY: see `bytes`. The access is exclusive, because this is the only reference and it
         // is borrowed mutably.
         unsafe {
             sys::feros_sample_is_unique(self.0.as_ptr()).then(|| {
@@ -55,18 +56,20 @@ impl SampleRef {
 
     pub(crate) fn info(&self) -> sys::feros_sample_info {
         let mut info = sys::feros_sample_info::default();
-        // SAFETY: the sample is referenced; the out parameter is valid for writing.
+        // SAFETY: there is a reference to the sample, and the out parameter is valid for writing.
         unsafe { sys::feros_sample_get_info(self.0.as_ptr(), &raw mut info) };
         info
     }
 
     /// Sets the related identity of a sample that has not been written yet.
     pub(crate) fn set_related(&mut self, related: &sys::feros_identity) {
-        // SAFETY: the sample is referenced and not shared yet; the engine copies the identity.
+        // SAFETY: there is a reference to the sample, the sample is not shared yet, and the engine
+        // copies the identity.
         unsafe { sys::feros_sample_set_related(self.0.as_ptr(), related) }
     }
 
-    /// Returns the raw reference, which is then no longer released automatically.
+    /// Returns the raw reference. After that, the reference is not released automatically any
+    /// longer.
     pub(crate) fn into_raw(self) -> *mut sys::feros_sample {
         let raw = self.0.as_ptr();
         std::mem::forget(self);
@@ -76,7 +79,7 @@ impl SampleRef {
 
 impl Drop for SampleRef {
     fn drop(&mut self) {
-        // SAFETY: releases the reference that this value owns.
+        // SAFETY: this releases the reference that this value owns.
         unsafe { sys::feros_sample_unref(self.0.as_ptr()) }
     }
 }
@@ -87,7 +90,7 @@ impl PayloadBytes for SampleRef {
     }
 }
 
-/// A sample as a payload: the message after the service header.
+/// A sample as a payload, which consists of the message after the service header.
 struct Behind {
     sample: SampleRef,
     offset: usize,
@@ -99,8 +102,8 @@ impl PayloadBytes for Behind {
     }
 }
 
-/// Returns the message after a service header, preceded by its encapsulation. The message is only
-/// copied if the sample is referenced elsewhere.
+/// Returns the message after a service header, preceded by its encapsulation. The message is copied
+/// only if there are other references to the sample.
 ///
 /// The sample must be at least as long as both headers.
 fn without_service_header(mut sample: SampleRef) -> Payload {
@@ -109,13 +112,13 @@ fn without_service_header(mut sample: SampleRef) -> Payload {
             bytes.copy_within(..ENCAPSULATION_BYTES, SERVICE_HEADER_BYTES);
             Payload::new(Behind { sample, offset: SERVICE_HEADER_BYTES })
         }
-        // Another reader of this process, or the engine's delivering thread, also refers to the
-        // sample.
+        // Another reader of this process, or the thread with which the engine delivers, also has a
+        // reference to the sample.
         None => Payload::new(Copied::without_service_header(sample.bytes())),
     }
 }
 
-/// A copy of a message, aligned after its encapsulation like a sample of the engine.
+/// A copy of a message. Like a sample of the engine, it is aligned after its encapsulation.
 struct Copied {
     memory: Vec<u8>,
     start: usize,

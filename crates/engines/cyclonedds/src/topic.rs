@@ -23,8 +23,8 @@ pub(crate) struct Topic {
     pub(crate) sertype: *const sys::ddsi_sertype,
 }
 
-// SAFETY: the sertype is immutable except for an atomic counter, and lives as long as the topic
-// entity.
+// SAFETY: the sertype does not change, except for an atomic counter, and it exists while the topic
+// entity exists.
 unsafe impl Send for Topic {}
 // SAFETY: see above.
 unsafe impl Sync for Topic {}
@@ -37,8 +37,8 @@ impl Topic {
     ) -> Result<Self, CreateEndpointError> {
         let (name, type_name) = (c_string(&names.topic), c_string(&names.type_name));
         let mut sertype = std::ptr::null();
-        // SAFETY: the participant and the pool are alive, the strings live during the call, and the
-        // out parameter is valid.
+        // SAFETY: the participant and the pool are alive, the strings exist during the call, and
+        // the out parameter is valid.
         let topic = unsafe {
             sys::feros_create_topic(
                 participant.handle(),

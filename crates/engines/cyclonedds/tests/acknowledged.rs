@@ -1,5 +1,5 @@
-//! Over the network, an acknowledgement takes time, and a publisher can check whether it has
-//! arrived.
+//! Tests that an acknowledgement over the network takes time, and that a publisher can check
+//! whether it has arrived.
 #![allow(clippy::unwrap_used)]
 
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use feros_cyclonedds::ConfiguredCycloneEngine;
 use feros_engine::{Engine, QosProfile, Session, SessionOptions};
 
 fn open(domain_id: u32) -> Arc<dyn Session> {
-    // There are two stacks in this process, which form one domain on the wire.
+    // There are two stacks in this process. On the network, they form one domain.
     let configuration = "<CycloneDDS><Domain id=\"60\"><Discovery><ExternalDomainId>65</ExternalDomainId></Discovery>\
         </Domain></CycloneDDS>";
     let engine = ConfiguredCycloneEngine { configuration: configuration.into() };
@@ -31,7 +31,7 @@ fn looking_shows_what_is_still_under_way() {
     let mut other = gid;
     other.0[0] ^= 1;
     assert!(publisher.is_acknowledged_by(other, Duration::ZERO), "nobody of this name matches");
-    // The acknowledgement needs other threads, so it has usually not arrived when `publish`
+    // The acknowledgement needs other threads, so usually it has not arrived yet when `publish`
     // returns.
     let seen_under_way = (0..1000).any(|_| {
         publish();

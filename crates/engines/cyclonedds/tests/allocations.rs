@@ -1,6 +1,6 @@
-//! After warm-up, publishing and taking samples of a known size allocates nothing in Rust: within a
-//! session, between two sessions of a process, and across the network. The allocations of Cyclone
-//! DDS in C are not counted; the memory of payloads comes from the shim's pool.
+//! Tests that, after warm-up, publishing and taking samples of a known size allocates nothing in
+//! Rust: within a session, between two sessions of a process, and across the network. The
+//! allocations of Cyclone DDS in C are not counted. The memory of payloads is from the shim's pool.
 #![allow(clippy::unwrap_used)]
 
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -20,18 +20,18 @@ struct Counting;
 static COUNTING: AtomicBool = AtomicBool::new(false);
 static ALLOCATIONS: AtomicU64 = AtomicU64::new(0);
 
-// SAFETY: every call is passed on to the system's allocator.
+// SAFETY: each call is passed to the allocator of the system.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         if COUNTING.load(Ordering::Relaxed) {
             ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
         }
-        // SAFETY: guaranteed by the caller's contract.
+        // SAFETY: the caller guarantees this.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
-        // SAFETY: guaranteed by the caller's contract.
+        // SAFETY: the caller guarantees this.
         unsafe { System.dealloc(memory, layout) }
     }
 }
@@ -126,7 +126,7 @@ impl Link {
 }
 
 fn open(domain_id: u32) -> Arc<dyn Session> {
-    // There are two stacks in this process, which form one domain on the wire.
+    // There are two stacks in this process. On the network, they form one domain.
     let configuration = "<CycloneDDS><Domain id=\"62\"><Discovery><ExternalDomainId>61</ExternalDomainId></Discovery>\
         </Domain></CycloneDDS>";
     let engine = ConfiguredCycloneEngine { configuration: configuration.into() };
@@ -154,8 +154,8 @@ fn equal_samples_allocate_nothing() {
             let link = Link::new(&*first, &*to, &topic, mode);
             for size_bytes in [256, 300_000] {
                 (0..100).for_each(|_| drop(link.send_and_take(size_bytes)));
-                // Discovery may still run in the engine's threads and allocate. If messages
-                // allocated memory, every round would show that.
+                // Discovery may still run in the threads of the engine and allocate memory. If
+                // messages allocated memory, this would be visible in every round.
                 let mut rounds = (0..50).map(|_| {
                     allocations(|| (0..500).for_each(|_| drop(link.send_and_take(size_bytes))))
                 });

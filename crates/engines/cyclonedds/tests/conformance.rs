@@ -11,9 +11,9 @@ use feros_engine::{Engine, Session, SessionOptions};
 /// The domain that these tests use.
 const DOMAIN_ID: u32 = 121;
 
-/// Cyclone DDS has one stack per domain id in a process. The configuration of a second id names the
-/// first as its external id, which gives this process a second stack. The two stacks communicate
-/// over the network, like two processes.
+/// Cyclone DDS has one stack for each domain id in a process. The configuration of a second id
+/// names the first id as its external id, which gives this process a second stack. The two stacks
+/// communicate over the network, like two processes.
 const OTHER_STACK_ID: u32 = 122;
 
 fn open(domain_id: u32) -> Arc<dyn Session> {

@@ -1,5 +1,5 @@
-//! Child processes inherit no file descriptors of a session. If they inherited its sockets, they
-//! would keep its ports in use and look like participants of its domain.
+//! Tests that child processes inherit no file descriptors of a session. If they inherited its
+//! sockets, they would keep its ports in use and look like participants of its domain.
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used)]
 

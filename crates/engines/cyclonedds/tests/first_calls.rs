@@ -1,5 +1,5 @@
-//! A client that finds a service available and calls it gets a response, even if the network delays
-//! the server's discovery of the client.
+//! Tests that a client that finds a service available and calls it gets a response, even if the
+//! network delays the server's discovery of the client.
 #![allow(clippy::unwrap_used)]
 
 use std::sync::Arc;
@@ -9,11 +9,12 @@ use feros_cyclonedds::ConfiguredCycloneEngine;
 use feros_engine::{Engine, Session, SessionOptions};
 
 const DOMAIN_ID: u32 = 123;
-/// The domain id of a second stack in this process. On the wire it is the same domain as the first.
+/// The domain id of a second stack in this process. On the network, it is the same domain as the
+/// first domain.
 const LOSSY_DOMAIN_ID: u32 = 124;
 
-/// Opens a session. On the lossy domain id, which the clients use, seven of ten datagrams are lost;
-/// announcements are repeated at a short interval to make up for that.
+/// Opens a session. On the lossy domain id, which the clients use, seven of ten datagrams are lost.
+/// To compensate for this, announcements are repeated at a short interval.
 fn open(domain_id: u32) -> Arc<dyn Session> {
     let configuration = format!(
         "<CycloneDDS><Domain id=\"{LOSSY_DOMAIN_ID}\"><Discovery><ExternalDomainId>{DOMAIN_ID}</ExternalDomainId>\

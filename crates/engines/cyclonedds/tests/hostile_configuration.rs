@@ -1,5 +1,5 @@
-//! No setting in the environment ends the process. If the engine cannot use a setting, it logs one
-//! warning or returns an error. It still uses the other settings.
+//! Tests that no setting in the environment ends the process. If the engine cannot use a setting,
+//! it logs one warning or returns an error. It still uses the other settings.
 #![allow(clippy::unwrap_used)]
 
 mod meeting;
@@ -26,7 +26,7 @@ fn warnings_about(text: &str) -> usize {
     WARNINGS.lock().unwrap().iter().filter(|warning| warning.contains(text)).count()
 }
 
-/// Opens a session on the stack with the domain id `stack`. On the wire, its domain is `domain`.
+/// Opens a session on the stack with the domain id `stack`. On the network, its domain is `domain`.
 fn open(
     stack: u32,
     domain: u32,
@@ -109,7 +109,8 @@ fn peers_of_the_users_configuration_are_named() {
     assert_eq!(warnings_about("the peer \"other.invalid\" "), 1);
 }
 
-/// If a thread is not permitted the requested scheduling, it runs with the default scheduling.
+/// If the requested scheduling is not permitted for a thread, the thread runs with the default
+/// scheduling.
 #[test]
 fn priorities_that_cannot_be_had_are_named() {
     keep_warnings();
@@ -120,7 +121,7 @@ fn priorities_that_cannot_be_had_are_named() {
     assert_eq!(warnings_about("the thread \"recv\" "), 1);
 }
 
-/// Each configuration succeeds or returns an error; the process must not end.
+/// Each configuration either succeeds or returns an error. The process must not end.
 #[test]
 fn configurations_are_answered() {
     keep_warnings();

@@ -1,4 +1,5 @@
-//! A keep-all subscription also limits publishers of its own process, and loses no messages.
+//! Tests that a keep-all subscription also limits publishers of its own process, and loses no
+//! messages.
 #![allow(clippy::unwrap_used)]
 
 use std::sync::Arc;
@@ -32,8 +33,8 @@ fn publish(publisher: &dyn Publisher, number: u64, size: usize, on_timeout: impl
     }
 }
 
-/// Publishes more messages than a subscription keeps (it keeps `most` messages of this size) before
-/// the subscription takes any message.
+/// Publishes more messages than a subscription keeps, before the subscription takes any message.
+/// The subscription keeps `most` messages of this size.
 fn check(near: &Arc<dyn Session>, far: &Arc<dyn Session>, size: usize, most: u64) {
     let topic = format!("/keep_all_p{}_{size}", std::process::id());
     let [near, far] = [near, far].map(|session| TestNode::new(session.clone()));

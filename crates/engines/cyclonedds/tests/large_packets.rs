@@ -1,7 +1,7 @@
-//! One publisher with subscriptions on this host and on another host sends packets of two sizes: to
-//! this host, packets are as large as loopback allows; to the other host, they fit into an Ethernet
-//! MTU. The test reads the kernel's packet counters in network namespaces, and needs a kernel that
-//! lets users create namespaces.
+//! Tests that a publisher with subscriptions on this host and on another host sends packets of two
+//! sizes. To this host, packets are as large as loopback allows. To the other host, they fit into
+//! an Ethernet MTU. The test reads the packet counters of the kernel in network namespaces, and
+//! needs a kernel that lets users create namespaces.
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used)]
 
@@ -21,7 +21,7 @@ const OTHER_HOST: &str = "FEROS_TEST_LARGE_PACKETS_OTHER_HOST";
 const BYTES: usize = 1_000_000;
 const MESSAGES: usize = 10;
 
-/// Creates two hosts that are connected by Ethernet, and runs a command on the first.
+/// Creates two hosts that are connected by Ethernet, and runs a command on the first host.
 const TWO_HOSTS: &str = r#"
     set -e
     ip link set lo up
@@ -37,8 +37,8 @@ const TWO_HOSTS: &str = r#"
     FEROS_TEST_LARGE_PACKETS_OTHER_HOST=$other "$@"
 "#;
 
-/// Runs `child` on the first of two hosts and returns its output. If namespaces are not permitted
-/// or not installed, reports that and returns `None`.
+/// Runs `child` on the first of two hosts, and returns its output. If namespaces are not permitted
+/// or the tools are not installed, reports this and returns `None`.
 fn on_two_hosts(case: &str) -> Option<String> {
     let run = |program: &[&str]| {
         let mut command = Command::new("unshare");

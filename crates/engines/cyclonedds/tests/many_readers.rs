@@ -1,6 +1,6 @@
-//! A publisher reaches each of many subscriptions while other subscriptions of the same participant
-//! appear and disappear. The engine recomputes only the addresses that change (`cyclonedds-sys`,
-//! `build/addresses.rs`).
+//! Tests that a publisher reaches each of many subscriptions while other subscriptions of the same
+//! participant appear and disappear. The engine recomputes only the addresses that change
+//! (`cyclonedds-sys`, `build/addresses.rs`).
 #![allow(clippy::unwrap_used)]
 
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use feros_cyclonedds::ConfiguredCycloneEngine;
 use feros_engine::{Engine, QosProfile, Session, SessionOptions};
 use feros_test_support::own_domain;
 
-/// The number of subscriptions of each participant. With fewer than 16, the engine always
+/// The number of subscriptions of each participant. If there are fewer than 16, the engine always
 /// recomputes all addresses.
 const MANY: usize = 20;
 const TOPIC: &str = "/many_readers";

@@ -1,5 +1,6 @@
-//! If multicast is impossible, a session logs one warning, and the nodes of the host still find
-//! each other. The test runs in its own network namespace, if the kernel lets users create one.
+//! Tests that a session logs one warning if multicast is impossible, and that the nodes of the host
+//! still find each other. The test runs in its own network namespace, if the kernel lets users
+//! create a namespace.
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used)]
 
@@ -92,7 +93,7 @@ fn no_warning_is_logged_where_multicast_is_unwanted_or_possible() {
 }
 
 fn open(domain_id: u32, case: &str) -> Arc<dyn Session> {
-    // There are two stacks in this process, which form one domain on the wire.
+    // There are two stacks in this process. On the network, they form one domain.
     let configuration = "<CycloneDDS><Domain id=\"64\"><Discovery><ExternalDomainId>63</ExternalDomainId></Discovery>\
         </Domain></CycloneDDS>";
     let (discovery_range, static_peers) = match case {

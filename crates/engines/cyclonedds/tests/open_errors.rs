@@ -1,4 +1,5 @@
-//! The errors of opening a session name cause and cure, and a failed attempt leaves nothing behind.
+//! Tests that the errors of opening a session name the cause and how to solve the problem, and that
+//! a failed attempt leaves nothing in use.
 #![allow(clippy::unwrap_used)]
 
 use std::sync::Arc;
@@ -23,7 +24,7 @@ fn absent_interface() {
     assert!(matches!(error, OpenError::NoInterface { .. }), "{error}");
     let text = error.to_string();
     assert!(text.contains("nosuch0") && text.contains("ROS_AUTOMATIC_DISCOVERY_RANGE"), "{text}");
-    // The failed attempt left nothing behind: the domain opens with a valid configuration.
+    // The failed attempt has left nothing in use: the domain opens with a valid configuration.
     open(123, "").unwrap();
 }
 
@@ -41,8 +42,8 @@ fn faulty_configuration() {
 
 #[test]
 fn no_free_port() {
-    // Five stacks, all in one domain on the wire, compete for three participant indices. Other
-    // programs on this host may use some of these indices, too.
+    // Five stacks, which form one domain on the network, compete for three participant indices.
+    // Other programs on this host may also use some of these indices.
     let few = "<CycloneDDS><Domain><Discovery><MaxAutoParticipantIndex>2</MaxAutoParticipantIndex>\
         <ExternalDomainId>125</ExternalDomainId></Discovery></Domain></CycloneDDS>";
     let opened: Vec<_> = (132..137).map(|id| (id, open(id, few))).collect();
@@ -75,8 +76,8 @@ fn sessions_of_one_domain_share_its_configuration() {
     open(127, "<CycloneDDS/>").unwrap();
 }
 
-/// A session with the range `OFF` discovers no other session, even in the same domain on the same
-/// host.
+/// A session with the range `OFF` discovers no other session, even if the other session is in the
+/// same domain on the same host.
 #[test]
 fn range_off_is_alone() {
     let engine = ConfiguredCycloneEngine::default();

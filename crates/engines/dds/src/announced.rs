@@ -9,8 +9,8 @@ use feros_engine::{AnnounceError, TypeHash};
 
 use crate::library::Endpoint;
 
-/// Converts a valid announcement to the form that [`EndpointData`] holds: the empty string becomes
-/// `None`.
+/// Converts a valid announcement to the form that [`EndpointData`] contains. The empty string
+/// becomes `None`.
 pub(crate) fn announcement(text: &str) -> Option<Arc<str>> {
     (!text.is_empty()).then(|| text.into())
 }
@@ -20,7 +20,7 @@ pub(crate) fn topic_data(type_hash: Option<TypeHash>, text: &str) -> EndpointDat
     EndpointData { type_hash, announcement: announcement(text), ..EndpointData::default() }
 }
 
-/// Changes the announcement. The library sends the endpoint's discovery data again, and other
+/// Changes the announcement. The library sends the discovery data of the endpoint again, and other
 /// participants update their copies.
 pub(crate) fn change(
     endpoint: &impl Endpoint,

@@ -24,14 +24,15 @@ use crate::nodes::{NodeMember, SessionState};
 use crate::responses::{Own, Responses};
 use crate::service_header::{self, SERVICE_HEADER_BYTES};
 
-/// The sequence number in the related identity that a request carries. This is
-/// SEQUENCENUMBER_UNKNOWN, because the server takes the number from the request itself.
+/// The sequence number in the related identity of a request. It is SEQUENCENUMBER_UNKNOWN, because
+/// the server takes the number from the request itself.
 const UNKNOWN_SEQUENCE_NUMBER: i64 = -1 << 32;
 
 pub(crate) struct DdsClient<P: Participant> {
-    // Dropped first, so that the announcement is withdrawn before the endpoints are deleted.
+    // This is dropped first, so that the announcement is withdrawn before the endpoints are
+    // deleted.
     _member: NodeMember<P>,
-    // Dropped before the reader, because the thread of the introduction uses the reader.
+    // This is dropped before the reader, because the thread of the introduction uses the reader.
     introduction: Introduction<ReaderOf<P>>,
     requests: WriterOf<P>,
     replies: Arc<ReaderOf<P>>,
@@ -39,8 +40,8 @@ pub(crate) struct DdsClient<P: Participant> {
     force_mapping: Option<ServiceMapping>,
     /// The client's number in payload headers, by which the client recognizes its responses.
     header_number: [u8; 8],
-    /// Held while a request is numbered and written, because the payload header contains the
-    /// request's number.
+    /// This is locked while a request is numbered and written, because the payload header contains
+    /// the number of the request.
     next_number: Mutex<i64>,
     responses: Arc<Responses<TakenOf<P>>>,
 }
@@ -64,7 +65,8 @@ impl<P: Participant> DdsClient<P> {
         let responses = Arc::new(Responses::new(options.service, options.on_response));
         let accept = responses.clone();
         let introduction = Introduction::new(options.service, options.on_match.clone());
-        // Created before the writer, so that servers can respond to the first request.
+        // The reader is created before the writer, so that servers can respond to the first
+        // request.
         let replies = shared.participant.create_reader(Creation {
             names: names.reply,
             qos: &qos,

@@ -1,5 +1,5 @@
-//! The tables of discovered participants, endpoints and nodes. Participants and endpoints come from
-//! the engine's discovery, and nodes come from `ros_discovery_info`. The engine's listeners update
+//! The tables of discovered participants, endpoints and nodes. Participants and endpoints are found
+//! by the engine's discovery, and nodes by `ros_discovery_info`. The listeners of the engine update
 //! the tables, so no thread polls.
 
 use std::collections::{BTreeMap, HashMap};
@@ -25,9 +25,9 @@ pub struct WireEndpoint {
     pub gid: Gid,
     /// True if the endpoint is a writer, false if it is a reader.
     pub is_writer: bool,
-    /// Topic on the wire.
+    /// The topic on the wire.
     pub topic: String,
-    /// Type on the wire.
+    /// The type on the wire.
     pub type_name: String,
     /// The announced policies.
     pub qos: QosProfile,
@@ -35,9 +35,9 @@ pub struct WireEndpoint {
     pub data: EndpointData,
 }
 
-/// A local endpoint that wants to know about endpoints of its topic with another type.
+/// A local endpoint that must be notified of endpoints of its topic with another type.
 pub trait IncompatibleType: Send + Sync {
-    /// Called once for each such endpoint.
+    /// This function is called once for each such endpoint.
     fn incompatible_type(&self);
 }
 
@@ -60,7 +60,7 @@ impl LocalEndpoint {
 #[derive(Default)]
 struct Participant {
     enclave: String,
-    /// The nodes that the participant announced; `None` before the first announcement.
+    /// The nodes that the participant has announced, or `None` before the first announcement.
     nodes: Option<Vec<NodeEntities>>,
 }
 
@@ -137,8 +137,8 @@ impl Graph {
         }
     }
 
-    /// Notifies `watcher` once for each endpoint of the topic with another type: for endpoints that
-    /// are already known, and for endpoints that are discovered later.
+    /// Notifies `watcher` once for each endpoint of the topic with another type. This includes
+    /// endpoints that are already known and endpoints that are discovered later.
     pub fn watch_type(
         &self,
         gid: Gid,
@@ -180,7 +180,7 @@ impl Graph {
         endpoints.map(|endpoint| endpoint.qos).collect()
     }
 
-    /// Returns the current graph. As long as nothing changes, all calls return the same object.
+    /// Returns the current graph. While nothing changes, all calls return the same object.
     pub fn snapshot(&self) -> Arc<GraphSnapshot> {
         let mut state = self.state.lock();
         if let Some(snapshot) = &state.snapshot {
@@ -243,8 +243,8 @@ impl State {
     }
 }
 
-/// Converts an endpoint to its form in ROS; returns `None` for endpoints that only serve discovery
-/// or replies.
+/// Converts an endpoint to its form in ROS. Returns `None` for endpoints that are used only for
+/// discovery or replies.
 fn endpoint_info(
     endpoint: &WireEndpoint,
     owner: &dyn Fn(&Gid) -> EndpointNode,

@@ -1,9 +1,9 @@
-//! Tracks which servers know a client's reader of replies. A server discovers the two endpoints of
+//! Records which servers know a client's reader of replies. A server discovers the two endpoints of
 //! a client one after the other, so a request may arrive before the server knows the reader of
-//! replies. The server then waits at most 100 ms for the reader before it gives up; a reply written
-//! before the reader is known never reaches the client. So a service counts as available only once
-//! the server's participant has acknowledged the announcement of the reader, if the library can
-//! tell.
+//! replies. The server then waits for the reader for at most 100 ms. A reply that is written before
+//! the reader is known never reaches the client. So if the library can tell, a service counts as
+//! available only after the participant of the server has acknowledged the announcement of the
+//! reader.
 
 use std::sync::{Arc, OnceLock, Weak};
 use std::thread::{self, JoinHandle};
@@ -25,11 +25,11 @@ pub(crate) struct Introduction<R: Endpoint>(Arc<Shared<R>>);
 
 struct Shared<R> {
     service: String,
-    /// Called when a writer of replies matches or leaves, or when the participant of such a writer
-    /// learns of the client.
+    /// This function is called when a writer of replies matches or leaves, or when the participant
+    /// of such a writer learns of the client.
     on_change: Notify,
-    /// The client's reader of replies. Set after the reader's creation, which needs
-    /// [`on_match`](Introduction::on_match).
+    /// The client's reader of replies. It is set after the reader has been created, because the
+    /// creation needs [`on_match`](Introduction::on_match).
     replies: OnceLock<Weak<R>>,
     state: Mutex<State>,
 }
@@ -42,7 +42,7 @@ struct State {
     has_changed: bool,
     is_closed: bool,
     is_running: bool,
-    /// The thread that waits for servers. It starts when the client has to wait for a server, and
+    /// The thread that waits for servers. It starts when the client must wait for a server, and
     /// ends when all servers know the client.
     thread: Option<JoinHandle<()>>,
 }
@@ -100,7 +100,7 @@ impl<R: Endpoint> Shared<R> {
         self.replies.get()?.upgrade()
     }
 
-    /// Makes the thread examine the matches. Starts the thread if it is not running.
+    /// Makes the thread examine the matches. Starts the thread if it does not run.
     fn look(self: &Arc<Self>) {
         let mut state = self.state.lock();
         state.has_changed = true;
@@ -135,8 +135,8 @@ impl<R: Endpoint> Shared<R> {
         state.is_running
     }
 
-    /// Waits, at most `patience` each, for the servers that do not know the client yet. Returns
-    /// whether all servers know the client.
+    /// Waits for each server that does not know the client yet, for at most `patience` each.
+    /// Returns whether all servers know the client.
     fn all_know(&self, replies: &R, patience: Duration) -> bool {
         let answerers = replies.matched_gids();
         let mut state = self.state.lock();

@@ -1,10 +1,10 @@
-//! The common part of all engines on DDS: everything except the DDS library itself.
+//! The common part of all engines on DDS, which is everything except the DDS library itself.
 //!
 //! A DDS library implements the traits of [`library`]: a participant that creates writers and
 //! readers of bytes. On top of these traits, this crate implements ROS 2 on DDS: the [`session`],
 //! publishers, subscriptions, services and clients of both mappings, and the graph.
 //!
-//! | module | holds |
+//! | module | content |
 //! |---|---|
 //! | [`library`] | the traits that a DDS library implements |
 //! | [`listener`] | the counts and notifications of an endpoint's listener |
@@ -17,8 +17,8 @@
 //!
 //! # Invariants
 //!
-//! The crate depends on no DDS library: everything specific to a library is behind the traits of
-//! [`library`].
+//! The crate does not depend on any DDS library: everything that is specific to a library is behind
+//! the traits of [`library`].
 
 pub mod announced_qos;
 pub mod graph;

@@ -25,8 +25,8 @@ pub type TakenOf<P> = <ReaderOf<P> as Endpoint>::Taken;
 /// The memory of the samples that a participant's writers send.
 pub type BufferOf<P> = <WriterOf<P> as Writer>::Buffer;
 
-/// An identity that a sample carries in addition to its own: the GUID of an endpoint and a sequence
-/// number (`PID_RELATED_SAMPLE_IDENTITY`, DDS-RPC 1.0, 7.6.3).
+/// An identity that a sample has in addition to its own identity. It consists of the GUID of an
+/// endpoint and a sequence number (`PID_RELATED_SAMPLE_IDENTITY`, DDS-RPC 1.0, 7.6.3).
 pub type RelatedIdentity = ([u8; 16], i64);
 
 /// A participant of a DDS library.
@@ -38,17 +38,17 @@ pub trait Participant: Send + Sync + Sized + 'static {
     /// Updates the graph while this value exists.
     type Discovery: Send + Sync;
 
-    /// The reason why this library cannot restrict a service to requests from its own host; `None`
-    /// if the library can.
+    /// The reason why this library cannot restrict a service to requests from its own host, or
+    /// `None` if the library can do so.
     const NO_LOCAL_REQUESTS_ONLY: Option<&'static str> = None;
 
-    /// Name of the engine.
+    /// The name of the engine.
     fn engine_name(&self) -> &'static str;
 
-    /// Version of the library.
+    /// The version of the library.
     fn engine_version(&self) -> String;
 
-    /// The configuration that the library uses, to show to users.
+    /// The configuration that the library uses, in a form for users.
     fn configuration(&self) -> String;
 
     /// The identity.
@@ -84,11 +84,11 @@ pub trait Participant: Send + Sync + Sized + 'static {
 
 /// The options for creating an endpoint.
 pub struct Creation<'a, T> {
-    /// Topic and type.
+    /// The topic and the type.
     pub names: EndpointNames,
-    /// The policies, resolved and checked.
+    /// The policies, which are resolved and checked.
     pub qos: &'a QosProfile,
-    /// The USER_DATA of the endpoint; `None` if the endpoint has none.
+    /// The USER_DATA of the endpoint, or `None` if the endpoint has no USER_DATA.
     pub data: Option<&'a EndpointData>,
     /// Whether a reader ignores samples from its own session.
     pub ignores_local: bool,
@@ -150,21 +150,21 @@ pub trait Endpoint: Send + Sync + 'static {
         self.base().listener.status().take()
     }
 
-    /// Returns the endpoints that match now, as [`Match`]es for users.
+    /// Returns the endpoints that match now, each as a [`Match`] for users.
     fn matches(&self) -> Vec<Match>;
 
     /// Returns the gids of the endpoints that match now.
     fn matched_gids(&self) -> Vec<Gid>;
 
-    /// Whether an endpoint that matches now has a gid for which `is_wanted` is true. Allocates
-    /// nothing while the matches do not change.
+    /// Whether `is_wanted` returns true for the gid of at least one endpoint that matches now.
+    /// Allocates nothing while the matches do not change.
     fn matches_any(&self, is_wanted: impl Fn(Gid) -> bool) -> bool;
 
-    /// Returns the endpoints that match now, with their USER_DATA. The call is cheap while the
+    /// Returns the endpoints that match now, with their USER_DATA. The call costs little while the
     /// matches do not change.
     fn matched_data(&self) -> Arc<[(Gid, EndpointData)]>;
 
-    /// Returns the current USER_DATA of an endpoint if it matches now. The USER_DATA never comes
+    /// Returns the current USER_DATA of an endpoint if it matches now. The USER_DATA is never read
     /// from a cache.
     fn data_of(&self, other: Gid) -> Option<EndpointData>;
 
@@ -174,8 +174,8 @@ pub trait Endpoint: Send + Sync + 'static {
     /// Returns the library's description of the failure.
     fn set_data(&self, data: &EndpointData) -> Result<(), String>;
 
-    /// Waits until the participant of `other` has acknowledged the announcement of this endpoint;
-    /// with a `patience` of zero, checks once. Returns whether the participant has acknowledged the
+    /// Waits until the participant of `other` has acknowledged the announcement of this endpoint.
+    /// With a `patience` of zero, checks once. Returns whether the participant has acknowledged the
     /// announcement, or true if the library cannot tell.
     fn is_announced_to(&self, other: Gid, patience: Duration) -> bool;
 
@@ -187,7 +187,7 @@ pub trait Endpoint: Send + Sync + 'static {
 /// The reason why the wait for acknowledgements failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NotAcknowledged {
-    /// The time ran out.
+    /// The time limit was reached.
     TimedOut,
     /// The library's description of the failure.
     Failed(String),
@@ -207,7 +207,8 @@ pub trait Writer: Endpoint<Status = WriterStatus> {
     /// Returns memory for a sample of `size_bytes`; `fill` writes the bytes from `offset` on.
     ///
     /// # Errors
-    /// Returns an error if the size is impossible, memory is missing, or `fill` returns false.
+    /// Returns an error if the size is impossible, if there is not enough memory, or if `fill`
+    /// returns false.
     fn fill(
         &self,
         size_bytes: usize,
@@ -228,11 +229,12 @@ pub trait Writer: Endpoint<Status = WriterStatus> {
     }
 
     /// Writes a sample with its time of publication and a related identity, and returns its
-    /// sequence number. If messages have been skipped, a sample without a related identity gets
-    /// one: the writer's GUID, and the sample's number among all publications.
+    /// sequence number. If messages have been skipped, a sample without a related identity gets a
+    /// related identity, which consists of the GUID of the writer and the number of the sample
+    /// among all publications.
     ///
     /// # Errors
-    /// Returns an error if there is no room in time or the library fails.
+    /// Returns an error if there is no room within the time limit, or if the library fails.
     fn write(
         &self,
         buffer: Self::Buffer,
@@ -243,26 +245,26 @@ pub trait Writer: Endpoint<Status = WriterStatus> {
     /// Counts messages that were published without the library.
     fn skip(&self, messages: u64);
 
-    /// Waits until reliable readers of this process have room. Only libraries whose writes do not
-    /// wait for such readers need this.
+    /// Waits until reliable readers of this process have room. This is needed only for libraries
+    /// whose writes do not wait for such readers.
     ///
-    /// # Errors
+    /// Returns an error if there is no room within the time limit.
     /// Returns an error if there is no room in time.
     fn wait_for_local_room(&self) -> Result<(), PublishError> {
         Ok(())
     }
 
-    /// Makes writes that are waiting for room fail, and all later writes, too.
+    /// Makes all writes fail that are waiting for room, and also all later writes.
     fn end_waiting_writes(&self) {}
 
     /// Waits until all reliable readers have acknowledged all samples.
     ///
     /// # Errors
-    /// Returns an error if the time runs out or the library fails.
+    /// Returns an error if the time limit is reached or the library fails.
     fn wait_for_acknowledgements(&self, timeout: Duration) -> Result<(), NotAcknowledged>;
 
     /// Waits until one reader has acknowledged all samples, if the reader is reliable and matches.
-    /// With a `timeout` of zero, checks once. Returns false if the time runs out.
+    /// With a `timeout` of zero, checks once. Returns false if the time limit is reached.
     fn is_acknowledged_by(&self, reader: Gid, timeout: Duration) -> bool;
 
     /// Asserts that the writer is alive.
@@ -286,14 +288,14 @@ pub trait Reader: Endpoint<Status = ReaderStatus> {
     /// Returns an error if the library fails.
     fn take(&self) -> Result<Option<Self::Taken>, TakeError>;
 
-    /// Whether the reader ignores a sample because its own session published it. Only libraries
-    /// that deliver such samples need this.
+    /// Whether the reader ignores a sample because its own session has published it. This is needed
+    /// only for libraries that deliver such samples.
     fn is_ignored(&self, _sample: &Self::Taken) -> bool {
         false
     }
 
-    /// Whether a sample is older than its publisher's lifespan. Only libraries that deliver such
-    /// samples need this.
+    /// Whether a sample is older than the lifespan of its publisher. This is needed only for
+    /// libraries that deliver such samples.
     fn is_expired(&self, _sample: &Self::Taken) -> bool {
         false
     }
@@ -303,20 +305,21 @@ pub trait Reader: Endpoint<Status = ReaderStatus> {
         self.base().listener.change(|status| status.lost.add(messages));
     }
 
-    /// Makes the library record trace points of received samples under this endpoint, if it can.
+    /// Makes the library record trace points of received samples for this endpoint, if the library
+    /// supports this.
     fn trace_as(&self, _endpoint: feros_trace::Endpoint) {}
 
     /// The number of samples that were refused as malformed.
     fn refused_samples(&self) -> u64;
 }
 
-/// The host that a sample came from.
+/// The host from which a sample was sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Origin {
     /// This host.
     ThisHost,
     /// Another host, or an unknown host because the address proves nothing. The string is for
-    /// messages.
+    /// messages to users.
     Elsewhere(String),
 }
 
@@ -347,9 +350,9 @@ pub trait Taken: Send + Sync + 'static {
     fn lend(self, reader: Gid) -> Sample;
 
     /// Like `lend`, but removes the header of [`service_header`](crate::service_header), which must
-    /// be present; `None` if there is no memory for the sample.
+    /// be present. Returns `None` if there is no memory for the sample.
     fn without_service_header(self, reader: Gid) -> Option<Sample>;
 
-    /// The host that the sample came from.
+    /// The host from which the sample was sent.
     fn origin(&self) -> Origin;
 }

@@ -44,7 +44,7 @@ impl EndpointNames {
         Ok(Self { ros: topic.to_owned(), topic: names::topic(topic, as_it_is), type_name })
     }
 
-    /// Names of the topic on which participants announce their nodes.
+    /// The names of the topic on which participants announce their nodes.
     pub fn of_discovery() -> Self {
         Self {
             ros: DISCOVERY_TOPIC.into(),
@@ -80,7 +80,8 @@ pub(crate) fn pair_id(participant: Gid) -> PairId {
     id
 }
 
-/// Whether a gid belongs to a reader, judged by its RTPS entity kind (DDSI-RTPS 2.5, 9.3.1.2).
+/// Whether a gid belongs to a reader. This is decided by its RTPS entity kind (DDSI-RTPS 2.5,
+/// 9.3.1.2).
 pub(crate) fn is_reader(gid: &[u8; 16]) -> bool {
     matches!(gid[15] & 0x3f, 0x04 | 0x07)
 }

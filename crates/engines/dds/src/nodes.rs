@@ -1,5 +1,5 @@
 //! The state of a session: the participant, the graph and the announced nodes. All endpoints of the
-//! session share this state and keep it alive.
+//! session share this state, and it exists while any of them exists.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,7 +14,8 @@ use crate::library::{Participant, Writer, WriterOf};
 
 /// The state of a session.
 pub(crate) struct SessionState<P: Participant> {
-    // Dropped first, because the readers that update the graph must end before the participant.
+    // This is dropped first, because the readers that update the graph must end before the
+    // participant.
     _discovery: P::Discovery,
     announcer: WriterOf<P>,
     nodes: Mutex<Nodes>,
@@ -66,7 +67,7 @@ impl<P: Participant> SessionState<P> {
     }
 
     /// Changes the table of nodes and, like stock ROS 2, announces the whole table. The lock is
-    /// held during both steps, so announcements are sent in the order of the changes.
+    /// held during both steps, so that announcements are sent in the order of the changes.
     fn change_nodes<T>(&self, change: impl FnOnce(&mut Nodes) -> T) -> T {
         let mut nodes = self.nodes.lock();
         let result = change(&mut nodes);

@@ -1,4 +1,4 @@
-//! Publishers, synchronous and asynchronous.
+//! Publishers, both synchronous and asynchronous.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -71,7 +71,7 @@ impl<P: Participant> DdsPublisher<P> {
     }
 
     /// Waits until the sending thread has written all messages in its queue. Returns the remaining
-    /// time, or `None` if the time has run out.
+    /// time, or `None` if the time limit has been reached.
     fn wait_until_written(&self, timeout: Duration) -> Option<Duration> {
         let started = Instant::now();
         let is_written = self.sender.as_ref().is_none_or(|sender| sender.wait_until_done(timeout));

@@ -1,8 +1,8 @@
 //! The responses to one client, which are taken from the library as soon as they arrive.
 //!
-//! A DDS reader of replies receives the responses to all clients of its service and keeps only the
-//! newest ones. If the responses stayed in the reader, responses to other clients would displace
-//! those for a slow client.
+//! A DDS reader of replies receives the responses to all clients of its service, and keeps only the
+//! newest responses. If the responses remained in the reader, responses to other clients would
+//! replace the responses to a slow client.
 
 use std::collections::VecDeque;
 use std::sync::OnceLock;
@@ -64,7 +64,7 @@ impl<T: Taken> Responses<T> {
         }
     }
 
-    /// Sets the client's identities. Must be called before the first request is sent.
+    /// Sets the identities of the client. This must be called before the first request is sent.
     pub(crate) fn begin(&self, own: Own) {
         self.own.get_or_init(|| own);
     }
@@ -88,7 +88,7 @@ impl<T: Taken> Responses<T> {
         (self.on_response)();
     }
 
-    /// Returns the response in a sample; `None` for a response to another client, or a sample that
+    /// Returns the response in a sample, or `None` if the sample is a response to another client or
     /// is not a response.
     fn response(&self, own: &Own, sample: T) -> Option<Response<T>> {
         if let Some((client, number)) = sample.related() {

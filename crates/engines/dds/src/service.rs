@@ -31,7 +31,8 @@ use clients::{Clients, HeaderClient};
 use replies::Replies;
 
 pub(crate) struct DdsService<P: Participant> {
-    // Dropped first, so that the announcement is withdrawn before the endpoints are deleted.
+    // This is dropped first, so that the announcement is withdrawn before the endpoints are
+    // deleted.
     _member: NodeMember<P>,
     requests: ReaderOf<P>,
     replies: Arc<Replies<P>>,
@@ -40,7 +41,7 @@ pub(crate) struct DdsService<P: Participant> {
     refused: AtomicU64,
     gaps: Mutex<Gaps>,
     lost: FailureCounter,
-    /// The number of ignored requests from other hosts; `None` if such requests are served.
+    /// The number of ignored requests from other hosts, or `None` if such requests are served.
     foreign: Option<AtomicU64>,
 }
 
@@ -76,8 +77,8 @@ impl<P: Participant> DdsService<P> {
         } else {
             replies.writer()?;
         }
-        // Created after the writer, so that the server can respond to every request that it
-        // receives.
+        // The reader is created after the writer, so that the server can respond to every request
+        // that it receives.
         let requests = shared.participant.create_reader(Creation {
             names: names.request,
             qos: &qos,
@@ -104,7 +105,7 @@ impl<P: Participant> DdsService<P> {
         })
     }
 
-    /// Returns the client that a writer of requests belongs to, if the client uses the
+    /// Returns the client to which a writer of requests belongs, if the client uses the
     /// payload-header mapping.
     fn header_client(&self, writer: Gid) -> Option<HeaderClient> {
         if let Some(known) = self.clients.lock().known(writer) {
@@ -115,8 +116,8 @@ impl<P: Participant> DdsService<P> {
         self.clients.lock().remember(writer, id, || self.requests.matched_gids())
     }
 
-    /// Counts the requests of the same client that were lost before this one. Gaps in the numbers
-    /// of the requests show the losses.
+    /// Counts the requests of the same client that were lost before this request. The losses are
+    /// visible as gaps in the numbers of the requests.
     fn count_lost(&self, taken: &TakenOf<P>) {
         let client = taken.writer();
         let lost = self.gaps.lock().next(client, taken.number(), || self.requests.matched_gids());
@@ -131,7 +132,7 @@ impl<P: Participant> DdsService<P> {
         }
     }
 
-    /// Whether the service must ignore a request because it came from another host.
+    /// Whether the service must ignore a request because it was sent from another host.
     fn is_foreign(&self, taken: &TakenOf<P>) -> bool {
         let Some(ignored) = &self.foreign else { return false };
         let Origin::Elsewhere(source) = taken.origin() else { return false };
@@ -147,7 +148,7 @@ impl<P: Participant> DdsService<P> {
         true
     }
 
-    /// Returns the request in a sample; `None` if the sample is not a valid request or must be
+    /// Returns the request in a sample, or `None` if the sample is not a valid request or must be
     /// ignored.
     fn request(&self, taken: TakenOf<P>) -> Option<(RequestId, Sample)> {
         if self.is_foreign(&taken) {

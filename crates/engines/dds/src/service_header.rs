@@ -9,7 +9,7 @@ pub const ENCAPSULATION_BYTES: usize = 4;
 
 const END: usize = ENCAPSULATION_BYTES + SERVICE_HEADER_BYTES;
 
-/// Writes the header into a sample, in the space that was left free for it.
+/// Writes the header into a sample, into the space that was reserved for it.
 pub(crate) fn write(bytes: &mut [u8], client: &[u8; 8], number: i64) {
     bytes.copy_within(SERVICE_HEADER_BYTES..END, 0);
     bytes[4..12].copy_from_slice(client);

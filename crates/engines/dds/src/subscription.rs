@@ -16,7 +16,7 @@ use crate::names::EndpointNames;
 use crate::nodes::{NodeMember, SessionState};
 
 pub(crate) struct DdsSubscription<P: Participant> {
-    // Dropped first, so that the announcement is withdrawn before the reader is deleted.
+    // This is dropped first, so that the announcement is withdrawn before the reader is deleted.
     _member: NodeMember<P>,
     reader: ReaderOf<P>,
     qos: QosProfile,

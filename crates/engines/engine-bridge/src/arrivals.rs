@@ -1,6 +1,6 @@
-//! Endpoints that announce two engines but have been found on only one so far. If such endpoints
-//! were bridged at once, a subscription that is about to match them directly would receive their
-//! messages twice.
+//! Endpoints that announce two engines but have been found on only one engine so far. If such
+//! endpoints were bridged immediately, a subscription that is about to match them directly would
+//! receive their messages twice.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -16,9 +16,9 @@ pub(crate) struct Arrivals {
 }
 
 impl Arrivals {
-    /// Returns the endpoints that must not be bridged yet, because their twin, the same endpoint on
-    /// its other engine, may still appear on another side. If no twin has appeared after `settle`,
-    /// the other engine is assumed not to be a side of this bridge.
+    /// Returns the endpoints that must not be bridged yet, because their twin may still appear on
+    /// another side. The twin is the same endpoint on its other engine. If no twin has appeared
+    /// after `settle`, the other engine is assumed not to be a side of this bridge.
     pub(crate) fn look(
         &mut self,
         graphs: &[Arc<GraphSnapshot>],
@@ -93,7 +93,7 @@ mod tests {
             assert_eq!(look([&[(FIRST, &first)], &[(SECOND, &second)]], 0.95), none);
             // The endpoint has been seen before, so nothing is delayed when one engine loses it.
             assert_eq!(look([half, &[]], 1.1), none);
-            // An endpoint that disappears and comes back counts as new.
+            // An endpoint that disappears and appears again counts as new.
             assert_eq!(look([&[], &[]], 1.2), none);
             assert_eq!(look([half, &[]], 1.3), BTreeSet::from([gid]));
             assert_eq!(look([half, &[]], 2.4), none);

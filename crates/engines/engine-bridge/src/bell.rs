@@ -25,8 +25,8 @@ impl Bell {
         Arc::new(move || bell.ring())
     }
 
-    /// Sleeps until the doorbell rings or the timeout expires; `None` means no timeout. Returns
-    /// immediately if the doorbell has rung since the last wait. May return early.
+    /// Sleeps until the doorbell rings or the timeout expires. `None` means that there is no
+    /// timeout. Returns immediately if the doorbell has rung since the last wait. May return early.
     pub(crate) fn wait(&self, timeout: Option<Duration>) {
         let mut is_rung = self.is_rung.lock();
         if !*is_rung {

@@ -2,28 +2,28 @@
 //! or domains and therefore cannot communicate directly.
 //!
 //! The bridge needs no types: it publishes the serialized bytes unchanged on the other side. A
-//! *side* is a session on one engine. The bridge watches all its sides, and bridges each name that
-//! is *offered* on one side and *wanted* on another. A topic is offered by publishers and wanted by
-//! subscriptions; a service is offered by servers and wanted by clients. No message comes back to
-//! the side that it came from, and no message arrives twice.
+//! *side* is a session on one engine. The bridge observes all its sides, and bridges each name that
+//! is *offered* on one side and *wanted* on another side. A topic is offered by publishers and
+//! wanted by subscriptions, and a service is offered by servers and wanted by clients. No message
+//! returns to the side from which it was sent, and no message arrives twice.
 //!
-//! | module | holds |
+//! | module | content |
 //! |---|---|
-//! | `arrivals` | endpoints that may soon appear on another side, too |
+//! | `arrivals` | endpoints that may soon also appear on another side |
 //! | `side`, `view` | a side, and its endpoints |
 //! | `counts`, `bell` | counters and warnings, and the doorbell of a thread |
 //! | `process` | the process of an endpoint |
 //! | `plan` | the names to bridge, and warnings about names that cannot be bridged |
 //! | `class` | quality of service across the bridge |
-//! | `topic`, `service` | the bridging of one name between two sides, with one thread each |
+//! | `topic`, `service` | bridge one name between two sides, with one thread for each name |
 //! | `topic_key` | the identity of a bridged topic |
 //! | `mirror` | the publisher that represents an original publisher on the other side |
 //!
 //! # Invariants
 //!
-//! The crate depends on no engine and on no message type. A topic without a subscription is bridged
-//! only with [`BridgeOptions::all_topics`]. Endpoints of a bridge are not bridged again, and only
-//! one bridge handles each name.
+//! The crate does not depend on any engine or message type. A topic without a subscription is
+//! bridged only with [`BridgeOptions::all_topics`]. Endpoints of a bridge are not bridged again,
+//! and each name is handled by only one bridge.
 #![forbid(unsafe_code)]
 
 mod arrivals;
@@ -115,7 +115,7 @@ pub enum BridgeError {
 /// A name that is bridged from one side to another.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Bridged {
-    /// True for a service, false for a topic. For a service, `from` is the server's side.
+    /// True for a service, and false for a topic. For a service, `from` is the side of the server.
     pub is_service: bool,
     /// The name.
     pub name: String,
@@ -134,11 +134,11 @@ const PRECEDENCE: Duration = Duration::from_secs(2);
 /// The limit on bridged names. Each name has a thread.
 const MOST_WAYS: usize = 2000;
 
-/// The limit on names that wait because other bridges have precedence. Names beyond the limit do
-/// not wait.
+/// The limit on the number of names that wait because other bridges have precedence. All further
+/// names do not wait.
 const MOST_WAITING: usize = 65_536;
 
-/// A bridge. Call [`Bridge::update`] repeatedly, ideally after [`Bridge::wait_for_change`].
+/// A bridge. Call [`Bridge::update`] repeatedly, preferably after [`Bridge::wait_for_change`].
 /// Dropping the bridge first forwards the messages that have arrived, and then withdraws all
 /// endpoints.
 pub struct Bridge {
@@ -156,7 +156,7 @@ pub struct Bridge {
     counters: BTreeMap<(usize, usize), Arc<Counters>>,
     warnings: Arc<Warnings>,
     bell: Arc<Bell>,
-    /// Dropped last, because the threads use the sides.
+    /// This is dropped last, because the threads use the sides.
     sides: Vec<Side>,
 }
 
@@ -169,18 +169,19 @@ type Waits = BTreeMap<(usize, usize, String), Instant>;
 pub struct Waker(Arc<Bell>);
 
 impl Waker {
-    /// Ends the current call of [`Bridge::wait_for_change`], or the next one.
+    /// Ends the current call of [`Bridge::wait_for_change`], or the next call if there is no
+    /// current call.
     pub fn wake(&self) {
         self.0.ring();
     }
 }
 
 impl Bridge {
-    /// Creates a bridge between sessions. Each session comes with its name for log messages.
+    /// Creates a bridge between sessions. Each session is given with its name for log messages.
     ///
     /// # Errors
-    /// Returns an error if there are fewer than two sessions or one of them refuses the bridge's
-    /// node.
+    /// Returns an error if there are fewer than two sessions, or if one of them refuses the
+    /// bridge's node.
     pub fn new(
         sessions: Vec<(String, Arc<dyn Session>)>,
         options: BridgeOptions,
@@ -188,7 +189,7 @@ impl Bridge {
         if sessions.len() < 2 {
             return Err(BridgeError::Sides { sides: sessions.len() });
         }
-        // The standard library seeds this hash with randomness from the system, so the id is
+        // The standard library seeds this hash with random numbers from the system, so the id is
         // random.
         let id = RandomState::new().hash_one("feros bridge");
         let bell = Arc::<Bell>::default();
@@ -307,7 +308,7 @@ impl Bridge {
         }
     }
 
-    /// Whether a name has waited long enough. `rank` is the number of bridges with precedence;
+    /// Whether a name has waited long enough. `rank` is the number of bridges with precedence.
     /// `None` means that another bridge already handles the name.
     fn may_begin(
         &self,
@@ -343,7 +344,8 @@ impl Bridge {
         self.warnings.warn_once(format!("{name} is not bridged: {reason}"));
     }
 
-    /// Waits until an endpoint appears or leaves on any side, at most `timeout`. May return early.
+    /// Waits until an endpoint appears or leaves on any side, for at most `timeout`. May return
+    /// early.
     pub fn wait_for_change(&self, timeout: Duration) {
         self.bell.wait(Some(timeout));
     }

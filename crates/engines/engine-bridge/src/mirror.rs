@@ -16,7 +16,7 @@ use crate::class::mirrored;
 use crate::side::Side;
 use crate::topic_key::TopicKey;
 
-/// After a publisher has left, how long its mirror waits for acknowledgements on the other side.
+/// How long the mirror of a publisher that has left waits for acknowledgements on the other side.
 pub(crate) const LINGER: Duration = Duration::from_secs(1);
 
 /// How long the first message waits until the subscriptions on the other side match.
@@ -26,8 +26,8 @@ const MEETING: Duration = Duration::from_secs(1);
 /// does not ring the doorbell.
 const MOST_BETWEEN_LOOKS: Duration = Duration::from_millis(50);
 
-/// The greatest number of an original publisher that a mirror uses. Real numbers are far smaller,
-/// and counting from here must not overflow.
+/// The largest number of an original publisher that a mirror uses. Real numbers are far smaller,
+/// and the mirror must be able to count on from here without overflow.
 const LAST_NUMBER: u64 = 1 << 62;
 
 /// Creates the mirrors of a topic.
@@ -88,11 +88,11 @@ impl Mirrors {
 pub(crate) struct Mirror {
     publisher: Arc<dyn Publisher>,
     qos: QosProfile,
-    /// The number of the mirror's next message; `None` if the mirror does not use the original
-    /// publisher's numbers.
+    /// The number of the mirror's next message, or `None` if the mirror does not use the numbers of
+    /// the original publisher.
     next: Option<u64>,
-    /// The doorbell that rings when a subscription matches; `None` once the first message has been
-    /// published.
+    /// The doorbell that rings when a subscription matches, or `None` after the first message has
+    /// been published.
     meets: Option<Arc<Bell>>,
 }
 
@@ -176,7 +176,7 @@ impl Mirror {
     }
 
     /// Waits for acknowledgements until this time. A subscription that has not acknowledged by then
-    /// may miss messages, as at the end of any publisher.
+    /// may miss messages, as may happen at the end of any publisher.
     pub(crate) fn wait_until_acked(&self, until: Instant) {
         let _ = self.publisher.wait_for_all_acked(until.saturating_duration_since(Instant::now()));
     }

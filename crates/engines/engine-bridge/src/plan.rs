@@ -20,8 +20,8 @@ pub(crate) struct PlannedTopic {
     pub(crate) left: BTreeSet<Gid>,
     /// Whether this bridge continues with the topic if it already bridges it.
     pub(crate) keeps: bool,
-    /// How many bridges have precedence in starting to bridge the topic; `None` if another bridge
-    /// already bridges it.
+    /// The number of bridges that have precedence in starting to bridge the topic, or `None` if
+    /// another bridge already bridges it.
     pub(crate) begins_after: Option<u32>,
 }
 
@@ -172,8 +172,8 @@ impl Planner<'_> {
         plan.services.insert(key, PlannedService { hashes, keeps, begins_after });
     }
 
-    /// Returns the type hash that both sides share: `Some(None)` if neither side announces a hash,
-    /// `None` if the sides use different definitions of the type.
+    /// Returns the type hash that both sides share. Returns `Some(None)` if neither side announces
+    /// a hash, and `None` if the sides use different definitions of the type.
     fn common_hash(&self, at: &Between<'_>, type_name: &str) -> Option<Option<TypeHash>> {
         let offered = hashes(&at.offers, type_name);
         let wanted = hashes(&at.wants, type_name);

@@ -25,8 +25,8 @@ pub(crate) struct ServiceKey {
     pub(crate) type_name: String,
 }
 
-/// The limit on calls that wait for a response. When the limit is reached, a new call replaces the
-/// oldest one.
+/// The limit on the number of calls that wait for a response. When the limit is reached, a new call
+/// replaces the oldest call.
 const MOST_PENDING: usize = 4096;
 
 /// The depth of the queues. It is as large as for parameter services, because a single thread
@@ -96,7 +96,8 @@ impl Operator {
         }
     }
 
-    /// Forwards requests. Requests stay queued until the server on the other side is available.
+    /// Forwards requests. Requests remain in the queue until the server on the other side is
+    /// available.
     fn pass_on_requests(&mut self) {
         while self.client.service_is_available() {
             let (asked, sample) = match self.server.take_request() {
@@ -125,8 +126,7 @@ impl Operator {
                 Ok(None) => return,
                 Err(error) => return self.shared.warnings.warn_once(error.to_string()),
             };
-            // Like any client, the bridge ignores a second response, which comes from another
-            // server.
+            // Like any client, the bridge ignores a second response, which is from another server.
             let Some(asked) = self.pending.remove(&number) else { continue };
             let size_bytes = sample.payload.len();
             match self.server.send_response(&asked, size_bytes, &mut copied(&sample.payload)) {

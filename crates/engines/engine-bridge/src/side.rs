@@ -10,7 +10,7 @@ use feros_engine::{
 
 use crate::bell::Bell;
 
-/// A side of a bridge. Clones share the node and the sign.
+/// A side of a bridge. All clones share the node and the sign.
 #[derive(Clone)]
 pub(crate) struct Side {
     pub(crate) name: String,
@@ -27,8 +27,8 @@ struct There {
     _changes: GraphChangeGuard,
 }
 
-/// The topic and the type of the sign. The topic has no publishers. By their signs, bridges
-/// discover each other before they bridge any names.
+/// The topic and the type of the sign. The topic has no publishers. Bridges discover each other by
+/// their signs before they bridge any names.
 const SIGN: (&str, &str) = ("/_feros_bridge", "std_msgs/msg/Empty");
 
 impl Side {

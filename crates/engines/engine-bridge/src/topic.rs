@@ -1,7 +1,7 @@
-//! Bridges one topic from one side to another: a subscription on the first side, and on the other
-//! side a mirror for each publisher. A mirror has the same policies as its publisher. It keeps the
-//! publisher's latched messages as long as the publisher exists, and losses of one publisher do not
-//! affect other publishers.
+//! Bridges one topic from one side to another side: there is a subscription on the first side, and
+//! a mirror for each publisher on the other side. A mirror has the same policies as its publisher.
+//! It keeps the latched messages of the publisher while the publisher exists, and losses of one
+//! publisher do not affect other publishers.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
@@ -33,7 +33,7 @@ pub(crate) struct Shared {
 /// How often to check whether the last messages of a departed publisher have been acknowledged.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
-/// A thread that bridges a name. When asked to end, it first forwards the messages that have
+/// A thread that bridges a name. When it is asked to end, it first forwards the messages that have
 /// arrived.
 pub(crate) struct Way {
     bell: Arc<Bell>,
@@ -42,7 +42,7 @@ pub(crate) struct Way {
 }
 
 impl Way {
-    /// Starts `work` on a thread, and passes it a flag. Whenever the doorbell rings, `work` must
+    /// Starts `work` on a thread, and passes a flag to it. Whenever the doorbell rings, `work` must
     /// check the flag, and return if the flag is set.
     pub(crate) fn start(
         name: &str,
@@ -84,7 +84,7 @@ pub(crate) struct TopicWay {
     pub(crate) way: Way,
 }
 
-/// The state of a topic whose publishers have all left. Until the bridge's subscription is
+/// The state of a topic whose publishers have all left. Until the subscription of the bridge is
 /// withdrawn, a new publisher may match the subscription, and its messages must not be lost.
 #[derive(Default)]
 struct Desertion {
@@ -95,7 +95,7 @@ struct Desertion {
 }
 
 impl TopicWay {
-    /// Sets the publishers that are no longer bridged, or not bridged at all.
+    /// Sets the publishers that are not bridged, or not bridged any longer.
     pub(crate) fn leave(&self, left: BTreeSet<Gid>) {
         let mut known = self.left.lock();
         if *known != left {
@@ -171,7 +171,7 @@ pub(crate) fn carry(
 
 /// A publisher on the side `from`, as the thread knows it.
 struct Source {
-    /// The publisher's mirror on the other side; `None` if the publisher is not bridged by this
+    /// The publisher's mirror on the other side, or `None` if the publisher is not bridged by this
     /// thread.
     mirror: Option<Mirror>,
     /// Whether the publisher is not bridged because its process also publishes on the other side.
@@ -203,7 +203,7 @@ struct Carrier {
     bell: Arc<Bell>,
 }
 
-/// The key that stands for all publishers that the engine does not identify. They share one mirror.
+/// The key that represents all publishers that the engine does not identify. They share one mirror.
 const STRANGER: Gid = Gid([0; 16]);
 
 impl Carrier {
@@ -234,7 +234,7 @@ impl Carrier {
         }
     }
 
-    /// Creates a mirror for each new publisher, and notes which publishers have left.
+    /// Creates a mirror for each new publisher, and records which publishers have left.
     fn see_who_is_there(&mut self) {
         let matches = self.subscription.matches();
         let there: HashSet<Gid> = matches.iter().map(|found| found.gid).collect();

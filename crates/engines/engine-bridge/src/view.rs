@@ -1,8 +1,8 @@
 //! The endpoints on a side that offer or want a name, without the endpoints of bridges.
 //!
-//! Publishers offer a topic and subscriptions want it; servers offer a service and clients want it.
-//! A bridge *takes* a name from one side and *brings* it to another. All its endpoints for this
-//! name have the same *mark* in their announcements ([`BridgeMark`]).
+//! Publishers offer a topic, and subscriptions want it. Servers offer a service, and clients want
+//! it. A bridge *takes* a name from one side and *brings* it to another side. All its endpoints for
+//! this name have the same *mark* in their announcements ([`BridgeMark`]).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,9 +15,9 @@ use crate::process::process;
 pub(crate) struct Name<'a> {
     pub(crate) offers: Vec<&'a EndpointInfo>,
     pub(crate) wants: Vec<&'a EndpointInfo>,
-    /// The marks of the bridges that take the name from this side to another.
+    /// The marks of the bridges that take the name from this side to another side.
     pub(crate) taken: BTreeSet<BridgeMark>,
-    /// The marks of the bridges that bring the name from another side to this one.
+    /// The marks of the bridges that bring the name from another side to this side.
     pub(crate) brought: BTreeSet<BridgeMark>,
 }
 
@@ -31,8 +31,7 @@ pub(crate) struct View<'a> {
 }
 
 impl<'a> View<'a> {
-    /// Sorts the endpoints of a side by name. Leaves out the endpoints whose gids are in
-    /// `left_alone`.
+    /// Sorts the endpoints of a side by name. Omits the endpoints whose gids are in `left_alone`.
     pub(crate) fn of(graph: &'a GraphSnapshot, left_alone: &BTreeSet<Gid>) -> Self {
         let mut view = Self::default();
         let is_seen =
@@ -59,14 +58,14 @@ impl<'a> View<'a> {
     }
 }
 
-/// Returns the other bridges that take a name from the one side to the other.
+/// Returns the other bridges that take a name from the first side to the second side.
 pub(crate) fn carriers(from: &Name<'_>, to: &Name<'_>, own: u64) -> BTreeSet<u64> {
     let others = from.taken.intersection(&to.brought).map(|mark| mark.bridge);
     others.filter(|bridge| *bridge != own).collect()
 }
 
 /// Returns the `endpoints` that have no twin among the `others` and whose process has no endpoint
-/// among the `others`. The endpoints that are left out reach both sides without a bridge.
+/// among the `others`. The other endpoints reach both sides without a bridge.
 pub(crate) fn without_processes_of<'a>(
     endpoints: &[&'a EndpointInfo],
     others: &[&EndpointInfo],
@@ -92,8 +91,8 @@ fn process_of(endpoint: &EndpointInfo) -> Option<&str> {
     process(endpoint.announcement.as_deref())
 }
 
-/// Returns the gid that identifies an endpoint: for an endpoint on two engines, its gid on its
-/// first engine; otherwise its own gid.
+/// Returns the gid that identifies an endpoint. For an endpoint on two engines, this is its gid on
+/// its first engine. Otherwise, it is the endpoint's own gid.
 fn identity_of(endpoint: &EndpointInfo) -> Gid {
     twin::read(endpoint.announcement.as_deref().unwrap_or_default()).0.unwrap_or(endpoint.gid)
 }

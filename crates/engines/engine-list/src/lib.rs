@@ -2,8 +2,8 @@
 //!
 //! # Invariants
 //!
-//! Nothing above this crate imports an engine's crate, except the command for the router of Zenoh.
-//! The feature of an engine adds that engine and changes no other engine.
+//! Nothing above this crate imports the crate of an engine, except the command for the router of
+//! Zenoh. The feature of an engine adds that engine, and does not change any other engine.
 
 use std::sync::Arc;
 
@@ -11,8 +11,8 @@ use feros_engine::Engine;
 use feros_engine::engine::known;
 use feros_engine_pair::PairEngine;
 
-/// The engines that Feros has, the default first. For each engine, there is a feature with the same
-/// name; [`engines`] returns the engines that are built into this program.
+/// The engines that Feros has. The default engine is first. For each engine, there is a feature
+/// with the same name. [`engines`] returns the engines that are built into this program.
 pub const ENGINE_NAMES: [&str; known::ALL.len()] = {
     let mut names = [""; known::ALL.len()];
     let mut at = 0;
@@ -51,7 +51,7 @@ pub enum EngineError {
     },
 }
 
-/// The engines that are built into this program, the default first.
+/// The engines that are built into this program. The default engine is first.
 pub fn engines() -> Vec<Arc<dyn Engine>> {
     vec![
         #[cfg(feature = "cyclonedds")]
@@ -68,7 +68,9 @@ pub fn engines() -> Vec<Arc<dyn Engine>> {
 /// Returns the engine with this name for a context. A name such as `cyclonedds,zenoh` returns a
 /// pair of engines, in which the first engine has precedence.
 ///
-/// # Errors
+/// Returns an error if the engine is not built into this program; the error names the available
+/// engines and how to get this engine. Also returns an error if more than two engines are named, if
+/// the same engine is named twice, or if the two engines cannot be combined.
 /// Returns an error if the engine is not built into this program; the error names the available
 /// engines and how to get this one. Also returns an error if more than two engines are named, if
 /// one engine is named twice, or if the two cannot be combined.
@@ -105,8 +107,8 @@ pub fn engine(name: &str) -> Result<Arc<dyn Engine>, EngineError> {
     }
 }
 
-/// The reason why two engines cannot be combined, whether or not they are in this program; `None`
-/// if they can be combined, or if `names` are not two known engines.
+/// The reason why two engines cannot be combined, no matter whether they are in this program.
+/// Returns `None` if they can be combined, or if `names` are not two known engines.
 fn why_no_pair(names: &[&str]) -> Option<String> {
     let [first, second] = names else { return None };
     known::by_name(first)?.why_no_pair(&known::by_name(second)?)

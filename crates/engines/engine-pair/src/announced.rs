@@ -1,6 +1,6 @@
-//! The announcement of an endpoint, as found on one of the two engines. An endpoint on both engines
-//! consists of two *twins*; the announcement of the twin on the second engine names the gid of the
-//! twin on the first.
+//! The announcement of an endpoint, in the form in which it was found on one of the two engines. An
+//! endpoint on both engines consists of two *twins*. The announcement of the twin on the second
+//! engine names the gid of the twin on the first engine.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ pub(crate) struct Announced {
     pub(crate) is_twin: bool,
     /// The announcement without the part about a twin, if the endpoint can be reached over
     /// transports without engines. These transports require that both sides know an endpoint by the
-    /// same gid; on the second engine, that is only true for twins.
+    /// same gid. On the second engine, this is true only for twins.
     pub(crate) announcement: Option<Arc<str>>,
 }
 
@@ -28,7 +28,7 @@ impl Announced {
         Self { identity: named.unwrap_or(gid), is_twin: named.is_some(), announcement }
     }
 
-    /// Like [`new`](Self::new), but for the messages of a publisher: if the publisher belongs to a
+    /// Like [`new`](Self::new), but for the messages of a publisher. If the publisher belongs to a
     /// bridge, the identity is that of the original publisher.
     pub(crate) fn of_messages(side: usize, gid: Gid, announcement: Option<&Arc<str>>) -> Self {
         let said = Self::new(side, gid, announcement);

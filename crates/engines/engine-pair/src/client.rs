@@ -23,7 +23,7 @@ pub(crate) struct PairClient {
     has_asked_second: AtomicBool,
 }
 
-/// The servers on both engines, and the engine that requests are sent on.
+/// The servers on both engines, and the engine on which requests are sent.
 struct Servers {
     joined: Vec<Joined>,
     of: [Vec<ServerMatch>; 2],

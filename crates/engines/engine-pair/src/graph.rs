@@ -12,9 +12,9 @@ use crate::announced::Announced;
 
 /// Joins the graphs of both engines.
 ///
-/// Two endpoints are the same if one names the other as its twin. Nodes have no announcements, so
-/// two nodes with the same name are the same if they have endpoints that are twins, or if they
-/// belong to the same session of this process.
+/// Two endpoints are the same if one of them names the other as its twin. Nodes have no
+/// announcements. So two nodes with the same name are the same if they have endpoints that are
+/// twins, or if they belong to the same session of this process.
 pub(crate) fn join(of: &[Arc<GraphSnapshot>; 2]) -> GraphSnapshot {
     let mut endpoints: Vec<EndpointInfo> = Vec::new();
     let mut places = HashMap::new();
@@ -33,7 +33,7 @@ pub(crate) fn join(of: &[Arc<GraphSnapshot>; 2]) -> GraphSnapshot {
                 if known.node == EndpointNode::Unknown {
                     known.node = endpoint.node.clone();
                 }
-                continue; // the first engine's data take precedence
+                continue; // the data of the first engine take precedence
             }
             places.insert(key, endpoints.len());
             endpoints.push(EndpointInfo {
@@ -60,7 +60,7 @@ pub(crate) fn join(of: &[Arc<GraphSnapshot>; 2]) -> GraphSnapshot {
 }
 
 /// The sessions of this process that are on two engines. The key is the gid on the second engine,
-/// the value the gid on the first.
+/// and the value is the gid on the first engine.
 static OWN_SESSIONS: LazyLock<RwLock<HashMap<Gid, Gid>>> = LazyLock::new(RwLock::default);
 
 fn own_session(second: Gid) -> Gid {

@@ -1,7 +1,7 @@
-//! The messages of one publisher that have already been delivered by either engine.
+//! The messages of one publisher that one of the engines has already delivered.
 //!
-//! A publisher on two engines gives a message the same number on both. Each engine delivers in
-//! order, so the received numbers mostly form one range that grows at its end.
+//! A publisher on two engines gives a message the same number on both engines. Each engine delivers
+//! in order, so the received numbers usually form one range that grows at its end.
 
 /// The limit on ranges that are remembered. A message in a gap between older ranges counts as
 /// received.
@@ -17,7 +17,7 @@ pub(crate) struct Heard {
 }
 
 impl Heard {
-    /// Records a message and returns whether it is new. If `in_order` is true, a message with a
+    /// Records a message, and returns whether it is new. If `in_order` is true, a message with a
     /// smaller number than an earlier message does not count as new, because messages must not
     /// arrive out of order.
     pub(crate) fn note(&mut self, number: u64, in_order: bool) -> bool {

@@ -1,5 +1,5 @@
 //! The matches of an endpoint, joined from both engines. A matching endpoint that is on both
-//! engines of a pair consists of two *twins*, one on each engine; the two count as one match.
+//! engines of a pair consists of two *twins*, one on each engine. The two twins count as one match.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -31,7 +31,7 @@ impl Joined {
 }
 
 /// Joins the matches of both engines. A twin that only the second engine has found counts as a
-/// match once `is_due` returns true for it.
+/// match when `is_due` returns true for it.
 pub(crate) fn join(lists: [Vec<Match>; 2], mut is_due: impl FnMut(Gid) -> bool) -> Vec<Joined> {
     let mut joined: Vec<Joined> = Vec::with_capacity(lists[0].len() + lists[1].len());
     let mut places = HashMap::with_capacity(lists[0].len());
@@ -39,8 +39,8 @@ pub(crate) fn join(lists: [Vec<Match>; 2], mut is_due: impl FnMut(Gid) -> bool) 
         for found in list {
             let said = Announced::of_messages(side, found.gid, found.announcement.as_ref());
             if let Some(place) = places.get(&said.identity) {
-                // The first engine's data take precedence, because the second engine may report a
-                // change later.
+                // The data of the first engine take precedence, because the second engine may
+                // report a change later.
                 let known: &mut Joined = &mut joined[*place];
                 known.on[side] = Some(found.gid);
                 continue;
@@ -72,8 +72,8 @@ impl Joiner {
         Self { shared: shared.clone(), watch, since: HashMap::new() }
     }
 
-    /// Like [`join`](Self::join), but for publishers and servers. Leaves out the endpoints of
-    /// bridges that repeat one engine's messages on the other engine, except publishers whose
+    /// Like [`join`](Self::join), but for publishers and servers. Omits the endpoints of bridges
+    /// that repeat the messages of one engine on the other engine, except publishers whose
     /// announcement names the original publisher.
     pub(crate) fn join_offers(&mut self, mut lists: [Vec<Match>; 2]) -> Vec<Joined> {
         for (side, list) in lists.iter_mut().enumerate() {
@@ -87,7 +87,7 @@ impl Joiner {
     }
 
     /// Joins the current matches. If a twin does not count as a match yet, the endpoint is notified
-    /// when the wait for the first engine is over.
+    /// when the wait for the first engine has ended.
     pub(crate) fn join(&mut self, lists: [Vec<Match>; 2]) -> Vec<Joined> {
         let Self { shared, watch, since } = self;
         let now = Instant::now();
@@ -140,7 +140,7 @@ mod tests {
     fn twins_are_one_whichever_engine_is_their_first() {
         let of = |gid: u8, text: &str| twin::announcement(Gid([gid; 16]), text);
         // 1 and 11 are the twins of an endpoint whose process has the engines in the same order as
-        // this process; 2 and 12 are twins from a process with the reverse order. 3 and 13 have no
+        // this process. 2 and 12 are twins from a process with the reverse order. 3 and 13 have no
         // twins. The endpoint 14 is the twin of 4, which the first engine has not found yet.
         let first = vec![found(1, "x"), found(2, &of(12, "y")), found(3, "z")];
         let second =

@@ -1,7 +1,7 @@
-//! Notifies an endpoint when the wait for the first engine is over. A *twin* is an endpoint on the
-//! second engine that is also on the first. If only the second engine has found the endpoint, it
-//! counts as a match once the first engine has had time to find it. The engines cannot notify the
-//! endpoint of this, because they report events, not the passing of time.
+//! Notifies an endpoint when the wait for the first engine has ended. A *twin* is an endpoint on
+//! the second engine that is also on the first engine. If only the second engine has found the
+//! endpoint, it counts as a match after the first engine has had time to find it. The engines
+//! cannot notify the endpoint of this, because they report events and not the passing of time.
 
 use std::sync::{Arc, Weak};
 use std::thread::JoinHandle;
@@ -34,19 +34,20 @@ impl Watch {
         self.changed.notify();
     }
 
-    /// Returns whether the matches must be examined again. This is called before each message and
-    /// is usually a single load.
+    /// Returns whether the matches must be examined again. This is called before each message, and
+    /// usually costs only one atomic load.
     pub(crate) fn take_change(&self) -> bool {
         self.has_changed.load(Ordering::Relaxed) && self.has_changed.swap(false, Ordering::AcqRel)
     }
 
-    /// Closes the notification, which no longer runs once this function has returned.
+    /// Closes the notification. After this function has returned, the notification does not run any
+    /// more.
     pub(crate) fn close(&self) {
         self.changed.close();
     }
 }
 
-/// Notifies endpoints at given times. The first endpoint that has to wait starts the thread.
+/// Notifies endpoints at given times. The first endpoint that must wait starts the thread.
 #[derive(Default)]
 pub(crate) struct Later {
     shared: Arc<Shared>,

@@ -1,29 +1,29 @@
 //! Joins two engines into one. The nodes of a context are then on both engines. For example, a
 //! robot uses DDS, and an operator reaches it over Zenoh.
 //!
-//! Every endpoint of the context consists of two endpoints, its twins: one on each engine. The
-//! announcement of the twin on the second engine names the twin on the first
+//! Every endpoint of the context consists of two endpoints, which are called its twins: one on each
+//! engine. The announcement of the twin on the second engine names the twin on the first engine
 //! ([`feros_engine::twin`]). So other contexts on both engines recognize the two as one endpoint,
-//! identified by the gid on the first engine.
+//! which is identified by the gid on the first engine.
 //!
-//! - *A message goes only where it is needed.* It always goes to the first engine. It goes to the
-//!   second engine only if there is a subscription that is not on the first, or if a policy
-//!   requires it. Both engines count every message, whether they send it or not. So a message has
-//!   the same number on both, and a subscription on both engines recognizes messages that it has
-//!   already received.
-//! - *Endpoints on both engines match on the first.* A match that only the second engine has found
-//!   counts once the time [`PairEngine::settling`] has passed, and only if the first engine does
-//!   not know the endpoint. For example, if the policies of a subscription prevent a match on the
-//!   first engine, the second engine does not serve the subscription either.
-//! - *A client uses the first engine that has a server.* A response is sent over the engine that
-//!   its request came over.
-//! - *If one engine loses an endpoint, the other continues.* The first engine notices the loss of a
-//!   subscription only after its own timeout. Messages that have not been delivered by then are
-//!   lost and counted; from then on, the second engine delivers.
+//! - *A message is sent only where it is needed.* It is always sent on the first engine. It is sent
+//!   on the second engine only if there is a subscription that is not on the first engine, or if a
+//!   policy requires it. Both engines count every message, whether they send it or not. So a
+//!   message has the same number on both engines, and a subscription on both engines recognizes
+//!   messages that it has already received.
+//! - *Endpoints on both engines match on the first engine.* A match that only the second engine has
+//!   found counts only after the time [`PairEngine::settling`] has passed, and only if the first
+//!   engine does not know the endpoint. For example, if the policies of a subscription prevent a
+//!   match on the first engine, the second engine does not serve the subscription either.
+//! - *A client uses the first engine that has a server.* A response is sent over the same engine as
+//!   its request.
+//! - *If one engine loses an endpoint, the other engine continues.* The first engine notices the
+//!   loss of a subscription only after its own timeout. Messages that have not been delivered by
+//!   then are lost and counted. After that, the second engine delivers.
 //! - *Transports without engines*, such as shared memory, require that both sides know an endpoint
 //!   by the same gid. This is true for twins and for endpoints on the first engine.
 //!
-//! | module | holds |
+//! | module | content |
 //! |---|---|
 //! | `session`, `publisher`, `subscription`, `service`, `client` | the traits of [`feros_engine`] |
 //! | `announced` | the announcement of an endpoint |
@@ -34,8 +34,8 @@
 //!
 //! # Invariants
 //!
-//! The crate depends on no engine and on no message type. Both engines count a publisher's messages
-//! in the same way. No message is passed from one engine to the other.
+//! The crate does not depend on any engine or message type. Both engines count the messages of a
+//! publisher in the same way. No message is passed from one engine to the other engine.
 #![forbid(unsafe_code)]
 
 mod announced;
@@ -72,8 +72,8 @@ pub struct PairEngine {
 }
 
 impl PairEngine {
-    /// Joins these two engines. They can be the same engine twice, if each opens its sessions in a
-    /// different domain.
+    /// Joins these two engines. They can be the same engine twice, if each of them opens its
+    /// sessions in a different domain.
     #[must_use]
     pub fn new(engines: [Arc<dyn Engine>; 2]) -> Self {
         let name = interned(&format!("{},{}", engines[0].name(), engines[1].name()));

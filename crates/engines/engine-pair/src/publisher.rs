@@ -1,4 +1,4 @@
-//! A publisher on both engines. A message has the same position, number and stamp on both.
+//! A publisher on both engines. A message has the same position, number and stamp on both engines.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -21,15 +21,16 @@ use crate::status::PublisherStatus;
 /// The size limit of a queued message, in bytes. An engine may have a lower limit.
 const LARGEST_BYTES: usize = i32::MAX as usize;
 
-/// When a subscription moves from the second engine to the first, how long the first message there
-/// waits until the earlier messages have arrived over the second engine.
+/// How long the first message on the first engine waits when a subscription moves there from the
+/// second engine. It waits until the earlier messages have arrived over the second engine.
 const HANDOVER_WAIT: Duration = Duration::from_secs(1);
 
 /// After use, the buffer for the second engine's copy of a message is shrunk to this size.
 const KEPT_BYTES: usize = 1 << 20;
 
 pub(crate) struct PairPublisher {
-    // Dropped first, because the sending thread must end before both publishers are dropped.
+    // This is dropped first, because the sending thread must end before both publishers are
+    // dropped.
     /// The queue for both engines. Because both share one queue, they drop the same messages, and
     /// their numbers stay equal.
     sender: Option<SendingThread<(Vec<u8>, Stamp)>>,
@@ -46,10 +47,10 @@ pub(crate) struct Writer {
     matched: AtomicUsize,
     /// Whether each message must also be sent on the second engine.
     needs_second: AtomicBool,
-    /// Whether a policy requires each message on both engines, regardless of the matches.
+    /// Whether a policy requires each message on both engines, no matter which endpoints match.
     keeps_promises: bool,
-    /// Held while both engines send, so that a message has the same number on both. Contains the
-    /// copy of the message for the second engine.
+    /// This is locked while both engines send, so that a message has the same number on both
+    /// engines. It contains the copy of the message for the second engine.
     order: Mutex<Vec<u8>>,
     refused: FailureCounter,
     announcement: Mutex<String>,
@@ -59,12 +60,13 @@ struct Matches {
     joiner: Joiner,
     last: Vec<Joined>,
     status: PublisherStatus,
-    /// The gids on the second engine of subscriptions that the first engine found after the second.
+    /// The gids, on the second engine, of subscriptions that the first engine found after the
+    /// second engine had found them.
     handovers: Vec<Gid>,
 }
 
-/// Whether a policy requires each message on both engines: late subscriptions need the history, or
-/// messages show that the publisher keeps its deadline or is alive.
+/// Whether a policy requires each message on both engines. This is the case if late subscriptions
+/// need the history, or if messages show that the publisher keeps its deadline or is alive.
 fn keeps_promises(qos: &QosProfile) -> bool {
     qos.durability == Durability::TransientLocal
         || matches!(qos.deadline, QosDuration::Finite(_))
@@ -182,7 +184,8 @@ impl Writer {
         Ok(number)
     }
 
-    /// Publishes on both engines. A message that only one engine refuses counts on both.
+    /// Publishes on both engines. A message that only one of the engines refuses is counted on
+    /// both.
     fn write_on_both(
         &self,
         stamp: Stamp,

@@ -1,5 +1,5 @@
-//! A server on both engines. The number of a request encodes the engine that the request came over,
-//! and the response is sent over the same engine.
+//! A server on both engines. The number of a request encodes the engine over which the request
+//! arrived, and the response is sent over the same engine.
 
 use std::sync::Arc;
 
@@ -14,8 +14,8 @@ use crate::joining::{Joined, join};
 use crate::shared::Shared;
 
 /// The offset that is added to the request numbers of the second engine. The numbers of clients
-/// never become that large. Requests that come over other transports have numbers from twice this
-/// value on (`feros_transport`).
+/// never become that large. The numbers of requests that arrive over other transports start at
+/// twice this value (`feros_transport`).
 const OF_SECOND: i64 = 1 << 61;
 
 /// Converts an engine's number to the number for the user.
@@ -31,7 +31,8 @@ pub(crate) fn of_pair(number: i64) -> (usize, i64) {
 
 pub(crate) struct PairService {
     sides: [Arc<dyn Service>; 2],
-    /// The engine to take from first; alternates between the two.
+    /// The engine from which the next request is taken first. This alternates between the two
+    /// engines.
     next: AtomicUsize,
 }
 
@@ -111,7 +112,7 @@ mod tests {
             assert_eq!(of_pair(to_pair(1, number)), (1, number));
             assert_ne!(to_pair(0, number), to_pair(1, number));
         }
-        // These are numbers of requests that came over other transports, and numbers that only
+        // These are numbers of requests that arrived over other transports, and numbers that only
         // hostile clients send.
         for number in [1 << 62, i64::MAX, -1, i64::MIN] {
             assert_eq!([to_pair(0, number), to_pair(1, number)], [number; 2]);

@@ -28,8 +28,8 @@ impl PairSession {
         self.shared.sides.iter().map(of).collect::<Vec<_>>().join(between)
     }
 
-    /// Calls `each` with each engine's parameter server and the node's id on that engine. Does
-    /// nothing if the node is being dropped.
+    /// Calls `each` with the parameter server of each engine and the id of the node on that engine.
+    /// Does nothing if the node is being dropped.
     fn with_servers(&self, node: NodeId, each: impl Fn(&dyn ParameterServer, NodeId)) {
         let Ok(ids) = self.shared.node(node, "") else { return };
         for (side, id) in self.shared.sides.iter().zip(ids) {

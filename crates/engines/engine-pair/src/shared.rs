@@ -75,8 +75,8 @@ impl Shared {
         self.sides.iter().zip(ids).for_each(|(side, id)| side.remove_node(id));
     }
 
-    /// Returns the ids of a node on each engine. `name` is used in the error; it is the name of the
-    /// endpoint that is being created.
+    /// Returns the ids of a node on each engine. `name` is the name of the endpoint that is being
+    /// created, and is used in the error.
     pub(crate) fn node(
         &self,
         node: NodeId,
@@ -108,7 +108,7 @@ impl Shared {
         self.version.load(Ordering::Acquire)
     }
 
-    /// Whether the first engine's graph contains the endpoint, matched or not.
+    /// Whether the graph of the first engine contains the endpoint, no matter whether it matches.
     pub(crate) fn first_shows(&self, gid: Gid) -> bool {
         self.sides[0].graph().endpoints.iter().any(|endpoint| endpoint.gid == gid)
     }

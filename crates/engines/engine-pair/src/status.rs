@@ -1,9 +1,9 @@
 //! The events of an endpoint, joined from both engines.
 //!
-//! Matches are counted by the endpoint's identity, so an endpoint on both engines counts once.
-//! Other events are only reported as numbers: missed deadlines, endpoints with incompatible
-//! policies or types, and publishers that are not alive. For these, the larger of the two engines'
-//! counts is used, since both engines report most of these events.
+//! Matches are counted by the identity of the endpoint, so an endpoint on both engines counts once.
+//! Other events are reported only as numbers: missed deadlines, endpoints with incompatible
+//! policies or types, and publishers that are not alive. For these, the larger count of the two
+//! engines is used, because both engines report most of these events.
 
 use std::collections::HashSet;
 
@@ -83,7 +83,7 @@ impl PublisherStatus {
             PublisherEvent::IncompatibleType { total, .. } => {
                 self.incompatible_type.set(side, total);
             }
-            // Matches are counted elsewhere, by identity.
+            // Matches are counted at another place, by identity.
             _ => {}
         }
     }
@@ -131,7 +131,7 @@ impl SubscriptionStatus {
         self.lost.add(more);
     }
 
-    /// Records an event of one engine. Ignores losses, since these are counted from the messages
+    /// Records an event of one engine. Ignores losses, because they are counted from the messages
     /// that the two engines deliver.
     pub(crate) fn note(&mut self, side: usize, event: SubscriptionEvent) {
         match event {

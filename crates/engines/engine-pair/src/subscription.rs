@@ -1,5 +1,5 @@
-//! A subscription on both engines. It delivers each message once, and each publisher's messages in
-//! order.
+//! A subscription on both engines. It delivers each message once, and the messages of each
+//! publisher in order.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -18,12 +18,13 @@ use crate::later::Watch;
 use crate::shared::Shared;
 use crate::status::SubscriptionStatus;
 
-/// When there are more publishers than this, those that no longer match are forgotten.
+/// If there are more publishers than this, publishers that no longer match are forgotten.
 const REMEMBERED_PUBLISHERS: usize = 256;
 
 /// When an engine delivers its first message of a publisher that is on both engines, the messages
 /// that wait on the other engine are taken first, because they may include earlier messages of the
-/// publisher. At most this many messages are taken, which is the usual limit of a history.
+/// publisher. This is the limit on the number of messages that are taken for this reason. It is the
+/// usual limit of a history.
 const DRAIN_LIMIT: usize = 1024;
 
 pub(crate) struct PairSubscription {
@@ -40,7 +41,7 @@ struct Matches {
     joiner: Joiner,
     last: Vec<Joined>,
     status: SubscriptionStatus,
-    /// The sources of messages on each engine, by the publisher's gid there.
+    /// The sources of messages on each engine, stored by the gid of the publisher on that engine.
     sources: [HashMap<Gid, Source>; 2],
     /// The graph's version when the sources were last determined.
     version: u64,
@@ -64,7 +65,7 @@ struct Reception {
     heads: [Option<Sample>; 2],
     heard: HashMap<Gid, Heard>,
     gaps: Gaps,
-    /// The engine to take from next; alternates between the two.
+    /// The engine from which the next message is taken. This alternates between the two engines.
     next: usize,
     drained: usize,
 }
@@ -195,8 +196,8 @@ impl PairSubscription {
         Ok(())
     }
 
-    /// Chooses the engine whose message is delivered next. If the next messages of both engines
-    /// come from the same publisher, the older message is delivered first.
+    /// Chooses the engine whose message is delivered next. If the next messages of both engines are
+    /// from the same publisher, the older message is delivered first.
     fn choose(&self, reception: &mut Reception) -> Option<usize> {
         let gids = reception.heads.each_ref().map(|head| Some(head.as_ref()?.info.publisher_gid));
         let [Some(first), Some(second)] = gids else {

@@ -16,8 +16,9 @@ use domains::{InDomain, patient};
 /// The domains that these tests use.
 const DOMAIN_IDS: [u32; 2] = [126, 127];
 
-/// Ids that stand for the same domains on the network. They give this process two more stacks,
-/// which communicate with the first two stacks over the network, as in another process.
+/// Ids that represent the same domains on the network. They give this process two more stacks,
+/// which communicate with the first two stacks over the network, as if they were in another
+/// process.
 const OTHER_STACK_IDS: [u32; 2] = [128, 129];
 
 fn elsewhere() -> Arc<dyn Session> {

@@ -3,7 +3,7 @@
 //! (`docs/decisions/0023-engine-pair.md`).
 //!
 //! `VIRTUAL_ENV=.venv cargo test -p feros-engine-pair --features fastdds --test fastdds` runs the
-//! tests. They are behind a Cargo feature, because Fast DDS may hang (.config/nextest.toml).
+//! tests. They need a Cargo feature, because Fast DDS may hang (.config/nextest.toml).
 #![allow(clippy::unwrap_used)]
 
 mod domains;
@@ -28,7 +28,7 @@ const DOMAIN_IDS: [u32; 2] = [118, 119];
 /// A domain that both engines use.
 const SHARED_DOMAIN_ID: u32 = 120;
 
-/// Fast DDS in a fixed domain, regardless of the domain that the session requests.
+/// Fast DDS in a fixed domain, no matter which domain the session requests.
 struct FastDds(u32);
 
 impl Engine for FastDds {

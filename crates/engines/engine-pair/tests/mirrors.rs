@@ -1,6 +1,6 @@
-//! A subscription on both sides of a bridge gets each message once, no matter which side delivers
-//! the message first. It recognizes duplicates because the bridge's publisher announces the
-//! original publisher.
+//! Tests that a subscription on both sides of a bridge gets each message once, no matter which side
+//! delivers the message first. It recognizes duplicates because the bridge's publisher announces
+//! the original publisher.
 #![allow(clippy::unwrap_used)]
 
 mod domains;
@@ -65,7 +65,8 @@ fn forwarded_messages_are_received_once() {
             assert_eq!((number, sample.info.publisher_gid), (expected, origin.gid()));
             assert_eq!(sample.info.publication_sequence_number, Some(number.into()));
         };
-        // The mirror's first message has number 2 and is delivered before the original.
+        // The first message of the mirror has number 2, and is delivered before the original
+        // message.
         mirror.skip(1);
         say(&mirror, 2);
         next(2);

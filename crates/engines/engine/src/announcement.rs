@@ -1,7 +1,7 @@
-//! The announcement of a Feros endpoint: a short string that travels with the endpoint's discovery
-//! data and that engines do not interpret.
+//! The announcement of a Feros endpoint: a short string that is sent with the discovery data of the
+//! endpoint, and that engines do not interpret.
 //!
-//! It says how the endpoint can be reached without the engine, for example through shared memory.
+//! It tells how the endpoint can be reached without the engine, for example through shared memory.
 //! Other implementations of ROS 2 ignore it.
 
 use std::sync::Arc;
@@ -61,7 +61,7 @@ pub enum AnnounceError {
     /// The string cannot be an announcement.
     #[error("the announcement of an endpoint of {topic} was not changed: {reason}")]
     Text {
-        /// Name of the topic.
+        /// The name of the topic.
         topic: String,
         /// The reason why the string cannot be an announcement.
         reason: AnnouncementError,
@@ -69,20 +69,20 @@ pub enum AnnounceError {
     /// The engine failed and reported only a code.
     #[error("the announcement of an endpoint of {topic} was not changed: the engine says {code}")]
     Engine {
-        /// Name of the topic.
+        /// The name of the topic.
         topic: String,
         /// The engine's description of the failure.
         code: String,
     },
 }
 
-/// An endpoint that currently matches an endpoint of this process.
+/// An endpoint that matches an endpoint of this process at present.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Match {
     /// The gid of the matching endpoint.
     pub gid: Gid,
-    /// The announcement of the endpoint; `None` if it announces nothing, like the endpoints of
-    /// stock ROS 2.
+    /// The announcement of the endpoint, or `None` if it announces nothing, as the endpoints of
+    /// stock ROS 2 do.
     pub announcement: Option<Arc<str>>,
     /// The policies that the endpoint announced.
     pub qos: QosProfile,

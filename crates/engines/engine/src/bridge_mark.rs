@@ -1,31 +1,31 @@
 //! The mark that identifies the endpoints of a bridge between engines. The mark is part of an
 //! endpoint's announcement, so other processes see it as soon as they discover the endpoint.
 //!
-//! Bridges do not bridge the endpoints of other bridges, so no message travels in a circle. A
+//! Bridges do not bridge the endpoints of other bridges, so no message is sent in a circle. A
 //! process that has subscriptions on several sides of a bridge may receive the same message on each
-//! of them. So that the process recognizes the message, the bridge's publisher announces the
+//! of them. So that the process recognizes the message, the publisher of the bridge announces the
 //! original publisher, and gives the messages their original numbers.
 
 use crate::gid::Gid;
 
 /// The mark of an endpoint that a bridge created.
 ///
-/// A subscription of the bridge and the publishers that forward its messages on the other side have
-/// the same mark. A server of the bridge and the client that forwards its requests have the same
-/// mark, too. If two endpoints on different sides have the same mark, their name is already bridged
+/// A subscription of the bridge has the same mark as the publishers that forward its messages on
+/// the other side. A server of the bridge also has the same mark as the client that forwards its
+/// requests. If two endpoints on different sides have the same mark, their name is already bridged
 /// between these sides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct BridgeMark {
     /// The bridge, identified by a random number.
     pub bridge: u64,
-    /// The side that the bridge takes messages or requests from, as a number within the bridge.
+    /// The side from which the bridge takes messages or requests, as a number within the bridge.
     pub from: u32,
 }
 
 /// The leading `-` means that the announcement lists no transports (`feros_shm::Announcement`).
 const BEGIN: &str = "-,bridge=";
 
-/// Precedes the gid of the original publisher.
+/// This precedes the gid of the original publisher.
 const ORIGIN: &str = "of=";
 
 impl BridgeMark {
@@ -70,9 +70,9 @@ impl BridgeMark {
         })
     }
 
-    /// Reads from the announcement of a bridge's endpoint the original publisher whose messages and
-    /// numbers the endpoint forwards. Returns `None` if the announcement names no publisher.
-    /// Accepts any string.
+    /// Reads the announcement of an endpoint of a bridge, and returns the original publisher whose
+    /// messages and numbers the endpoint forwards. Returns `None` if the announcement names no
+    /// publisher. Accepts any string.
     #[must_use]
     pub fn origin(announcement: Option<&str>) -> Option<Gid> {
         let mut fields = announcement?.strip_prefix(BEGIN)?.split(',').skip(1);

@@ -1,8 +1,8 @@
 //! The traits that an engine implements.
 //!
-//! Unless their documentation says otherwise, all functions may be called from any thread at the
+//! Unless their documentation says otherwise, all functions may be called on any thread, and at the
 //! same time. The only user code that they call is the `fill` that is passed to the call, and the
-//! [`Notify`] callbacks. [`TakesParameters`] is only called by a thread of the engine.
+//! [`Notify`] callbacks. [`TakesParameters`] is called only by a thread of the engine.
 
 mod error;
 pub mod front;
@@ -78,9 +78,9 @@ pub trait Session: Send + Sync {
     /// comparisons.
     fn configuration(&self) -> String;
 
-    /// Announces a node. The names of nodes need not be unique, as in stock ROS 2.
+    /// Announces a node. As in stock ROS 2, several nodes may have the same name.
     ///
-    /// May allocate; does not wait for other participants.
+    /// May allocate memory. Does not wait for other participants.
     ///
     /// # Errors
     /// Returns an error if the engine cannot announce the node.
@@ -92,7 +92,7 @@ pub trait Session: Send + Sync {
         None
     }
 
-    /// Withdraws a node. The node's endpoints must be dropped first. An unknown id is ignored.
+    /// Withdraws a node. The endpoints of the node must be dropped first. An unknown id is ignored.
     fn remove_node(&self, node: NodeId);
 
     /// Creates a publisher and resolves its best-available and system-default policies.
@@ -131,11 +131,11 @@ pub trait Session: Send + Sync {
         options: ClientOptions<'_>,
     ) -> Result<Arc<dyn Client>, CreateEndpointError>;
 
-    /// Returns the graph as currently known. The call is cheap while nothing changes, since it
-    /// returns the same snapshot again.
+    /// Returns the graph as it is known at present. The call costs little while nothing changes,
+    /// because it returns the same snapshot again.
     fn graph(&self) -> Arc<GraphSnapshot>;
 
-    /// Calls `notify` after each change of the graph, until the session closes or the returned
+    /// Calls `notify` after each change of the graph, until the session is closed or the returned
     /// guard is dropped.
     fn on_graph_change(&self, notify: Notify) -> GraphChangeGuard;
 }

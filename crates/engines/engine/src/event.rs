@@ -1,6 +1,6 @@
 //! Events of endpoints, with the kinds of `rmw_event_type_t` (`rmw/event.h`).
 //!
-//! Counts named `total` start when the endpoint is created; counts named `change` start when the
+//! Counts named `total` start when the endpoint is created. Counts named `change` start when the
 //! event was last taken.
 
 pub mod counts;

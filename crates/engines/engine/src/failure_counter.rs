@@ -1,4 +1,4 @@
-//! Counts of repeated failures that would flood the log if each failure were logged.
+//! Counts repeated failures. If each of them were logged, they would flood the log.
 
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -28,8 +28,8 @@ impl FailureCounter {
         self.count_many(1)
     }
 
-    /// Counts several failures at once. Returns the number of failures so far if one of these
-    /// should be logged.
+    /// Counts several failures with one call. Returns the number of failures so far if one of these
+    /// failures should be logged.
     pub fn count_many(&self, failures: u64) -> Option<u64> {
         let before = self.0.fetch_add(failures, Ordering::Relaxed);
         let total = before.wrapping_add(failures);

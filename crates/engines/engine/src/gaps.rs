@@ -1,11 +1,11 @@
 //! Gaps in the numbers of each publisher's messages. The missing messages were lost on the network,
-//! or newer messages displaced them from the history before they were taken.
+//! or newer messages replaced them in the history before they were taken.
 
 use std::collections::HashMap;
 
 use crate::gid::Gid;
 
-/// When there are more publishers than this, those that no longer match are forgotten.
+/// If there are more publishers than this, publishers that no longer match are forgotten.
 const REMEMBERED_PUBLISHERS: usize = 256;
 
 /// The last message number of each publisher of a subscription.
@@ -16,15 +16,15 @@ pub struct Gaps {
 
 #[derive(Debug, Default)]
 struct Numbers {
-    /// The number of the last message; if `None`, counting starts with the next message.
+    /// The number of the last message. If it is `None`, counting starts with the next message.
     last: Option<i64>,
     /// Whether gaps are expected and do not count as losses.
     expected: bool,
 }
 
 impl Gaps {
-    /// Returns the number of messages that were lost between the publisher's previous message and
-    /// this one. `matched` returns the publishers that still match.
+    /// Returns the number of messages that were lost between the previous message of the publisher
+    /// and this message. `matched` returns the publishers that still match.
     pub fn next(&mut self, from: Gid, number: i64, matched: impl FnOnce() -> Vec<Gid>) -> u64 {
         let numbers = self.numbers(from, matched);
         let last = *numbers.last.get_or_insert(number);

@@ -3,20 +3,20 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// The globally unique identity of an endpoint or participant: 16 bytes, as in `rmw_gid_t` since
-/// Iron.
+/// The globally unique identity of an endpoint or participant. It has 16 bytes, as in `rmw_gid_t`
+/// since Iron.
 ///
-/// For DDS engines, a gid is the GUID as it is on the wire: the 12-byte prefix and the 4-byte
-/// entity id.
+/// For DDS engines, a gid is the GUID in the form that it has on the wire: the 12-byte prefix and
+/// the 4-byte entity id.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub struct Gid(pub [u8; 16]);
 
 impl Gid {
-    /// Whether both gids belong to the same session. Each gid may be that of an endpoint or of the
-    /// session itself.
+    /// Whether both gids belong to the same session. Each gid may be the gid of an endpoint or of
+    /// the session itself.
     ///
-    /// A DDS gid always contains its session. If an engine's gids are hashes, the session is only
-    /// known for endpoints of this process, which [`SessionMember`] registers.
+    /// A DDS gid always contains its session. If the gids of an engine are hashes, the session is
+    /// known only for endpoints of this process, which [`SessionMember`] registers.
     pub fn is_of_session_of(&self, other: &Self) -> bool {
         self.participant_prefix() == other.participant_prefix()
             || sessions::of(*self)
@@ -38,7 +38,7 @@ impl Gid {
 pub struct SessionMember(Gid);
 
 impl SessionMember {
-    /// Registers the session that the endpoint belongs to.
+    /// Registers the session to which the endpoint belongs.
     pub fn new(endpoint: Gid, session: Gid) -> Self {
         sessions::insert(endpoint, session);
         Self(endpoint)
@@ -74,7 +74,7 @@ mod sessions {
     }
 
     pub(super) fn of(endpoint: Gid) -> Option<Gid> {
-        // Programs that only use DDS never take the lock.
+        // Programs that use only DDS never take the lock.
         if !ANY.load(Ordering::Acquire) {
             return None;
         }
@@ -82,8 +82,8 @@ mod sessions {
     }
 }
 
-/// Formats the gid as `ros2 topic info -v` prints it: 16 bytes in hexadecimal joined by dots, such
-/// as `01.0f.…`.
+/// Formats the gid in the form in which `ros2 topic info -v` prints it: 16 bytes in hexadecimal,
+/// joined by dots, such as `01.0f.…`.
 impl fmt::Display for Gid {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (index, byte) in self.0.iter().enumerate() {

@@ -1,7 +1,7 @@
 //! The ROS graph: the known nodes and endpoints, both local and remote.
 //!
 //! An engine returns an immutable [`GraphSnapshot`]. The snapshot implements all graph functions of
-//! `rcl`, so that these give the same answers on every engine.
+//! `rcl`, so that these functions give the same answers on every engine.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fmt;
@@ -30,47 +30,48 @@ pub enum EndpointKind {
 pub struct NodeInfo {
     /// The namespace and the name.
     pub name: NodeName,
-    /// The security enclave of the node's context; empty if the participant announced no enclave.
+    /// The security enclave of the node's context. It is empty if the participant announced no
+    /// enclave.
     pub enclave: String,
-    /// The participant that the node belongs to.
+    /// The participant to which the node belongs.
     pub participant: Gid,
 }
 
 /// An endpoint that a participant announced.
 ///
-/// A service server or client consists of two endpoints on the wire but appears once, with the gid
-/// of the wire endpoint that carries requests.
+/// A service server or client consists of two endpoints on the wire, but it appears only once, with
+/// the gid of the wire endpoint for requests.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EndpointInfo {
     /// The kind of endpoint.
     pub kind: EndpointKind,
-    /// The fully qualified ROS name; or the wire name if the endpoint does not follow the ROS
-    /// conventions.
+    /// The fully qualified ROS name. If the endpoint does not follow the ROS conventions, this is
+    /// the wire name.
     pub name: String,
-    /// The type, as `package/msg/Name` or `package/srv/Name`; or the wire name if the endpoint does
-    /// not follow the ROS conventions.
+    /// The type, in the form `package/msg/Name` or `package/srv/Name`. If the endpoint does not
+    /// follow the ROS conventions, this is the wire name.
     pub type_name: String,
-    /// The hash of the message type, or of the request type; `None` if it was not announced.
+    /// The hash of the message type, or of the request type. It is `None` if no hash was announced.
     pub type_hash: Option<TypeHash>,
     /// The identity.
     pub gid: Gid,
-    /// The node that the endpoint belongs to, if its participant has announced one.
+    /// The node to which the endpoint belongs, if its participant has announced it.
     pub node: EndpointNode,
     /// The announced policies.
     pub qos: QosProfile,
     /// Whether the endpoint's names follow the ROS conventions.
     pub is_ros: bool,
-    /// The announcement; `None` for endpoints that announce nothing, such as those of programs
-    /// without Feros.
+    /// The announcement. It is `None` for endpoints that announce nothing, such as endpoints of
+    /// programs without Feros.
     pub announcement: Option<Arc<str>>,
 }
 
-/// The node that an endpoint belongs to.
+/// The node to which an endpoint belongs.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum EndpointNode {
     /// The node with this name.
     Named(NodeName),
-    /// The participant announces nodes, but has not yet announced which of them owns this endpoint.
+    /// The participant announces nodes, but has not announced yet which of them owns this endpoint.
     /// Stock ROS 2 shows `_NODE_NAME_UNKNOWN_`.
     Unknown,
     /// The participant announces no nodes. Stock ROS 2 shows `_CREATED_BY_BARE_DDS_APP_`.
@@ -98,7 +99,7 @@ pub struct GraphSnapshot {
     pub endpoints: Vec<EndpointInfo>,
 }
 
-/// Names, each with the types that are in use under it.
+/// Names, each with the types that are used with this name.
 pub type NamesAndTypes = BTreeMap<String, BTreeSet<String>>;
 
 impl GraphSnapshot {
@@ -140,18 +141,18 @@ impl GraphSnapshot {
         actions_among(&self.topics())
     }
 
-    /// The actions that one node has servers for.
+    /// The actions for which one node has servers.
     pub fn action_servers_of_node(&self, node: &NodeName) -> NamesAndTypes {
         actions_among(&self.of_node(node, EndpointKind::Publisher))
     }
 
-    /// The actions that one node has clients for.
+    /// The actions for which one node has clients.
     pub fn action_clients_of_node(&self, node: &NodeName) -> NamesAndTypes {
         actions_among(&self.of_node(node, EndpointKind::Subscription))
     }
 
-    /// The names and types of the endpoints for which `wanted` returns true. Endpoints outside the
-    /// ROS conventions are left out.
+    /// The names and types of the endpoints for which `wanted` returns true. Endpoints that do not
+    /// follow the ROS conventions are omitted.
     pub fn names_and_types(&self, wanted: impl Fn(&EndpointInfo) -> bool) -> NamesAndTypes {
         let mut found = NamesAndTypes::new();
         for endpoint in self.endpoints.iter().filter(|e| e.is_ros && wanted(e)) {
@@ -160,8 +161,8 @@ impl GraphSnapshot {
         found
     }
 
-    /// All matching pairs of a publisher and a subscription of one topic. Whether they match is
-    /// derived from their announced policies and types.
+    /// All matching pairs of a publisher and a subscription of one topic. Their announced policies
+    /// and types decide whether they match.
     pub fn matches<'a>(&'a self, topic: &'a str) -> Vec<(&'a EndpointInfo, &'a EndpointInfo)> {
         let publishers = self.endpoints_of(EndpointKind::Publisher, topic);
         let pairs = publishers.flat_map(|publisher| {
@@ -173,8 +174,8 @@ impl GraphSnapshot {
             .collect()
     }
 
-    /// All matching pairs of a client and a server of one service. Whether they match is derived
-    /// from their announced policies and types.
+    /// All matching pairs of a client and a server of one service. Their announced policies and
+    /// types decide whether they match.
     pub fn calls<'a>(&'a self, service: &'a str) -> Vec<(&'a EndpointInfo, &'a EndpointInfo)> {
         let clients = self.endpoints_of(EndpointKind::Client, service);
         let pairs = clients.flat_map(|client| {
@@ -219,7 +220,7 @@ fn actions_among(topics: &NamesAndTypes) -> NamesAndTypes {
 }
 
 /// A publisher and a subscription of one topic that do not match. The `Display` text names both
-/// sides, the problem and the cure.
+/// sides, the problem and how to solve it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mismatch {
     /// The topic.
@@ -230,7 +231,7 @@ pub struct Mismatch {
     pub subscription: EndpointNode,
     /// The reason, with the values of both sides.
     pub reason: String,
-    /// The cure, as a sentence without its full stop.
+    /// How to solve the problem, as a sentence without its full stop.
     pub cure: String,
 }
 

@@ -1,11 +1,11 @@
 //! The boundary between Feros and its engines.
 //!
-//! An *engine* carries serialized messages between participants and discovers other participants.
+//! An *engine* sends serialized messages between participants, and discovers other participants.
 //! This crate defines what Feros needs from an engine, in terms of bytes, ROS names, QoS and gids.
 //! Engines do not know message types. All names in this interface are ROS names (`/chatter`,
 //! `std_msgs/msg/String`), which the engine converts to their form on the wire.
 //!
-//! | module | holds |
+//! | module | content |
 //! |---|---|
 //! | [`engine`] | the traits: [`Engine`], [`Session`], [`Publisher`], [`Subscription`], [`Service`], [`Client`] |
 //! | [`qos`] | [`QosProfile`] and its policies, profiles, compatibility and resolution |
@@ -15,7 +15,7 @@
 //! | [`event`] | events of endpoints |
 //! | [`sample`] | a received sample and the information about it |
 //! | [`stamp`] | source timestamps of messages |
-//! | [`announcement`] | announcements of endpoints in addition to those of DDS; matches |
+//! | [`announcement`] | announcements of endpoints in addition to those of DDS, and matches |
 //! | [`twin`] | endpoints that are on two engines at the same time |
 //! | [`bridge_mark`] | endpoints that a bridge between engines created |
 //! | [`gaps`] | gaps in the numbers of publishers, counted as losses |
@@ -25,17 +25,17 @@
 //! | [`dds`] | the wire format that DDS engines share |
 //! | [`gid`] | the identity of an endpoint |
 //!
-//! Engines are values, so a program chooses an engine at run time. Every function of the traits
-//! documents its preconditions and errors, and whether it blocks, allocates and is thread-safe. The
-//! crate `feros-conformance` holds one test suite for all engines.
+//! Engines are values, so a program can choose an engine at run time. Every function of the traits
+//! documents its preconditions and errors, and whether it blocks, allocates memory and is
+//! thread-safe. The crate `feros-conformance` contains one test suite for all engines.
 //!
 //! # Invariants
 //!
-//! - The crate knows no message types.
+//! - The crate does not know message types.
 //! - Names, QoS rules and queries of the graph are implemented here, so that they are the same for
 //!   every engine.
 //! - A notification may be called more often than necessary, but never less often. It owns no
-//!   endpoint, since it could otherwise be the endpoint's last owner, inside the engine.
+//!   endpoint, because otherwise it could be the last owner of the endpoint, inside the engine.
 
 pub mod announcement;
 pub mod bridge_mark;

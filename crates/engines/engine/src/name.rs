@@ -1,12 +1,12 @@
-//! Names of nodes, namespaces, topics and services: validation and expansion, by the rules of `rmw`
-//! and `rcl`.
+//! Names of nodes, namespaces, topics and services: they are validated and expanded by the rules of
+//! `rmw` and `rcl`.
 //!
 //! Sources: "Topic and Service name mapping to DDS" (design.ros2.org),
 //! `rmw/validate_full_topic_name.h`, `rcl/expand_topic_name.h`.
 
 use std::fmt;
 
-/// The length limit of a fully qualified name: `RMW_TOPIC_MAX_NAME_LENGTH` is 255, and the prefix
+/// The length limit of a fully qualified name. `RMW_TOPIC_MAX_NAME_LENGTH` is 255, and the prefix
 /// on the wire takes 8 characters.
 pub const MAX_NAME_LENGTH: usize = 247;
 
@@ -46,7 +46,7 @@ impl NodeName {
         Ok(Self { namespace, name: name.to_owned() })
     }
 
-    /// Stores a name that another participant announced. The name is not checked, since nodes are
+    /// Stores a name that another participant announced. The name is not checked, because nodes are
     /// shown even if their names are not allowed.
     pub fn announced(namespace: &str, name: &str) -> Self {
         Self { namespace: namespace.to_owned(), name: name.to_owned() }
@@ -83,8 +83,8 @@ fn absolute_namespace(namespace: &str) -> String {
     }
 }
 
-/// Checks a node's name without its namespace: at most 255 letters, digits and `_`, the first of
-/// which is not a digit.
+/// Checks the name of a node without its namespace: it has at most 255 letters, digits and `_`, and
+/// its first character is not a digit.
 ///
 /// # Errors
 /// Returns an error with the reason if the name is not allowed.
@@ -169,7 +169,7 @@ fn validate_absolute(name: &str, what: &'static str, longest: usize) -> Result<(
     Ok(())
 }
 
-/// Makes a topic or service name fully qualified, as seen from `node`, and checks it.
+/// Makes a topic or service name fully qualified, from the point of view of `node`, and checks it.
 ///
 /// The name may be absolute, relative (within the node's namespace) or private (`~` or `~/x`,
 /// within the node), and may contain the substitutions `{node}`, `{ns}` and `{namespace}`.
@@ -228,7 +228,7 @@ fn substitute(text: &str, name: &str, node: &NodeName) -> Result<String, NameErr
                 + open;
         match &rest[open + 1..close] {
             "node" => out.push_str(&node.name),
-            // Leaves out the namespace's own leading slash if there is already a slash.
+            // Omits the leading slash of the namespace if there is already a slash.
             "ns" | "namespace" => {
                 let namespace = node.namespace.as_str();
                 out.push_str(if out.ends_with('/') { &namespace[1..] } else { namespace });
@@ -257,9 +257,9 @@ pub fn is_hidden(name: &str) -> bool {
 mod tests {
     use super::*;
 
-    /// The table that tests/interop compares with the validators of stock ROS 2. Each row holds a
-    /// name, and whether the name is valid as a full topic name, as a namespace and as a node's
-    /// name.
+    /// The table that tests/interop compares with the validators of stock ROS 2. Each row contains
+    /// a name, and whether the name is valid as a full topic name, as a namespace and as the name
+    /// of a node.
     fn table() -> Vec<(String, [bool; 3])> {
         let read = |word| match word {
             "yes" => true,

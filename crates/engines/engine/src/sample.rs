@@ -1,4 +1,4 @@
-//! A received sample: its bytes, the memory that holds the bytes, and the information about the
+//! A received sample: its bytes, the memory that contains the bytes, and the information about the
 //! message.
 
 use std::fmt;
@@ -27,7 +27,7 @@ impl PayloadBytes for Vec<u8> {
 
 /// The serialized message of a [`Sample`], lent by the engine.
 ///
-/// A [`PayloadBytes`] value of up to four words is stored inline; a larger value is boxed.
+/// A [`PayloadBytes`] value of up to four words is stored inline. A larger value is boxed.
 pub struct Payload(SmallBox<dyn PayloadBytes, S4>);
 
 impl Payload {
@@ -73,8 +73,8 @@ pub struct MessageInfo {
 }
 
 impl MessageInfo {
-    /// Returns the publisher's source timestamp, exact to the nanosecond. `None` if the message has
-    /// no timestamp.
+    /// Returns the source timestamp of the publisher, exact to the nanosecond. Returns `None` if
+    /// the message has no timestamp.
     pub fn stamp(&self) -> Option<Stamp> {
         self.source_timestamp.and_then(Stamp::from_system_time)
     }

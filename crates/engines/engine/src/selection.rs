@@ -28,7 +28,7 @@ impl Selection {
         Self(Some(Vec::new()))
     }
 
-    /// Selects the given fully qualified names. A `*` at the end of a name stands for any string.
+    /// Selects the given fully qualified names. A `*` at the end of a name represents any string.
     ///
     /// # Errors
     /// Returns an error if a pattern is not a name.

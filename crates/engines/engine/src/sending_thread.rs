@@ -15,8 +15,8 @@ use crate::failure_counter::FailureCounter;
 /// sent.
 pub const LINGER: Duration = Duration::from_secs(1);
 
-/// A bounded queue of messages and the thread that sends them. When the queue is full, a new
-/// message displaces the oldest message.
+/// A bounded queue of messages, and the thread that sends them. When the queue is full, a new
+/// message replaces the oldest message.
 ///
 /// Dropping this value waits for at most [`LINGER`] until the queued messages have been sent, and
 /// then ends the thread.
@@ -87,7 +87,7 @@ impl<M> SendingThread<M> {
         self.queue.wait_until_done(longest)
     }
 
-    /// The number of messages that were queued but not sent because newer messages displaced them
+    /// The number of messages that were queued but not sent, because newer messages replaced them
     /// or the engine refused them.
     pub fn lost(&self) -> u64 {
         self.queue.dropped() + self.failed.total()

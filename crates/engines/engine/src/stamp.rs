@@ -27,14 +27,14 @@ impl Stamp {
         Self::from_system_time(SystemTime::now()).unwrap_or(Self::MIN)
     }
 
-    /// Converts a point in time to a stamp; `None` if the stamp cannot be published.
+    /// Converts a point in time to a stamp. Returns `None` if the stamp cannot be published.
     pub fn from_system_time(time: SystemTime) -> Option<Self> {
         let since_epoch = time.duration_since(UNIX_EPOCH).ok()?;
         let stamp = Self(i64::try_from(since_epoch.as_nanos()).ok()?);
         stamp.is_publishable().then_some(stamp)
     }
 
-    /// Converts the stamp to a point in time; `None` if the stamp is not after the epoch.
+    /// Converts the stamp to a point in time. Returns `None` if the stamp is not after the epoch.
     pub fn to_system_time(self) -> Option<SystemTime> {
         let nanos = u64::try_from(self.0).ok().filter(|nanos| *nanos > 0)?;
         UNIX_EPOCH.checked_add(Duration::from_nanos(nanos))

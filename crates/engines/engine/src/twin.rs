@@ -1,12 +1,12 @@
 //! Endpoints that are on two engines at the same time. Each such endpoint consists of two twins,
-//! one per engine. The twin on the second engine names the first twin in its announcement, and the
-//! first twin announces that it has a twin.
+//! one on each engine. The twin on the second engine names the first twin in its announcement, and
+//! the first twin announces that it has a twin.
 //!
-//! The announcement carries this information because it is part of the endpoint's discovery data on
-//! every engine, so all matches of the endpoint learn about the twin. A program that does not know
-//! about twins finds no transports in the second twin's announcement, as with the mark of a bridge.
-//! In the first twin's announcement, such a program finds the transports and one unknown field
-//! (`feros_shm::Announcement`).
+//! The announcement contains this information because it is a part of the endpoint's discovery data
+//! on every engine, so all matches of the endpoint learn about the twin. A program that does not
+//! know about twins finds no transports in the second twin's announcement, as with the mark of a
+//! bridge. In the first twin's announcement, such a program finds the transports and one unknown
+//! field (`feros_shm::Announcement`).
 
 use crate::gid::Gid;
 
@@ -67,8 +67,8 @@ pub fn is_first(text: &str) -> bool {
     text.ends_with(END)
 }
 
-/// Returns the gid of the twin that an announcement names, if any, and the text that both twins
-/// announce. Accepts any string.
+/// Returns the gid of the twin that an announcement names, if it names a twin, and the text that
+/// both twins announce. Accepts any string.
 #[must_use]
 pub fn read(text: &str) -> (Option<Gid>, &str) {
     let marked = text.strip_prefix(BEGIN).and_then(|rest| rest.split_once(','));

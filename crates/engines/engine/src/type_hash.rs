@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// The RIHS01 hash of a type (REP-2011), as endpoints announce it.
+/// The RIHS01 hash of a type (REP-2011), in the form that endpoints announce.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct TypeHash(pub [u8; 32]);
 
@@ -21,7 +21,7 @@ impl fmt::Debug for TypeHash {
 }
 
 impl TypeHash {
-    /// Reads `RIHS01_` and 64 hexadecimal digits; `None` for anything else.
+    /// Reads `RIHS01_` and 64 hexadecimal digits. Returns `None` for anything else.
     pub fn parse(text: &str) -> Option<Self> {
         let digits = text.strip_prefix("RIHS01_")?.as_bytes();
         if digits.len() != 64 {

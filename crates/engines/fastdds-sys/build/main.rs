@@ -1,5 +1,5 @@
 //! Compiles the shim to a shared library if the headers of Fast DDS 2 or 3 are installed. Without
-//! the headers, the crate builds anyway, and loading the shim reports what is missing.
+//! the headers, the crate can still be built, and loading the shim reports what is missing.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ struct Version {
     /// The header that defines the version, and the name of the macro in it.
     config: &'static str,
     defined: &'static str,
-    /// The name of the library; its file is `lib<name>.so`.
+    /// The name of the library. Its file is `lib<name>.so`.
     library: &'static str,
 }
 
@@ -66,7 +66,7 @@ fn prefixes() -> Vec<PathBuf> {
 
 /// Returns the installation of this version in a prefix, if there is one.
 fn installation(prefix: &Path, version: &'static Version) -> Option<Installation> {
-    // ROS 2 has one include folder per package, and Debian has one per architecture.
+    // ROS 2 has one include folder for each package, and Debian has one for each architecture.
     let roots = [
         "include",
         "include/fastdds",
@@ -120,7 +120,7 @@ fn compile(installation: &Installation, shim: &Path) -> Result<(), String> {
     }
     command.arg("-L").arg(&installation.library);
     command.args([&format!("-l{}", installation.version.library), "-lfastcdr"]);
-    // An RPATH also applies to the libraries that Fast DDS itself needs; a RUNPATH does not.
+    // An RPATH also applies to the libraries that Fast DDS itself needs. A RUNPATH does not.
     command.arg("-Wl,--disable-new-dtags");
     for folder in [installation.library.clone()].into_iter().chain(wheel_libraries(installation)) {
         command.arg(format!("-Wl,-rpath,{}", folder.display()));

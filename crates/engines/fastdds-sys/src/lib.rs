@@ -66,7 +66,7 @@ pub enum LoadError {
 
 macro_rules! functions {
     ($($(#[$doc:meta])* fn $name:ident = $symbol:literal ($($arg:ty),*) $(-> $out:ty)?;)*) => {
-        /// The functions of the shim; `feros_fastdds.h` describes them.
+        /// The functions of the shim. `feros_fastdds.h` describes them.
         pub struct Shim {
             $($(#[$doc])* pub $name: unsafe extern "C" fn($($arg),*) $(-> $out)?,)*
             _library: libloading::Library,
@@ -75,7 +75,7 @@ macro_rules! functions {
         impl Shim {
             fn bind(library: libloading::Library) -> Result<Self, libloading::Error> {
                 // SAFETY: the signatures are those of `feros_fastdds.h`, whose version has been
-                // checked; the library stays loaded as long as the functions exist.
+                // checked, and the library remains loaded while the functions exist.
                 unsafe {
                     $(let $name = *library.get($symbol)?;)*
                     Ok(Self { $($name,)* _library: library })
@@ -131,7 +131,7 @@ functions! {
 }
 
 impl Shim {
-    /// Returns the shim. The first call loads it; if that fails, later calls return the same error.
+    /// Returns the shim. The first call loads it. If this fails, later calls return the same error.
     ///
     /// # Errors
     /// See [`LoadError`].

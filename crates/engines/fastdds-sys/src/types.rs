@@ -1,4 +1,4 @@
-//! The types of `shim/feros_fastdds.h`; the header describes them.
+//! The types of `shim/feros_fastdds.h`. The header describes them.
 #![allow(missing_docs, reason = "the header describes them")]
 
 use std::ffi::{c_char, c_void};

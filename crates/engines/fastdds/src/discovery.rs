@@ -21,7 +21,7 @@ pub(crate) struct Discovered {
     /// True for an additional participant of a session, which does not update the graph, because
     /// the session's first participant discovers the same participants and endpoints.
     is_quiet: bool,
-    /// The gid of this participant; set once the participant exists.
+    /// The gid of this participant. It is set when the participant exists.
     pub(crate) own: OnceLock<Gid>,
     /// The readers of this participant that ignore the participant's own publications.
     ignoring: Mutex<HashSet<Gid>>,
@@ -63,19 +63,19 @@ impl Discovered {
 }
 
 /// # Safety
-/// `data` must be null or point to `size` bytes that live as long as the result is used.
+/// `data` must be null or point to `size` bytes that exist while the result is used.
 unsafe fn bytes<'a>(data: *const u8, size: usize) -> &'a [u8] {
     if data.is_null() || size == 0 {
         return &[];
     }
-    // SAFETY: guaranteed by the caller's contract.
+    // SAFETY: the caller guarantees this.
     unsafe { std::slice::from_raw_parts(data, size) }
 }
 
 /// # Safety
 /// `text` must be NUL-terminated.
 unsafe fn text(text: *const c_char) -> String {
-    // SAFETY: guaranteed by the caller's contract.
+    // SAFETY: the caller guarantees this.
     unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
 }
 
@@ -83,8 +83,8 @@ pub(crate) unsafe extern "C" fn on_participant(
     context: *mut c_void,
     info: *const sys::participant_info,
 ) {
-    // SAFETY: the context is the `Discovered`, which outlives the participant, because dropping the
-    // participant waits for callbacks; the info lives during the call.
+    // SAFETY: the context is the `Discovered`, which exists longer than the participant, because
+    // dropping the participant waits for callbacks. The info exists during the call.
     let (discovered, info) = unsafe { (&*context.cast::<Discovered>(), &*info) };
     if discovered.is_quiet {
         return;

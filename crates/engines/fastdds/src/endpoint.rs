@@ -27,12 +27,12 @@ use crate::sample::{Buffer, Taken, late_stamp};
 /// How long a write waits for room if no sample may be dropped. The engine on Cyclone DDS waits for
 /// the same time.
 const ROOM_WAIT: Duration = Duration::from_secs(1);
-/// How long a write waits if Fast DDS may drop the oldest sample; the value is the default of Fast
+/// How long a write waits if Fast DDS may drop the oldest sample. The value is the default of Fast
 /// DDS.
 const LOCK_WAIT: Duration = Duration::from_millis(100);
 
-/// How long a writer stays after its last sample, so that readers that lack the sample can still
-/// get it. In the engine on Cyclone DDS, a writer stays for the same time.
+/// How long a writer remains after its last sample, so that readers that have not got the sample
+/// can still get it. In the engine on Cyclone DDS, a writer remains for the same time.
 const LINGER: Duration = Duration::from_secs(1);
 
 fn max_wait(qos: &QosProfile) -> Duration {
@@ -320,7 +320,7 @@ impl library::Writer for Writer {
         Buffer::new(size_bytes)
     }
 
-    /// Writes a sample. A stamp that Fast DDS does not accept is sent in a related identity, too.
+    /// Writes a sample. A stamp that Fast DDS does not accept is also sent in a related identity.
     fn write(
         &self,
         buffer: Buffer,
@@ -335,8 +335,8 @@ impl library::Writer for Writer {
         let (guid, related_number) = related.unwrap_or_default();
         let guid = if related.is_some() { &raw const guid } else { std::ptr::null() };
         let mut number = 0;
-        // SAFETY: the writer, the buffer and the identity live during the call; the lock keeps
-        // other threads out.
+        // SAFETY: the writer, the buffer and the identity exist during the call, and the lock
+        // prevents writes by other threads.
         let code = unsafe {
             (self.participant.shim.write)(
                 self.raw.as_ptr(),
@@ -378,7 +378,7 @@ impl library::Writer for Writer {
         })
     }
 
-    /// This waits for all readers, since Fast DDS does not report acknowledgements of a single
+    /// This waits for all readers, because Fast DDS does not report acknowledgements of a single
     /// reader.
     fn is_acknowledged_by(&self, reader: Gid, timeout: Duration) -> bool {
         !self.listener.is_matched(reader) || self.wait_for_acknowledgments(timeout).is_ok()

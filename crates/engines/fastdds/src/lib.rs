@@ -13,10 +13,10 @@
 //! # Ok::<(), feros_engine::OpenError>(())
 //! ```
 //!
-//! A message travels as follows. The caller serializes it into a buffer of the shim, from which
-//! Fast DDS sends it. On the receiving side, Fast DDS writes it into such a buffer, which `take`
-//! lends to the caller. Fast DDS 2 uses its own buffers on both sides, so the shim copies the
-//! message.
+//! A message is sent in the following way. The caller serializes it into a buffer of the shim, from
+//! which Fast DDS sends it. On the receiving side, Fast DDS writes it into such a buffer, which
+//! `take` lends to the caller. Fast DDS 2 uses its own buffers on both sides, so the shim copies
+//! the message.
 //!
 //! # Invariants
 //!

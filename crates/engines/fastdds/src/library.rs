@@ -41,7 +41,7 @@ impl library::Participant for Participant {
     }
 
     /// Starts to receive the nodes that other participants announce. Participants and endpoints are
-    /// reported by the participant's callbacks instead.
+    /// reported by the callbacks of the participant and not by the returned reader.
     fn discover(self: &Arc<Self>, _: &Arc<Graph>) -> Result<Reader, CreateEndpointError> {
         let participant = Arc::downgrade(self);
         let on_sample = move |taken: Taken| {

@@ -24,13 +24,13 @@ pub(crate) struct Listener<S> {
     /// Whether the endpoint is a reader that ignores samples from its own session.
     ignores_local: bool,
     participant: Arc<Participant>,
-    /// The reader, once it has been created. From then on, a listener with `on_sample` takes
+    /// The reader, after it has been created. From then on, a listener with `on_sample` takes
     /// samples.
     pub(crate) reader: AtomicPtr<sys::reader>,
     pub(crate) refused: AtomicU64,
     /// The publishers that match a reader, with their liveliness.
     liveliness: Mutex<Liveness>,
-    /// Whether the endpoint is a reader and one of its publishers has a lifespan.
+    /// Whether the endpoint is a reader and at least one of its publishers has a lifespan.
     some_expire: AtomicBool,
     this: Weak<Self>,
 }
@@ -169,7 +169,7 @@ impl<S: LivelinessStatus> Listener<S> {
         self.matched.lock().contains(&gid)
     }
 
-    /// Returns the endpoints that match now, as [`Match`]es for users.
+    /// Returns the endpoints that match now, each as a [`Match`] for users.
     pub(crate) fn matches(&self) -> Vec<Match> {
         let graph = &self.participant.discovered.graph;
         let known = self.matched_gids().into_iter().filter_map(|gid| graph.endpoint(gid));
@@ -188,7 +188,7 @@ impl<S: LivelinessStatus> Listener<S> {
     pub(crate) fn take(&self, reader: *mut sys::reader) -> Result<Option<Taken>, i32> {
         loop {
             let mut sample = std::mem::MaybeUninit::uninit();
-            // SAFETY: the reader is alive; if the result is 1, the shim has filled the sample.
+            // SAFETY: the reader is alive. If the result is 1, the shim has filled the sample.
             let taken = unsafe {
                 match (self.participant.shim.take)(reader, sample.as_mut_ptr()) {
                     1 => Taken::from_shim(sample.assume_init_ref()),

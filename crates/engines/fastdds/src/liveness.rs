@@ -1,4 +1,4 @@
-//! Tracks which publishers of a subscription are alive.
+//! Records which publishers of a subscription are alive.
 //!
 //! Fast DDS reports nothing about a publisher with a lease that has never asserted its liveliness.
 //! By the DDS specification, such a publisher counts as alive from its match until its lease
@@ -23,8 +23,8 @@ enum Life {
 pub(crate) struct Liveness(HashMap<Gid, Life>);
 
 impl Liveness {
-    /// Adds a publisher that matches. If the publisher has to assert its liveliness, it is pending
-    /// at first.
+    /// Adds a publisher that matches. If the publisher must assert its liveliness, it is pending at
+    /// first.
     pub(crate) fn came(&mut self, publisher: Gid, has_to_show: bool) {
         let life = if has_to_show { Life::Pending } else { Life::Alive };
         self.0.entry(publisher).or_insert(life);
@@ -64,7 +64,7 @@ struct Calls {
     has_thread: bool,
 }
 
-/// The limit on waiting calls. Further calls are dropped; this happens only with very many
+/// The limit on waiting calls. Further calls are dropped. This happens only if there are very many
 /// publishers.
 const MOST_WAITING: usize = 4096;
 

@@ -11,7 +11,7 @@ use feros_sync::Mutex;
 
 /// The number of error lines that are kept to explain a failure.
 const REMEMBERED: usize = 5;
-/// The first lines, up to this number, are all logged; later lines are logged less and less often.
+/// The first lines, up to this number, are all logged. Later lines are logged less and less often.
 /// This is necessary because a participant that sends malformed messages makes Fast DDS write a
 /// line for each message.
 const LINES_AT_FIRST: u64 = 100;
@@ -21,7 +21,7 @@ static LINES: FailureCounter = FailureCounter::new();
 
 pub(crate) fn install(shim: &Shim) {
     static INSTALLED: Once = Once::new();
-    // SAFETY: `sink` may be called from any thread at any time.
+    // SAFETY: `sink` may be called on any thread at any time.
     INSTALLED.call_once(|| unsafe { (shim.set_log)(sink) });
 }
 
@@ -36,7 +36,7 @@ pub(crate) fn last_errors() -> String {
 }
 
 unsafe extern "C" fn sink(is_error: bool, text: *const c_char) {
-    // SAFETY: the shim passes a NUL-terminated string that lives during the call.
+    // SAFETY: the shim passes a NUL-terminated string that exists during the call.
     let text = unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned();
     if LINES.is_logged(LINES_AT_FIRST) {
         if is_error {

@@ -1,7 +1,7 @@
 //! A participant of Fast DDS, and the additional participants of its session.
 //!
-//! A participant of Fast DDS allows only one type per topic name. An endpoint with a second type
-//! under the same name is created in an additional participant, so that both endpoints are
+//! A participant of Fast DDS allows only one type for each topic name. An endpoint with a second
+//! type and the same name is created in an additional participant, so that both endpoints are
 //! discovered and report that they do not match.
 
 use std::ffi::CString;
@@ -26,7 +26,7 @@ const LARGEST_DOMAIN_ID: u32 = 232;
 pub(crate) struct Participant {
     raw: NonNull<sys::participant>,
     pub(crate) shim: &'static Shim,
-    // Dropped after `raw` has been deleted, because the participant's callbacks use it.
+    // This is dropped after `raw` has been deleted, because the participant's callbacks use it.
     pub(crate) discovered: Box<Discovered>,
     pub(crate) gid: Gid,
     pub(crate) settings: Settings,
@@ -34,12 +34,12 @@ pub(crate) struct Participant {
     others: Mutex<Vec<Weak<Participant>>>,
 }
 
-// SAFETY: Fast DDS may be called from any thread.
+// SAFETY: Fast DDS may be called on any thread.
 unsafe impl Send for Participant {}
 // SAFETY: see above.
 unsafe impl Sync for Participant {}
 
-/// Converts a string for C; a NUL ends the string.
+/// Converts a string for C. A NUL ends the string.
 fn c_string(text: &str) -> CString {
     CString::new(text.split('\0').next().unwrap_or_default()).unwrap_or_default()
 }
@@ -106,8 +106,8 @@ impl Participant {
             on_endpoint,
         };
         log::forget();
-        // SAFETY: the options and their pointers are valid during the call; the context lives as
-        // long as the participant.
+        // SAFETY: the options and their pointers are valid during the call, and the context exists
+        // while the participant exists.
         let raw = NonNull::new(unsafe { (shim.participant_new)(&raw const described) });
         let raw = raw.ok_or_else(|| OpenError::Engine {
             engine: ENGINE_NAME,
@@ -116,7 +116,7 @@ impl Participant {
             code: log::last_errors(),
         })?;
         let mut gid = Gid::default();
-        // SAFETY: the participant is alive; the out parameter is valid.
+        // SAFETY: the participant is alive, and the out parameter is valid.
         unsafe { (shim.participant_guid)(raw.as_ptr(), &raw mut gid.0) };
         discovered.own.get_or_init(|| gid);
         if !discovered.is_quiet() {
@@ -130,11 +130,11 @@ impl Participant {
         self.raw.as_ptr()
     }
 
-    /// The configuration that the participant uses, to show to users.
+    /// The configuration that the participant uses, in a form for users.
     pub(crate) fn configuration(&self) -> String {
         let version = self.shim.fastdds_version();
         // The variables and the file name of Fast DDS 2, followed by the variable of Fast DDS 3,
-        // which the shim reads as well.
+        // which the shim also reads.
         let (variables, file): (&[_], _) = if version.starts_with("2.") {
             (
                 &["FASTRTPS_DEFAULT_PROFILES_FILE", "FASTDDS_DEFAULT_PROFILES_FILE"],
@@ -203,7 +203,7 @@ impl Participant {
 
 impl Drop for Participant {
     fn drop(&mut self) {
-        // SAFETY: endpoints keep the participant alive, so there are no endpoints left; no
+        // SAFETY: endpoints keep the participant alive, so there are no endpoints left. No
         // callbacks run after the call.
         unsafe { (self.shim.participant_delete)(self.as_ptr()) }
     }

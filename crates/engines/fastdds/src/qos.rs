@@ -1,7 +1,7 @@
 //! Converts policies to the shim's format and back.
 //!
-//! Fast DDS does not announce histories, so Feros endpoints announce their history in USER_DATA, as
-//! `history=all;` or `history=<depth>;`. Other implementations ignore the entry.
+//! Fast DDS does not announce histories, so Feros endpoints announce their history in USER_DATA, in
+//! the form `history=all;` or `history=<depth>;`. Other implementations ignore this entry.
 
 use std::time::Duration;
 
@@ -38,8 +38,8 @@ pub(crate) fn to_shim(profile: &QosProfile) -> sys::qos {
     }
 }
 
-/// Returns the USER_DATA entries for the history and, if the endpoint ignores its own session, for
-/// that.
+/// Returns the USER_DATA entry for the history. If the endpoint ignores its own session, also
+/// returns the entry for this.
 pub(crate) fn extras(profile: &QosProfile, ignores_local: bool) -> String {
     let history = match profile.history {
         History::KeepAll => "history=all;".to_owned(),
@@ -123,8 +123,8 @@ mod tests {
     fn the_engine_has_every_policy() {
         let lost =
             QosPolicy::lost_in(|given| profile(&to_shim(given), extras(given, false).as_bytes()));
-        // The profile need not contain this policy, since the prefix of the topic name shows
-        // whether the name follows the ROS conventions.
+        // The profile does not need to contain this policy, because the prefix of the topic name
+        // shows whether the name follows the ROS conventions.
         assert_eq!(lost, [QosPolicy::AvoidRosNamespaceConventions]);
     }
 

@@ -9,13 +9,12 @@ use feros_engine::{Gid, MessageInfo, Payload, PayloadBytes, Sample, Stamp};
 use feros_fastdds_sys::{self as sys, Shim};
 
 /// The first stamp that Fast DDS treats as missing. Fast DDS stores the seconds as a signed number,
-/// but in the wire format they are unsigned
-/// (eProsima/Fast-DDS:src/cpp/rtps/history/WriterHistory.cpp).
+/// but on the wire they are unsigned (eProsima/Fast-DDS:src/cpp/rtps/history/WriterHistory.cpp).
 const FIRST_LATE_STAMP: i64 = (1 << 31) * 1_000_000_000;
-/// The first bytes of an identity that carries such a stamp.
+/// The first bytes of an identity that contains such a stamp.
 const LATE_STAMP: &[u8; 8] = b"FEROS_TS";
 
-/// Returns the identity that carries the stamp, if Fast DDS does not accept the stamp itself.
+/// Returns the identity that contains the stamp, if Fast DDS does not accept the stamp itself.
 pub(crate) fn late_stamp(stamp: Stamp) -> Option<[u8; 16]> {
     let mut identity = [0; 16];
     identity[..8].copy_from_slice(LATE_STAMP);
@@ -36,18 +35,19 @@ pub(crate) struct Buffer {
     size_bytes: usize,
 }
 
-// SAFETY: the reference count is atomic; bytes are written only while there is a single reference.
+// SAFETY: the reference count is atomic, and bytes are written only while there is a single
+// reference.
 unsafe impl Send for Buffer {}
-// SAFETY: see above; shared access only reads.
+// SAFETY: see above. Shared access only reads.
 unsafe impl Sync for Buffer {}
 
-/// Returns the shim, which is loaded, because it created this buffer.
+/// Returns the shim. It is loaded, because it has created this buffer.
 fn shim() -> &'static Shim {
     Shim::get().unwrap_or_else(|error| unreachable!("a session was opened: {error}"))
 }
 
 impl Buffer {
-    /// Creates a buffer with one reference; `None` if there is no memory.
+    /// Creates a buffer with one reference. Returns `None` if there is no memory.
     pub(crate) fn new(size_bytes: usize) -> Option<Self> {
         // SAFETY: the call has no preconditions.
         let raw = NonNull::new(unsafe { (shim().buffer_new)(size_bytes) })?;
@@ -59,14 +59,14 @@ impl Buffer {
     }
 
     pub(crate) fn bytes(&self) -> &[u8] {
-        // SAFETY: the buffer contains at least `size_bytes` bytes as long as there is a reference;
-        // the C++ side initialized them.
+        // SAFETY: the buffer contains at least `size_bytes` bytes while there is a reference, and
+        // the C++ side has initialized them.
         unsafe { std::slice::from_raw_parts((shim().buffer_bytes)(self.as_ptr()), self.size_bytes) }
     }
 
     /// The bytes of a buffer that has not been sent yet.
     pub(crate) fn bytes_mut(&mut self) -> &mut [u8] {
-        // SAFETY: see `bytes`; there is no other reference before `write`, and this crate does not
+        // SAFETY: see `bytes`. There is no other reference before `write`, and this crate does not
         // call this function after `write`.
         unsafe {
             std::slice::from_raw_parts_mut((shim().buffer_bytes)(self.as_ptr()), self.size_bytes)
@@ -99,7 +99,7 @@ pub(crate) struct Taken {
 }
 
 impl Taken {
-    /// Takes ownership of a sample of the shim; `None` for a malformed sample.
+    /// Takes ownership of a sample of the shim. Returns `None` for a malformed sample.
     ///
     /// # Safety
     /// The shim must have filled `sample`, and no other value may own the sample.
@@ -172,7 +172,7 @@ impl library::Taken for Taken {
         Some(Sample { payload: Payload::new(copy), info: self.info(reader) })
     }
 
-    /// Fast DDS does not reveal the address that a sample came from.
+    /// Fast DDS does not reveal the address from which a sample was sent.
     fn origin(&self) -> Origin {
         Origin::Elsewhere("an unknown address".to_owned())
     }

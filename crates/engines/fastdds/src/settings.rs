@@ -1,4 +1,4 @@
-//! The settings that `rmw_fastrtps` takes from environment variables
+//! The settings that `rmw_fastrtps` reads from environment variables
 //! (ros2/rmw_fastrtps:rmw_fastrtps_shared_cpp/src/participant.cpp).
 
 use std::ffi::OsString;

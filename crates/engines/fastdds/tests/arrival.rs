@@ -1,5 +1,5 @@
-//! A new session discovers other sessions from their answers to its announcement, so it does not
-//! have to wait for their next announcements.
+//! Tests that a new session discovers other sessions from their answers to its announcement, so
+//! that it does not have to wait for their next announcements.
 #![cfg(has_shim)]
 #![allow(clippy::unwrap_used)]
 
@@ -14,7 +14,8 @@ const VARIABLE: &str = "FEROS_TEST_FASTDDS_STANDING";
 const PROFILES_VARIABLE: &str = "FASTDDS_DEFAULT_PROFILES_FILE";
 const TOPIC: &str = "/standing";
 
-/// A participant announces itself when it starts, as an answer, and otherwise only once an hour.
+/// A participant announces itself when it starts and as an answer. Apart from this, it announces
+/// itself only once an hour.
 const SELDOM: &str = r#"<?xml version="1.0" encoding="UTF-8" ?>
 <dds xmlns="http://www.eprosima.com"><profiles>
     <participant profile_name="seldom" is_default_profile="true"><rtps><builtin><discovery_config>

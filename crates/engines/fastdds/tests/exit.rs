@@ -1,5 +1,5 @@
-//! A process ends while one of its threads closes a session. The library's destructors at exit must
-//! not conflict with the thread.
+//! Tests that a process can end while one of its threads closes a session. The library's
+//! destructors at exit must not conflict with the thread.
 #![cfg(has_shim)]
 #![allow(clippy::unwrap_used)]
 

@@ -1,4 +1,4 @@
-//! Without the shim, the tests of the engine are not built. This test then reports that.
+//! Without the shim, the tests of the engine are not built. In that case, this test reports this.
 #![allow(clippy::unwrap_used)]
 
 #[test]

@@ -1,6 +1,6 @@
-//! Two hosts, each in its own network namespace, are connected by a link that delays and loses
-//! packets. The test checks messages over this link, also after the link has been cut briefly, and
-//! after it has been cut for longer than the lease.
+//! Tests with two hosts, each in its own network namespace, which are connected by a link that
+//! delays and loses packets. The test checks messages over this link, also after the link has been
+//! interrupted for a short time, and after it has been interrupted for longer than the lease.
 //!
 //! The test needs root; without it, the test is skipped with a message. Each host is a process of
 //! this program, because the sockets of a session belong to the network namespace of its process.
@@ -29,8 +29,8 @@ const TYPE: &str = "std_msgs/msg/UInt64";
 /// The number of messages in each part of the test.
 const PART: u64 = 10;
 
-/// The lease is two seconds, so that the link does not have to be cut for twenty seconds. Both
-/// processes are on one machine and would use shared memory, so only UDP is enabled.
+/// The lease is two seconds, so that the link does not have to be interrupted for twenty seconds.
+/// Both processes are on one machine and would use shared memory, so only UDP is enabled.
 const PROFILES: &str = r#"<?xml version="1.0" encoding="UTF-8" ?>
 <dds xmlns="http://www.eprosima.com">
     <profiles>
@@ -83,13 +83,14 @@ fn hosts_that_are_parted_meet_again_and_know_what_they_lost() {
     far.command("match");
     near.command("publish");
     far.command("hear");
-    // The link is cut briefly. Messages published in the meantime arrive later.
+    // The link is interrupted for a short time. Messages that are published in the meantime arrive
+    // later.
     link.set(cut.clone()).unwrap();
     near.command("publish");
     link.set(whole.clone()).unwrap();
     far.command("hear");
-    // The link is cut for longer than the lease. Messages published in the meantime are lost and
-    // counted.
+    // The link is interrupted for longer than the lease. Messages that are published in the
+    // meantime are lost and counted.
     link.set(cut).unwrap();
     near.command("part");
     far.command("part");

@@ -1,4 +1,4 @@
-//! Without the shim, one error message says which part is missing and how to get it.
+//! Tests that one error message says which part is missing, and how to get it, if there is no shim.
 #![allow(clippy::unwrap_used)]
 
 use feros_engine::{Engine, OpenError, SessionOptions};

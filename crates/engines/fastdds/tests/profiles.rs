@@ -1,5 +1,5 @@
-//! XML profiles and the publication mode of `rmw_fastrtps` take effect. A process reads both only
-//! once, so there is only one test, which has its own process.
+//! Tests that XML profiles and the publication mode of `rmw_fastrtps` have an effect. A process
+//! reads both only once, so there is only one test, which has its own process.
 #![cfg(has_shim)]
 #![allow(clippy::unwrap_used)]
 

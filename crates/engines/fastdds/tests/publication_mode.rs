@@ -1,5 +1,5 @@
-//! `RMW_FASTRTPS_PUBLICATION_MODE` decides which thread sends. A process reads the variable when it
-//! opens its first session, so each mode runs in its own process of this program.
+//! Tests that `RMW_FASTRTPS_PUBLICATION_MODE` decides which thread sends. A process reads the
+//! variable when it opens its first session, so each mode runs in its own process of this program.
 #![cfg(has_shim)]
 #![allow(clippy::unwrap_used)]
 

@@ -1,6 +1,6 @@
-//! The engine together with stock ROS 2 on Fast DDS (rclpy from the wheels), in separate processes:
-//! topics, large messages through the shared memory of Fast DDS, services in both directions, the
-//! graph, and a stock node that is killed.
+//! Tests the engine together with stock ROS 2 on Fast DDS (rclpy from the wheels), in separate
+//! processes: topics, large messages through the shared memory of Fast DDS, services in both
+//! directions, the graph, and a stock node that is killed.
 #![cfg(has_shim)]
 #![allow(clippy::unwrap_used)]
 

@@ -36,7 +36,7 @@ impl<M> Default for State<M> {
 /// A bounded queue of messages.
 pub struct Inbox<M> {
     state: Mutex<State<M>>,
-    /// How many of the newest messages to keep; `None` keeps all.
+    /// How many of the newest messages are kept. With `None`, all messages are kept.
     depth: Option<usize>,
     room: Arc<Room>,
     on_data: Gate,
@@ -129,7 +129,7 @@ impl<M: Received> Inbox<M> {
         Some(message)
     }
 
-    /// Whether the subscription keeps all messages and is so full that publishers have to wait.
+    /// Whether the subscription keeps all messages and is so full that publishers must wait.
     pub fn is_full(&self) -> bool {
         self.state.lock().is_full
     }

@@ -1,7 +1,7 @@
 //! Shared parts of the engines for Zenoh and ROS 1. The libraries of these engines deliver each
 //! message as it arrives. They have neither queues for subscriptions nor statuses of endpoints.
 //!
-//! | module | holds |
+//! | module | content |
 //! |---|---|
 //! | `inbox` | [`Inbox`]: received messages of a subscription that its user has not taken yet |
 //! | `requests` | [`Requests`] that the user has not taken, and [`Pending`] requests without a response |

@@ -98,7 +98,7 @@ impl<R> Matches<R> {
         self.state.lock().peers.len()
     }
 
-    /// Returns the matches, as the engine interface represents them.
+    /// Returns the matches in the form that the engine interface uses.
     pub fn list(&self) -> Vec<Match> {
         let as_match = |(gid, peer): (&Gid, &Peer<R>)| Match {
             gid: *gid,

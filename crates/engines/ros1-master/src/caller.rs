@@ -1,5 +1,5 @@
-//! Calls of ROS 1 services. Several threads each wait for one response at a time, on connections
-//! that stay open.
+//! Calls of ROS 1 services. Several threads make the calls; each waits for one response at a time,
+//! on a connection that stays open.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::net::{Shutdown, TcpStream};
@@ -21,7 +21,7 @@ const MOST_WAITING: usize = 1024;
 /// A thread that has been idle for this long ends and closes its connection.
 const IDLE: Duration = Duration::from_secs(10);
 
-/// A request to be sent.
+/// A request that is to be sent.
 struct Job {
     number: i64,
     server: Gid,
@@ -40,7 +40,7 @@ struct State {
     streams: BTreeMap<u64, TcpStream>,
 }
 
-/// The state that the threads of a client share.
+/// The state that all threads of a client share.
 pub(crate) struct Caller {
     node: feros_ros1::Node,
     service: String,
@@ -74,7 +74,7 @@ impl Caller {
         })
     }
 
-    /// Starts a call. The response goes to the client's responses.
+    /// Starts a call. The response will be added to the client's responses.
     ///
     /// # Errors
     /// Returns the reason why the call could not be started.
@@ -144,8 +144,8 @@ impl Caller {
             let woken = self.changed.wait_timeout(state, IDLE);
             state = woken;
             state.idle -= 1;
-            // Without a job, the thread has either been idle for long, or another thread took the
-            // job. It ends in both cases.
+            // There is no job: either the thread has been idle for too long, or another thread took
+            // the job. In both cases, this thread ends.
             if state.jobs.is_empty() {
                 break;
             }
@@ -203,8 +203,8 @@ impl Caller {
         }
     }
 
-    /// Logs why a call failed. ROS 2 has no response for a failed call, so the client waits as if
-    /// the server had left.
+    /// Logs why a call failed. ROS 2 has no response for a failed call, so the client keeps
+    /// waiting, as if the server had left.
     fn say(&self, error: &str) {
         if self.state.lock().is_closed {
             return;

@@ -25,7 +25,7 @@ pub(crate) struct Ros1Client {
     matches: Arc<Matches>,
     caller: Arc<Caller>,
     /// The number of the last request. The lock is held while a request is sent, so that requests
-    /// leave in order.
+    /// are sent in order.
     last_number: Mutex<i64>,
     qos: QosProfile,
 }

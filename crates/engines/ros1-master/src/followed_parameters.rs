@@ -1,11 +1,11 @@
-//! Makes nodes accept the parameter values that other nodes set on the master, as `rosparam set`
-//! does.
+//! Passes parameter values that other nodes set on the master, for example with `rosparam set`, to
+//! the nodes that own the parameters.
 //!
 //! The master reports which parameters have changed. The upkeep thread first writes the values that
-//! the node itself has set and then reads the changed values. Another thread passes these to the
-//! node, which runs the node's callbacks. A value that the node already has is not a change, so
-//! values that the node has written itself do not come back. If the node refuses a value, its own
-//! value is written to the master again.
+//! the node itself has set, and then reads the changed values. Another thread passes the changed
+//! values to the node, and the node's callbacks run. A value that the node already has is not a
+//! change, so the values that the node itself has written do not come back. If the node refuses a
+//! value, the node's own value is written to the master again.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -20,25 +20,25 @@ use crate::followed::is_same;
 use crate::kept_parameters::{Kept, KeptParameters, place};
 use crate::parameters::{leaves, yaml};
 
-/// The limit on values that wait for their nodes. A value for which there is no room is read again
-/// later.
+/// The limit on values that have not been passed to their nodes yet. If there is no room for a
+/// value, it is read again later.
 const MOST_WAITING: usize = 256;
 
 impl KeptParameters {
-    /// Makes a node accept the values that other nodes set from now on.
+    /// Registers the object that takes over the values that other nodes set from now on.
     pub(crate) fn follow_with(&self, taker: Arc<dyn TakesParameters>) {
         let former = self.0.lock().followed.taker.replace(taker);
-        drop(former); // dropped without the lock
+        drop(former); // after the lock has been released
     }
 
-    /// Records that a parameter has changed, by its name on the master. Returns false for
+    /// Records that the parameter with this name on the master has changed. Returns false for
     /// parameters of other nodes.
     fn note(&self, node: &str, name: &str) -> bool {
         let below = match name.strip_prefix(node) {
             Some("") => "",
             Some(rest) if rest.starts_with('/') => &rest[1..],
-            // If the name is a namespace that contains the node, all parameters of the node may
-            // have changed.
+            // If the name is a namespace that contains the node, any parameter of the node may have
+            // changed.
             None if node.strip_prefix(name).is_some_and(|rest| rest.starts_with('/')) => "",
             _ => return false,
         };
@@ -70,7 +70,7 @@ impl KeptParameters {
             }
             let mut kept = self.0.lock();
             kept.followed.is_subscribed = true;
-            // Values may have been set before the subscription, so all are read.
+            // Values may have been set before the subscription, so all values are read.
             kept.followed.note(String::new());
         }
         let changed = std::mem::take(&mut self.0.lock().followed.changed);
@@ -91,7 +91,7 @@ impl KeptParameters {
     }
 }
 
-/// A node that accepts values.
+/// A node that takes over values.
 struct Taking {
     kept: Arc<KeptParameters>,
     taker: Arc<dyn TakesParameters>,
@@ -107,8 +107,8 @@ struct Way {
 }
 
 impl Taking {
-    /// Passes a value of the master to the node if the node has the parameter with a different
-    /// value.
+    /// Passes a value of the master to the node, if the node has the parameter and its value
+    /// differs.
     fn send(self, node: &str, name: &str, value: &Value, takers: &mut Takers) {
         if !self.taker.has_parameter(name) {
             return;
@@ -117,8 +117,8 @@ impl Taking {
         {
             let mut kept = kept.0.lock();
             let Kept { values, unwritten, followed, .. } = &mut *kept;
-            // While one value is being passed, a second value would look like a value that the node
-            // has set.
+            // While one value is being passed, a second value would be mistaken for a value that
+            // the node has set.
             if let Some(has_changed) = followed.under_way.get_mut(name) {
                 *has_changed = true;
                 return;
@@ -141,7 +141,7 @@ impl Taking {
 }
 
 impl Way {
-    /// Passes the value to the node, which runs its callbacks.
+    /// Passes the value to the node, whose callbacks run during the call.
     fn end(self, lines: &Lines) {
         let Self { taking: Taking { kept, taker, bell }, node, name, value } = self;
         let taken = catch_unwind(AssertUnwindSafe(|| taker.take_over(&name, &yaml(&value))));
@@ -173,7 +173,7 @@ impl Way {
             kept.followed.note(name.clone());
         }
         let is_kept = kept.followed.adopted.remove(&name).is_some();
-        // If the value on the master has changed again, it is read before the node's own value
+        // If the value on the master has changed again, it must be read before the node's own value
         // overwrites it.
         let is_unwritten = is_kept && !has_changed && kept.values.contains_key(&name);
         if is_unwritten {
@@ -186,7 +186,7 @@ impl Way {
     }
 }
 
-/// The thread that passes values to nodes, once it has started.
+/// The thread that passes values to nodes; `None` until it is needed.
 #[derive(Default)]
 pub(crate) struct Takers(Option<SyncSender<Way>>);
 
@@ -252,8 +252,8 @@ mod tests {
         adopt(5);
         assert!(!kept.set("/node", "rate", Some(ParameterData::Integer(5))));
         assert!(kept.0.lock().unwritten.is_empty());
-        // The node has set another value since. That value must be written, because the master has
-        // a different one.
+        // The node has set another value in the meantime. This value must be written, because the
+        // master has a different value.
         adopt(6);
         assert!(kept.set("/node", "rate", Some(ParameterData::Integer(7))));
         assert!(kept.0.lock().followed.adopted.is_empty());

@@ -14,7 +14,7 @@ use crate::matches::{Matches, apart};
 use crate::message::{Body, Inbox, Message};
 use crate::others::gid_of;
 
-/// A subscription that is to be added.
+/// A subscription that is being added.
 pub(crate) struct Joining {
     pub(crate) gid: Gid,
     pub(crate) inbox: Arc<Inbox>,
@@ -70,14 +70,14 @@ impl Incoming {
             for publisher in links.known.keys() {
                 matches.appeared(*publisher, apart());
             }
-            // As in roscpp, a further subscription of the node gets the latched messages.
+            // As in roscpp, each further subscription of the node gets the latched messages.
             links.latched.values().for_each(|message| joining.inbox.push(message.clone()));
             links.subscriptions.push(joining);
         }
         matches.notify();
     }
 
-    /// Removes a subscription; returns true if it was the last one.
+    /// Removes a subscription. Returns true if it was the last one.
     pub(crate) fn leave(&self, gid: Gid) -> bool {
         let mut links = self.links.lock();
         links.subscriptions.retain(|subscription| subscription.gid != gid);

@@ -1,6 +1,5 @@
-//! The parameters of a node that must be stored on the master, where programs of ROS 1 read them
-//! with `rosparam`. Setting a parameter does not wait for the master, because the upkeep thread
-//! writes the values.
+//! Stores the parameters of nodes on the master, where ROS 1 programs read them with `rosparam`.
+//! Setting a parameter does not wait for the master, because the upkeep thread writes the values.
 //!
 //! Values that other nodes set on the master reach the node through [`crate::followed_parameters`].
 //! A value of the node that has not been written yet takes precedence over the master's value.
@@ -25,16 +24,16 @@ pub(crate) struct Kept {
     /// Names whose new value or deletion has not been written to the master yet.
     pub(crate) unwritten: BTreeSet<String>,
     pub(crate) followed: Followed,
-    /// Names for which the warning that the master does not have them was logged.
+    /// The names for which a warning has been logged that the master does not have the value.
     said: BTreeSet<String>,
 }
 
 impl KeptParameters {
     /// Records a new value or a deletion. Warns if ROS 1 cannot represent the value. Returns
-    /// whether there is something to write.
+    /// whether the upkeep thread has something to write.
     pub(crate) fn set(&self, node: &str, name: &str, value: Option<ParameterData<'_>>) -> bool {
-        // If the master stored the node's own value, it would override `/use_sim_time` at the next
-        // start.
+        // If the master stored the node's own value, that value would override `/use_sim_time` at
+        // the next start.
         if name == USE_SIM_TIME_OF_NODE {
             return false;
         }
@@ -76,14 +75,15 @@ impl KeptParameters {
         kept.values.remove(name).is_some() && kept.unwritten.insert(name.to_owned())
     }
 
-    /// Records that the master is new or was restarted, so that all values are written again.
+    /// Records that there is a new master or that the master was restarted, so that all values are
+    /// written again.
     pub(crate) fn write_again(&self) {
         let mut kept = self.0.lock();
         kept.unwritten = kept.values.keys().cloned().collect();
         kept.followed.begin_again();
     }
 
-    /// Writes the outstanding values to the master until it stops answering.
+    /// Writes the values that have not been written. Stops if the master does not answer.
     pub(crate) fn write(&self, node: &str, master: &Master) {
         loop {
             let (name, value) = {

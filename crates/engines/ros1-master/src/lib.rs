@@ -1,25 +1,27 @@
-//! The Feros engine for systems with a ROS 1 master. Nodes are ROS 1 nodes, and messages are sent
-//! over TCPROS in the ROS 1 format, so stock ROS 1 nodes see no difference.
+//! The Feros engine for systems with a ROS 1 master. Nodes on this engine are ROS 1 nodes, and
+//! messages are sent over TCPROS in the ROS 1 format, so stock ROS 1 nodes see no difference.
 //!
 //! | module | holds |
 //! |---|---|
-//! | `session` | a session: its nodes, the factory of endpoints, the refused requests |
+//! | `session` | a session: its nodes, the creation of endpoints, and the refused requests |
 //! | `participant`, `matches` | the endpoints of this process under one master, and their matches |
-//! | `upkeep`, `bell`, `others` | the thread that queries the master, and other processes |
+//! | `upkeep`, `bell`, `others` | the thread that queries the master; nodes of other processes |
 //! | `node_topics`, `outgoing`, `incoming` | a node's TCPROS topics, which its endpoints share |
-//! | `place` | the place and the description of a new endpoint |
+//! | `place` | the owner and the description of a new endpoint |
 //! | `publisher`, `writer`, `subscription` | the endpoints of topics |
 //! | `service`, `requests`, `client`, `caller` | the endpoints of services, and pending calls |
 //! | `parameters`, `kept_parameters`, `followed`, `followed_parameters` | parameters in both directions between nodes and the master |
-//! | `message` | aligned bytes of messages, with their metadata |
+//! | `message` | the aligned bytes of messages, with their metadata |
 //!
-//! Endpoints with the same process and master pass messages to each other directly. They know each
-//! other's announcements, so the intra-process transport finds them. For other endpoints, messages
-//! are converted by the plan of their type, and only the information that ROS 1 provides is known.
+//! Endpoints of the same process and under the same master pass messages to each other directly.
+//! They know each other's announcements, so the intra-process transport can be used between them.
+//! For other endpoints, the plan of the type converts messages, and only the information that ROS 1
+//! provides is known.
 //!
 //! # Invariants
 //!
-//! Other nodes see plain ROS 1. Nodes of one process exchange no messages over TCPROS.
+//! For other nodes, this is plain ROS 1. Nodes of the same process exchange no messages over
+//! TCPROS.
 #![forbid(unsafe_code)]
 
 mod bell;
@@ -53,7 +55,7 @@ use feros_sync::Mutex;
 
 use participant::Participant;
 
-/// Short name of the engine.
+/// The short name of the engine.
 pub const ENGINE_NAME: &str = feros_engine::engine::known::ROS1.name;
 
 /// The environment variable with the address of the master.
@@ -91,8 +93,8 @@ impl Engine for Ros1Engine {
     }
 }
 
-/// The engine for a master that the program names. Its sessions reach sessions of other engines
-/// only over TCPROS, as if those were in another process.
+/// The engine for a master that the program names. Between two such engines, sessions reach each
+/// other only over TCPROS, as if they were in different processes.
 #[derive(Clone)]
 pub struct ConfiguredRos1Engine(Arc<Participant>);
 

@@ -1,4 +1,4 @@
-//! The matches of an endpoint of this process, and how to pass messages to each.
+//! The matches of an endpoint of this process, and how to pass messages to each match.
 
 use std::sync::Arc;
 
@@ -30,7 +30,7 @@ pub(crate) fn reach(matches: &Matches, gid: Gid) -> Option<Reach> {
     matches.look(|peers| peers.get(&gid).map(|peer| peer.reach.clone()))
 }
 
-/// Returns the first match within this process, or else the first match.
+/// Returns the first match within this process, or if there is none, the first match.
 pub(crate) fn nearest(matches: &Matches) -> Option<(Gid, Reach)> {
     matches.look(|peers| {
         let is_near = |(_, peer): &(&Gid, &Peer)| !matches!(peer.reach, Reach::Apart);

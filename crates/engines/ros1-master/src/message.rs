@@ -44,8 +44,8 @@ impl Body {
 
     /// Converts the body of a ROS 1 message to ROS 2 with a plan.
     pub(crate) fn converted(plan: &Plan, ros1: &[u8]) -> Result<Self, ConvertError> {
-        // Large allocations are aligned. So the beginning usually stays right even if the memory
-        // grows and moves.
+        // Large allocations are aligned. So the message usually begins at the right offset, even if
+        // the memory grows and moves.
         let mut memory = Vec::with_capacity(ros1.len() + ros1.len() / 8 + 64);
         let begin = begin_in(&memory);
         memory.resize(begin, 0);
@@ -75,7 +75,7 @@ fn begin_in(memory: &[u8]) -> usize {
     if at < ALIGNMENT { at } else { 0 }
 }
 
-/// Creates a body of this size that `fill` writes.
+/// Creates a body of this size, into which `fill` writes the message.
 pub(crate) fn filled(name: &str, size_bytes: usize, fill: Fill<'_>) -> Result<Body, PublishError> {
     filled_in(Vec::new(), name, size_bytes, fill)
 }
@@ -107,7 +107,7 @@ impl PayloadBytes for Lent {
     }
 }
 
-/// A message, request or response that was received and not used yet.
+/// A message, request or response that has been received but not used yet.
 #[derive(Debug, Clone)]
 pub(crate) struct Message {
     pub(crate) body: Arc<Body>,
@@ -121,10 +121,10 @@ pub(crate) struct Message {
     pub(crate) at: SystemTime,
 }
 
-/// The messages that a subscription has received and its user has not taken yet.
+/// The messages that a subscription has received and that its user has not taken yet.
 pub(crate) type Inbox = feros_inbox::Inbox<Message>;
 
-/// The responses that a client has received and its user has not taken yet.
+/// The responses that a client has received and that its user has not taken yet.
 pub(crate) type Responses = feros_inbox::Responses<Message>;
 
 impl feros_inbox::Received for Message {
@@ -134,8 +134,8 @@ impl feros_inbox::Received for Message {
 }
 
 impl Message {
-    /// Creates the response of a server to the request with this number, with the current time as
-    /// its arrival.
+    /// Creates the response of a server to the request with this number. Its arrival time is the
+    /// current time.
     pub(crate) fn response(number: i64, body: Body, server: Gid) -> Self {
         let (stamp, at) = (Some(Stamp::now()), SystemTime::now());
         Self { body: Arc::new(body), from: server, number: Some(number), stamp, at }

@@ -32,7 +32,7 @@ impl NodeTopics {
         }
     }
 
-    /// Adds a publisher to a topic. For the node's first publisher, advertises the topic.
+    /// Adds a publisher to a topic. If it is the node's first publisher, advertises the topic.
     pub(crate) fn publish(
         &self,
         topic: &str,
@@ -65,8 +65,7 @@ impl NodeTopics {
             type_name: feros_ros1::type_text(&ty.name),
             md5sum: ty.md5sum.clone(),
             definition: ty.full_text(),
-            // This flag is sent to subscribers. The history is stored separately for each
-            // publisher.
+            // Subscribers get this flag. The history is stored separately for each publisher.
             is_latching,
             queue_len: 1,
             on_connection: Some(hears(&outgoing)),
@@ -78,7 +77,7 @@ impl NodeTopics {
         Ok(outgoing)
     }
 
-    /// Removes a publisher. After the node's last publisher, stops advertising the topic.
+    /// Removes a publisher. If it was the node's last publisher, stops advertising the topic.
     pub(crate) fn unpublish(&self, outgoing: &Arc<Outgoing>, gid: Gid) {
         let mut all = self.outgoing.lock();
         if outgoing.leave(gid) {
@@ -89,7 +88,7 @@ impl NodeTopics {
         }
     }
 
-    /// Adds a subscription to a topic. For the node's first subscription, subscribes in ROS 1.
+    /// Adds a subscription to a topic. If it is the node's first subscription, subscribes in ROS 1.
     pub(crate) fn subscribe(
         &self,
         topic: &str,
@@ -123,7 +122,7 @@ impl NodeTopics {
         Ok(incoming)
     }
 
-    /// Removes a subscription. After the node's last subscription, unsubscribes in ROS 1.
+    /// Removes a subscription. If it was the node's last subscription, unsubscribes in ROS 1.
     pub(crate) fn unsubscribe(&self, incoming: &Arc<Incoming>, gid: Gid) {
         let mut all = self.incoming.lock();
         if incoming.leave(gid) {

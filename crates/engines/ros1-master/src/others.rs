@@ -1,4 +1,4 @@
-//! The nodes of other processes that the master knows, in the form of a ROS 2 graph.
+//! The nodes of other processes that the master knows, represented as a ROS 2 graph.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -7,7 +7,7 @@ use feros_engine::graph::EndpointNode;
 use feros_engine::{EndpointInfo, EndpointKind, Gid, NodeInfo, NodeName, QosProfile};
 use feros_ros1::SystemState;
 
-/// Names of topics or services, each with the nodes that publish, subscribe to or serve it.
+/// Names of topics or services, each with the nodes that publish it, subscribe to it or serve it.
 type Holders = BTreeMap<String, BTreeSet<String>>;
 
 /// The publishers, subscribers and servers in other processes.
@@ -16,13 +16,13 @@ pub(crate) struct Others {
     publishers: Holders,
     subscribers: Holders,
     services: Holders,
-    /// The ROS 2 types of topics and services, as far as nodes have stated types.
+    /// The ROS 2 types of topics and services whose types nodes have stated.
     types: BTreeMap<String, String>,
 }
 
 impl Others {
-    /// Creates the description without the nodes of this process (`own`), which the participant
-    /// knows better.
+    /// Creates the description. Leaves out the nodes of this process (`own`), since the participant
+    /// knows more about them.
     pub(crate) fn new(state: &SystemState, own: &BTreeSet<String>) -> Self {
         let others = |all: &[(String, Vec<String>)]| -> Holders {
             let without = |(name, nodes): &(String, Vec<String>)| {
@@ -40,7 +40,7 @@ impl Others {
         }
     }
 
-    /// Returns the topics. Their types, and those of the services, must still be set.
+    /// Returns the topics. The caller must set their types, and those of the services, afterwards.
     pub(crate) fn topics(&self) -> impl Iterator<Item = &String> {
         self.publishers.keys().chain(self.subscribers.keys())
     }
@@ -129,8 +129,8 @@ fn hash(of: &[&str]) -> u64 {
     hasher.finish()
 }
 
-/// Returns the gid of a node's participant. ROS 1 has names instead of identities, so each node is
-/// a participant, and the prefix of its gid is a hash of its name.
+/// Returns the gid of a node's participant. ROS 1 nodes have no identity besides their name, so
+/// each node counts as a participant, and the prefix of its gid is a hash of its name.
 pub(crate) fn participant_of(node: &str) -> Gid {
     let mut gid = [0; 16];
     gid[..8].copy_from_slice(&hash(&["node", node]).to_le_bytes());

@@ -23,10 +23,10 @@ pub(crate) struct Outgoing {
     pub(crate) topic: String,
     pub(crate) ros2_type: String,
     plan: Plan,
-    /// Set if the topic is the node's log. Each log message must list the topics that the node
-    /// publishes.
+    /// Set if the topic is the node's log, since each log message must list the topics that the
+    /// node publishes.
     logs_of: Option<feros_ros1::Node>,
-    /// Whether messages begin with a header, which contains a number that publishers increment.
+    /// Whether messages begin with a header, whose sequence number publishers increment.
     has_number: bool,
     number: AtomicU32,
     publication: OnceLock<Arc<Publication>>,
@@ -80,7 +80,7 @@ impl Outgoing {
         Ok(framed)
     }
 
-    /// Writes the next number into the header, if there is a header.
+    /// Writes the next sequence number into the header, if messages have a header.
     pub(crate) fn number(&self, framed: &mut [u8]) {
         if self.has_number {
             let number = self.number.fetch_add(1, Ordering::Relaxed);
@@ -98,7 +98,7 @@ impl Outgoing {
         matches.notify();
     }
 
-    /// Removes a publisher; returns true if it was the last one.
+    /// Removes a publisher. Returns true if it was the last one.
     pub(crate) fn leave(&self, gid: Gid) -> bool {
         let mut links = self.links.lock();
         links.publishers.retain(|(other, _)| *other != gid);
@@ -128,8 +128,8 @@ impl Outgoing {
     }
 }
 
-/// Whether the type is the log message of ROS 1. Its last field lists the topics that the node
-/// publishes, and ROS 2 lacks that field.
+/// Whether the type is the log message of ROS 1, whose last field lists the topics that the node
+/// publishes. The log message of ROS 2 lacks this field.
 fn ends_with_topics(ty: &Ros1Type, ros2_type: &str) -> bool {
     let own = ty.message(&ty.name);
     let last = own.and_then(|message| message.definition.fields.last());

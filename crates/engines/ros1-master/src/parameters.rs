@@ -1,5 +1,5 @@
 //! Reads the parameters on the master as the initial parameters of nodes. A Feros node starts with
-//! the values that a ROS 1 node would find under its private name.
+//! the values that a ROS 1 node would find as its private parameters.
 
 use feros_ros1::{Master, MasterError, Value, shown_name};
 
@@ -10,13 +10,13 @@ pub(crate) const USE_SIM_TIME_OF_NODE: &str = "use_sim_time";
 /// The limit on parameters that are read.
 const MOST: usize = 10_000;
 
-/// Returns the parameters under a node's name, with their values in YAML. Empty if no master
-/// answers.
+/// Returns the parameters below a node's name, with their values in YAML. The list is empty if no
+/// master answers.
 pub(crate) fn of_node(master: &Master, node: &str) -> Vec<(String, String)> {
     let mut found = Vec::new();
     match master.parameter(USE_SIM_TIME) {
         Ok(value @ Value::Bool(_)) => found.push((USE_SIM_TIME_OF_NODE.to_owned(), yaml(&value))),
-        // If the master is absent, it is not asked a second time.
+        // If the master does not answer, it is not queried a second time.
         Err(MasterError::Unreachable { .. }) => return found,
         _ => {}
     }
@@ -54,7 +54,7 @@ pub(crate) fn yaml(value: &Value) -> String {
     match value {
         Value::Int(number) => number.to_string(),
         Value::Bool(value) => value.to_string(),
-        // The format includes a decimal point, without which YAML would read an integer.
+        // This format always has a decimal point. Without it, YAML would read an integer.
         Value::Double(number) if number.is_finite() => format!("{number:?}"),
         Value::Double(number) if number.is_nan() => ".nan".to_owned(),
         Value::Double(number) => if *number > 0.0 { ".inf" } else { "-.inf" }.to_owned(),
@@ -63,7 +63,7 @@ pub(crate) fn yaml(value: &Value) -> String {
             let values: Vec<String> = values.iter().map(yaml).collect();
             format!("[{}]", values.join(", "))
         }
-        // ROS 2 has no counterpart of structures in lists.
+        // ROS 2 has no counterpart to structures in lists.
         Value::Struct(_) => quoted("a structure"),
     }
 }

@@ -20,13 +20,13 @@ use crate::others::Others;
 use crate::writer::Writer;
 use feros_inbox::Room;
 
-/// An endpoint of this process.
+/// An endpoint of this process, as the participant knows it.
 pub(crate) struct Entry {
     pub(crate) info: EndpointInfo,
     pub(crate) session: Gid,
     pub(crate) matches: Arc<Matches>,
     pub(crate) reach: Reach,
-    /// The writer that stores the history for late subscriptions; only publishers have one.
+    /// The writer with the history for late subscriptions; only publishers have a writer.
     pub(crate) writer: Option<Weak<Writer>>,
     pub(crate) ignores_own_session: bool,
 }
@@ -40,7 +40,7 @@ pub(crate) struct LocalNode {
     pub(crate) parameters: Arc<KeptParameters>,
 }
 
-/// A node of this process, with its parameters on the master.
+/// A node of this process, with its parameters that are stored on the master.
 pub(crate) type KnownNode = (feros_ros1::Node, Arc<KeptParameters>);
 
 #[derive(Default)]
@@ -85,7 +85,7 @@ impl Participant {
         }))
     }
 
-    /// Returns the known types, which are read when they are first needed.
+    /// Returns the known types. They are loaded when they are first needed.
     pub(crate) fn types(&self) -> &Types {
         self.types.get_or_init(|| {
             let mut set = feros_interface::shipped().clone();
@@ -187,7 +187,7 @@ impl Participant {
         self.listeners.notify();
     }
 
-    /// Replaces the description of other processes with a newer one.
+    /// Replaces the description of other processes with a newer description.
     pub(crate) fn update_others(&self, others: Others) {
         let mut changed = Vec::new();
         {
@@ -268,8 +268,8 @@ impl Entry {
         is_pair && self.info.name == other.info.name
     }
 
-    /// Matches the two endpoints if they fit. Returns the matches of the other endpoint if these
-    /// must be notified.
+    /// Matches the two endpoints if they are compatible. Returns the matches of the other endpoint
+    /// if it must be notified.
     fn meet(&self, other: &Entry) -> Option<Arc<Matches>> {
         if self.info.type_name != other.info.type_name {
             self.matches.clashed();
@@ -311,7 +311,7 @@ impl Drop for Participant {
     }
 }
 
-/// An endpoint in its participant. Dropping it removes the endpoint.
+/// Registers an endpoint in its participant. Dropping this value removes the endpoint.
 pub(crate) struct Member {
     pub(crate) participant: Arc<Participant>,
     pub(crate) gid: Gid,

@@ -1,4 +1,4 @@
-//! The data that all kinds of new endpoints need.
+//! What endpoints of all kinds need when they are created.
 
 use std::sync::Arc;
 
@@ -9,7 +9,8 @@ use crate::matches::{Matches, Reach};
 use crate::node_topics::NodeTopics;
 use crate::participant::{Entry, Participant, announced};
 
-/// The owner of a new endpoint: its participant, session and node, and the endpoint's gid.
+/// The owner of a new endpoint: its participant, session and node. Also contains the endpoint's
+/// gid.
 pub(crate) struct Place {
     pub(crate) participant: Arc<Participant>,
     pub(crate) ros1: feros_ros1::Node,
@@ -19,7 +20,7 @@ pub(crate) struct Place {
     pub(crate) gid: Gid,
 }
 
-/// The part of an endpoint's options that describes it in the graph.
+/// The options of an endpoint that describe it in the graph.
 pub(crate) struct Described<'a> {
     pub(crate) kind: EndpointKind,
     pub(crate) name: &'a str,

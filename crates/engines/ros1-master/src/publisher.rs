@@ -103,8 +103,8 @@ impl Publisher for Ros1Publisher {
         self.member.announce(announcement)
     }
 
-    /// TCPROS has no acknowledgements, so a message counts as received once it was passed to the
-    /// operating system.
+    /// TCPROS has no acknowledgements, so a message counts as acknowledged once it has been passed
+    /// to the operating system.
     fn wait_for_all_acked(&self, timeout: Duration) -> Result<(), WaitForAckedError> {
         let deadline = Instant::now() + timeout;
         let left = || deadline.saturating_duration_since(Instant::now());
@@ -135,7 +135,7 @@ impl Drop for Ros1Publisher {
         drop(self.sender.take());
         self.writer.matches.close();
         self.member.leave();
-        // Waits so that the last messages reach the connected subscribers.
+        // Waits, so that the last messages reach the connected subscribers.
         self.writer.is_handed_over(LINGER);
         self.place.topics.unpublish(self.writer.close(), self.member.gid);
     }

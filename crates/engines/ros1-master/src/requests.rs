@@ -7,10 +7,10 @@ use tokio::sync::oneshot::{Receiver, Sender, channel};
 
 use crate::message::Message;
 
-/// The body of a response, or the reason why there is none.
+/// The body of a response, or the reason why there is no response.
 pub(crate) type Answer = Result<Vec<u8>, String>;
 
-/// The slot for the response to a call of a ROS 1 node.
+/// A slot in which the connection of a ROS 1 node waits for the response to its call.
 pub(crate) struct Slot(Mutex<Option<Sender<Answer>>>);
 
 impl Slot {
@@ -37,7 +37,7 @@ pub(crate) struct Request {
 /// Requests that the server has not taken yet.
 pub(crate) type Requests = feros_inbox::Requests<Request>;
 
-/// Calls of ROS 1 nodes that the server has taken and has not responded to yet.
+/// Calls of ROS 1 nodes that the server has taken but not responded to.
 pub(crate) type Taken = feros_inbox::Pending<Arc<Slot>>;
 
 /// Queues a request. If this displaces the request of a ROS 1 node, that node gets an error.

@@ -1,5 +1,5 @@
-//! Service servers. They receive the requests of clients in this process, and the calls of ROS 1
-//! nodes, whose connections wait for the responses.
+//! Service servers. They receive the requests of clients in this process and the calls of ROS 1
+//! nodes. The connection of a ROS 1 node waits for the response.
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -25,11 +25,10 @@ use crate::requests::{self, Request, Requests, Slot, Taken, put};
 struct Calls {
     requests: Arc<Requests>,
     plans: Arc<ServicePlans>,
-    /// The gid for all callers over TCPROS, which does not identify its callers.
+    /// The gid that stands for all callers over TCPROS, since TCPROS does not identify callers.
     caller: Gid,
     last: AtomicU64,
-    /// Calls that the server has taken and has not responded to yet; `None` once the server has
-    /// ended.
+    /// Calls that the server has taken but not responded to; `None` once the server has ended.
     taken: Mutex<Option<Taken>>,
 }
 

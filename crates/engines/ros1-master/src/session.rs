@@ -105,8 +105,8 @@ fn new_gid() -> Gid {
     Gid(gid)
 }
 
-/// Checks the name of a topic or service. ROS 1 has the same names as ROS 2, except names outside
-/// the ROS conventions.
+/// Checks the name of a topic or service. ROS 1 allows the same names as ROS 2, but no names
+/// outside the ROS conventions.
 fn check_name(name: &str, as_it_is: bool) -> Result<(), CreateEndpointError> {
     if as_it_is {
         let fits = name.starts_with('/') && feros_ros1::is_allowed_name(name);
@@ -252,7 +252,7 @@ impl Session for Ros1Session {
     }
 }
 
-/// The master stores the parameters of its nodes.
+/// The master stores the parameters of the session's nodes.
 impl ParameterServer for Ros1Session {
     fn initial(&self, node: &NodeName) -> Vec<(String, String)> {
         crate::parameters::of_node(&self.participant.master, &node.fully_qualified())

@@ -1,5 +1,5 @@
-//! The upkeep thread. It asks the master about nodes of other processes, registers the nodes of
-//! this process where the master lacks them, and learns types.
+//! The upkeep thread. It queries the master for nodes of other processes, registers the nodes of
+//! this process that the master does not know, and finds out types.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Weak};
@@ -15,13 +15,13 @@ use crate::followed_parameters::Takers;
 use crate::others::Others;
 use crate::participant::{KnownNode, Participant};
 
-/// The interval between queries, which are needed because the master does not report changes of
+/// The interval between queries. They are needed because the master does not report changes of
 /// other nodes.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 /// The shortest time between two queries.
 const LOOK_APART: Duration = Duration::from_millis(50);
-/// The limit on services whose types are learned in one pass, and the time within which their
-/// connections are opened. Each type needs a connection to the server.
+/// In one pass, the thread finds out the types of at most this many services, and only starts to do
+/// so within this time, since each type needs a connection to the server.
 const MOST_PROBES: usize = 16;
 const PROBES_WITHIN: Duration = Duration::from_secs(5);
 
@@ -57,7 +57,7 @@ fn keep(bell: &Bell, participant: &Weak<Participant>) {
     }
 }
 
-/// The state that the thread keeps between two passes.
+/// The state that the thread keeps from one pass to the next.
 #[derive(Default)]
 struct Looking {
     /// Whether the master answered the last query; `None` before the first query.
@@ -66,11 +66,11 @@ struct Looking {
     lines: Lines,
     /// The nodes that the master knew at the last query.
     registered: BTreeSet<String>,
-    /// The nodes that the master has ended and for which this was logged.
+    /// The nodes that the master has ended, if this has been logged.
     ended: BTreeSet<String>,
     /// The services whose servers did not state a type.
     silent: BTreeSet<String>,
-    /// The thread that passes to nodes the values that other nodes have set.
+    /// The thread that passes values that other nodes have set to the nodes of this process.
     takers: Takers,
 }
 
@@ -96,7 +96,7 @@ impl Looking {
         self.master_is_there = Some(true);
         let registered: BTreeSet<String> = state.nodes().map(str::to_owned).collect();
         for (node, parameters) in known.iter().filter(|(node, _)| node.told_to_end().is_none()) {
-            // If the master no longer knows a node, the master was restarted between two queries.
+            // If the master no longer knows the node, it was restarted between two queries.
             let is_forgotten =
                 self.registered.contains(node.name()) && !registered.contains(node.name());
             if is_back || is_forgotten {

@@ -1,5 +1,5 @@
 //! Sends the messages of a publisher: directly to subscriptions in this process, and over TCPROS to
-//! others.
+//! other subscriptions.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use crate::message::{Body, Inbox, Message};
 use crate::outgoing::Outgoing;
 use feros_inbox::Room;
 
-/// How long a publisher waits for a subscription without room.
+/// How long a publisher waits for a subscription that has no room.
 const ROOM_WAIT: Duration = Duration::from_secs(1);
 
 #[derive(Default)]
@@ -27,7 +27,7 @@ struct Sending {
     history: VecDeque<Message>,
 }
 
-/// Memory that is kept for the next message.
+/// Memory that is reused for the next message.
 #[derive(Default)]
 struct Spare {
     body: Vec<u8>,
@@ -43,11 +43,10 @@ pub(crate) struct Writer {
     outgoing: Arc<Outgoing>,
     room: Arc<Room>,
     sending: Mutex<Sending>,
-    /// Distinguishes this publisher from the node's other publishers in the history of the
-    /// publication.
+    /// Identifies this publisher in the history of the publication, which the node's publishers
+    /// share.
     source: u64,
-    /// The memory of the last message. Its pages have been touched already, so reusing it is
-    /// faster.
+    /// The memory of the last message. Reusing it is faster, because its pages are already mapped.
     spare: Mutex<Spare>,
     /// Counts messages that could not be stored for late subscribers of ROS 1.
     unkept: FailureCounter,
@@ -90,8 +89,8 @@ impl Writer {
         self.qos.history == History::KeepAll
     }
 
-    /// Matches a new subscription of this process by calling `appear`, and gives it the history if
-    /// it requests the history.
+    /// Matches a new subscription of this process by calling `appear`. If the subscription requests
+    /// the history, passes the history to it.
     pub(crate) fn meet(&self, qos: &QosProfile, inbox: &Inbox, appear: impl FnOnce()) {
         // The lock is held during both steps, so that the subscription gets each message exactly
         // once.
@@ -130,8 +129,8 @@ impl Writer {
         }
         if let (Some(mut framed), Some(publication)) = (framed, self.outgoing.publication()) {
             self.outgoing.number(&mut framed);
-            // A keep-all publisher has waited for room. Other publishers of the node may have used
-            // the room meanwhile, so the queue may be longer.
+            // A keep-all publisher has waited for room, but other publishers of the node may have
+            // used the room in the meantime. So the queue may become longer.
             let queue_len =
                 if self.keeps_all() { 2 * KEEP_ALL_LIMIT } else { self.qos.depth.max(1) };
             let expires =
@@ -146,7 +145,7 @@ impl Writer {
         Ok(u64::try_from(number).unwrap_or_default())
     }
 
-    /// Converts a message to the ROS 1 format if a ROS 1 node gets it now or later.
+    /// Converts a message to the ROS 1 format if a ROS 1 node will get it, now or later.
     fn framed(&self, cdr: &[u8]) -> Result<Option<Vec<u8>>, PublishError> {
         let is_wanted = self.outgoing.is_wanted();
         if !is_wanted && self.kept() == 0 {
@@ -185,7 +184,7 @@ impl Writer {
         has_room.then_some(()).ok_or_else(late)
     }
 
-    /// Returns the memory of the last message.
+    /// Takes the memory of the last message.
     pub(crate) fn spare(&self) -> Vec<u8> {
         std::mem::take(&mut self.spare.lock().body)
     }
@@ -197,7 +196,7 @@ impl Writer {
     }
 
     /// Waits until all messages have been passed to the subscriptions of this process and to the
-    /// operating system; returns false after `longest`.
+    /// operating system. Returns false after `longest`.
     pub(crate) fn is_handed_over(&self, longest: Duration) -> bool {
         self.outgoing.publication().is_none_or(|all| all.wait_until_written(longest))
     }

@@ -1,6 +1,6 @@
 //! Runs the conformance suite with this engine, within one session and between sessions of one
-//! process. These exchange messages without a master, and there is none here. `tcpros.rs` tests
-//! messages over TCPROS.
+//! process. Such sessions exchange messages without a master, so these tests have no master.
+//! `tcpros.rs` tests messages over TCPROS.
 #![allow(clippy::unwrap_used)]
 
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use feros_conformance::{Fixture, conformance_tests};
 use feros_engine::{Engine, Session, SessionOptions};
 use feros_ros1_master::ConfiguredRos1Engine;
 
-/// The address of a master that does not exist: no program listens on this port.
+/// The address of a master that does not exist, because no program listens on this port.
 const NO_MASTER: &str = "http://127.0.0.1:9/";
 
 /// The tests of features that ROS 1 lacks.

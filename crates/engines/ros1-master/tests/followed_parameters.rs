@@ -1,4 +1,4 @@
-//! Parameters that other nodes set on Debian's rosmaster while a node runs.
+//! While a node runs, other nodes set its parameters on Debian's rosmaster.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 mod ros1;
@@ -44,8 +44,8 @@ fn wait_for_node(node: &Node, name: &str, expected: impl Into<ParameterValue>) {
     });
 }
 
-/// The node gets values of all kinds, trees, and values that were set before the node subscribed to
-/// changes.
+/// The node gets values of all kinds, trees of values, and values that were set before the node
+/// subscribed to changes.
 #[test]
 fn what_others_set_is_followed() {
     let Some(world) = World::new() else { return };
@@ -57,8 +57,8 @@ fn what_others_set_is_followed() {
     node.declare_parameter("gains", vec![1.0]).unwrap();
     node.declare_parameter("frames.base", "base").unwrap();
     node.declare_parameter("frames.odom", "odom").unwrap();
-    // A value that the node sets overwrites the master's value, so the test waits until the node's
-    // values are on the master.
+    // A value that the node sets overwrites the master's value, so the test first waits until the
+    // node's values are on the master.
     wait_for_master(&mut rospy, "/feros/frames/odom", &json!("odom"));
     wait_for_master(&mut rospy, "/feros/rate", &json!(2.5));
     set(&mut rospy, "/feros/rate", &json!(7.5));
@@ -76,14 +76,14 @@ fn what_others_set_is_followed() {
     wait_for_node(&node, "rate", 1.5);
     wait_for_node(&node, "count", 2);
     assert!(!node.has_parameter("frames.other"), "parameters of others do not appear in the node");
-    // The master sends no reports to a node that has left, and still answers.
+    // The master sends no reports to a node that has left, and continues to answer.
     drop(node);
     set(&mut rospy, "/feros/rate", &json!(3.5));
     wait_for_master(&mut rospy, "/feros/rate", &json!(3.5));
 }
 
-/// If a callback refuses a value or its type is wrong, a warning is logged, and the node and the
-/// master keep the node's value.
+/// If a callback refuses a value, or if the value has the wrong type, a warning is logged, and both
+/// the node and the master keep the node's value.
 #[test]
 fn a_node_may_refuse() {
     let Some(world) = World::new() else { return };
@@ -114,7 +114,7 @@ fn a_node_may_refuse() {
 }
 
 /// A value that the node sets does not come back. The node's callbacks run once for each value that
-/// it sets, and the last one stays, even if other nodes write meanwhile.
+/// it sets, and the last of these values stays, even if other nodes set values in the meantime.
 #[test]
 fn own_changes_do_not_come_back() {
     let Some(world) = World::new() else { return };
@@ -133,7 +133,7 @@ fn own_changes_do_not_come_back() {
             wait_for_master(&mut rospy, "/feros/count", &json!(number));
         }
     }
-    // If any value came back, it would arrive before this one.
+    // If any value came back, it would arrive before this value.
     set(&mut rospy, "/feros/count", &json!(1000));
     wait_for_node(&node, "count", 1000);
     let called = || calls.load(Ordering::Relaxed);
@@ -154,7 +154,7 @@ fn own_changes_do_not_come_back() {
     });
 }
 
-/// A restarted master reports changes to the node like the previous one.
+/// A restarted master reports changes to the node, like the previous master.
 #[test]
 fn a_new_master_is_followed() {
     let Some(mut world) = World::new() else { return };
@@ -162,7 +162,7 @@ fn a_new_master_is_followed() {
     node.declare_parameter("rate", 2.5).unwrap();
     for round in [10.0, 20.0] {
         let mut rospy = world.rospy("rospy");
-        // The previous value has been restored on the master, so a value that is set now takes
+        // The node's previous value is on the new master again, so a value that is set now takes
         // effect.
         let before = node.get_parameter("rate").unwrap();
         let ParameterValue::Double(before) = before else { panic!("{before:?}") };
@@ -175,7 +175,7 @@ fn a_new_master_is_followed() {
     }
 }
 
-/// A slow callback delays only the values after it.
+/// A slow callback delays only the values that follow.
 #[test]
 fn a_slow_callback_holds_no_lock() {
     let Some(world) = World::new() else { return };
@@ -193,7 +193,8 @@ fn a_slow_callback_holds_no_lock() {
     wait_for_master(&mut rospy, "/slow/gain", &json!(1));
     set(&mut rospy, "/slow/gain", &json!(2));
     is_in.recv_timeout(WATCHDOG).unwrap();
-    // The node and its process continue to work: topics, reads of other parameters, and the master.
+    // The node and its process continue to work: topics, reads of other parameters, and calls to
+    // the master.
     for number in 3..500 {
         set(&mut rospy, "/slow/gain", &json!(number));
     }

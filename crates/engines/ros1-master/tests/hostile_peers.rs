@@ -1,5 +1,5 @@
 //! Nodes that violate TCPROS, and programs that are not masters. The tests check the warnings, and
-//! check that other nodes are served meanwhile.
+//! check that other nodes are still served.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 mod ros1;
@@ -27,8 +27,8 @@ fn header(fields: &[&str]) -> String {
 
 const MD5: &str = "md5sum=992ce8a1687cec8c8bd883ec73ca41d1";
 
-/// Publishers send too much, nothing or nonsense. Each causes one warning with its address and the
-/// cure, and the messages of an honest publisher arrive.
+/// Publishers send too much, nothing, or nonsense. Each of them causes one warning with its address
+/// and the cure, and the messages of an honest publisher still arrive.
 #[test]
 fn publishers_that_speak_no_tcpros_are_said_once() {
     let Some(world) = World::new() else { return };
@@ -65,8 +65,8 @@ fn publishers_that_speak_no_tcpros_are_said_once() {
     said("a message on /h_body was refused (1 so far)");
 }
 
-/// Hostile subscribers and other connections are refused with the reason, or closed. The topic
-/// continues to work.
+/// Hostile subscribers and other hostile connections are refused with the reason, or closed. The
+/// topic continues to work.
 #[test]
 fn subscribers_that_speak_no_tcpros_are_refused() {
     let Some(world) = World::new() else { return };
@@ -97,8 +97,8 @@ fn subscribers_that_speak_no_tcpros_are_refused() {
     assert_eq!(rospy.heard("/served")["message"]["data"], "kept");
 }
 
-/// Nodes under different masters receive nothing from each other, and each master has its own
-/// nodes.
+/// Nodes under different masters receive nothing from each other, and each master knows only its
+/// own nodes.
 #[test]
 fn two_masters_are_two_worlds() {
     let Some((one, other)) = World::two() else { return };
@@ -137,8 +137,8 @@ fn a_master_that_is_gone_is_said_once() {
     assert_eq!(all_said(&format!("no ROS 1 master at {address}")).len(), 1);
 }
 
-/// Two nodes use different types on one name. The other type of rospy is refused on both sides, and
-/// both types are named.
+/// Two nodes use different types for the same topic. Both sides refuse the other's type, with
+/// warnings that name both types.
 #[test]
 fn two_types_of_one_topic_are_said() {
     let Some(world) = World::new() else { return };

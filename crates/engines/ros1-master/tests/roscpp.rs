@@ -1,4 +1,4 @@
-//! Nodes of this engine together with roscpp nodes, and with a nodelet in its manager.
+//! Nodes of this engine communicate with roscpp nodes, and with a nodelet in its manager.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 mod ros1;
@@ -18,7 +18,8 @@ fn publish(node: &mut Ros1Node, topic: &str, text: &str) {
     });
 }
 
-/// Topics, latched topics and services work in both directions, and a killed node is found again.
+/// Topics, latched topics and services work in both directions, and a node that is killed and
+/// restarted is found again.
 #[test]
 fn topics_and_services_go_both_ways() {
     let Some(program) = roscpp::program() else { return };
@@ -66,8 +67,8 @@ fn topics_and_services_go_both_ways() {
     }
 }
 
-/// Nodelets of one manager pass pointers to each other. Nodes of this engine receive their messages
-/// as well.
+/// The nodelets of one manager pass pointers to each other. Nodes of this engine receive the
+/// nodelets' messages as well.
 #[test]
 fn nodelets_are_heard() {
     let Some(program) = roscpp::program() else { return };

@@ -1,4 +1,4 @@
-//! Nodes of this engine together with rospy nodes, under Debian's rosmaster.
+//! Nodes of this engine communicate with rospy nodes, under Debian's rosmaster.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 mod ros1;
@@ -41,7 +41,7 @@ fn messages_go_both_ways() {
     assert_eq!((&message["stamp"], &message["frame_id"]), (&json!([7, 8]), &json!("map")));
 }
 
-/// A megabyte arrives whole in both directions.
+/// A message of one megabyte arrives complete in both directions.
 #[test]
 fn large_messages_arrive_whole() {
     const BYTES: TestType<'_> = ("std_msgs/msg/UInt8MultiArray", "");
@@ -69,8 +69,8 @@ fn large_messages_arrive_whole() {
     assert_eq!(rospy.heard("/out")["message"]["data"]["len"], 1 << 20);
 }
 
-/// Transient-local messages are latched for ROS 1, as many as their history holds, and latched
-/// messages of ROS 1 are transient-local here.
+/// For ROS 1 nodes, transient-local messages are latched, as many as the history holds. Latched
+/// messages of ROS 1 nodes are transient-local for nodes of this engine.
 #[test]
 fn latched_messages_reach_those_that_come_late() {
     let Some(world) = World::new() else { return };
@@ -87,7 +87,7 @@ fn latched_messages_reach_those_that_come_late() {
         "do": "advertise", "topic": "/plan", "type": "std_msgs/String", "latch": true
     }));
     rospy.run(json!({"do": "publish", "topic": "/plan", "fields": {"data": "kept"}}));
-    // The second subscription of the node shares the connection and also gets the message.
+    // The second subscription of the node shares the connection, and gets the message as well.
     for _ in 0..2 {
         let late = node.subscription_of("/plan", STRING, QosProfile::default());
         assert_eq!(text_in(&late.next().payload), "kept");
@@ -134,7 +134,7 @@ fn services_go_both_ways() {
         });
         assert_eq!(called.join().unwrap(), json!({"success": true, "message": "on"}));
     });
-    // A server that ends leaves no caller waiting.
+    // If a server ends, its callers do not keep waiting.
     std::thread::scope(|scope| {
         let called = scope.spawn(|| {
             rospy.run(json!({
@@ -151,7 +151,8 @@ fn services_go_both_ways() {
     });
 }
 
-/// Another definition of the same name is refused on both sides, and other nodes are not disturbed.
+/// If two nodes have different definitions of the same type, both refuse the connection. Other
+/// nodes are not affected.
 #[test]
 fn other_definitions_are_refused() {
     const MD5: &str = "992ce8a1687cec8c8bd883ec73ca41d1";
@@ -172,8 +173,8 @@ fn other_definitions_are_refused() {
     for part in ["std_msgs/String with md5sum 0123456789abcdef0123456789abcdef", MD5, CURE] {
         assert!(told.contains(part), "{part} in {told}");
     }
-    // The same holds for a publisher with another type: the subscription accepts none of its
-    // messages.
+    // A publisher with another type is refused, too: the subscription accepts none of the
+    // publisher's messages.
     other.run(json!({"do": "advertise", "topic": "/numbers", "type": "std_msgs/Int32"}));
     rospy.run(json!({"do": "advertise", "topic": "/numbers", "type": "std_msgs/String"}));
     let heard = node.subscription_of("/numbers", STRING, QosProfile::default());
@@ -203,7 +204,8 @@ fn other_definitions_are_refused() {
     }
 }
 
-/// A restarted master gets all registrations, and messages on old connections continue meanwhile.
+/// A restarted master gets all registrations. In the meantime, messages on existing connections
+/// continue.
 #[test]
 fn a_new_master_hears_of_all() {
     let Some(mut world) = World::new() else { return };
@@ -244,7 +246,7 @@ fn a_new_master_hears_of_all() {
     });
 }
 
-/// Nodes can exist before their master starts.
+/// Nodes may start before their master.
 #[test]
 fn nodes_wait_for_their_master() {
     let Some(mut world) = World::without_master() else { return };
@@ -257,7 +259,7 @@ fn nodes_wait_for_their_master() {
     assert_eq!(rospy.heard("/early")["message"]["data"], "patient");
 }
 
-/// A killed node stops being a match, and a new node with its name becomes one.
+/// A killed node stops matching, and a new node with the same name matches again.
 #[test]
 fn killed_peers_leave_and_come_again() {
     let Some(world) = World::new() else { return };
@@ -356,7 +358,7 @@ fn what_is_impossible_is_refused() {
     );
 }
 
-/// A node starts with the parameters that the master stores under its name.
+/// A node starts with the parameters that the master stores below the node's name.
 #[test]
 fn parameters_of_the_master_are_those_of_nodes() {
     let Some(world) = World::new() else { return };

@@ -1,15 +1,16 @@
-//! The part of the conformance suite that TCPROS supports. Two sessions under a real master reach
-//! each other only over TCPROS, like two processes. The other tests are left out:
+//! The tests of the conformance suite that are possible over TCPROS. Two sessions under a real
+//! master reach each other only over TCPROS, like two processes. The other tests are left out, for
+//! these reasons:
 //!
-//! | left out | because over TCPROS |
+//! | left out | reason |
 //! |---|---|
-//! | gids, nodes, hashes, policies and announcements of the other side | a peer states only its name, type and whether it latches |
-//! | numbers and stamps of messages | a message has neither, unless its type does |
-//! | best available policies, incompatible policies and types as events | policies are not sent, types are refused by the connection |
-//! | matches per subscription | a node has one connection per topic, whichever endpoints share it |
-//! | messages of arbitrary bytes | messages are converted, and have to fit their type |
-//! | losses and acknowledgements | a full queue drops messages; nothing is acknowledged |
-//! | both mappings of services, clients by their gids | a service is a connection |
+//! | gids, nodes, hashes, policies and announcements of the other side | a ROS 1 node states only its name and type, and whether it latches |
+//! | numbers and stamps of messages | messages have neither, unless their type does |
+//! | best-available policies, incompatible policies and types as events | policies are not sent, and the connection refuses other types |
+//! | matches per subscription | a node has one connection per topic, which its endpoints share |
+//! | messages of arbitrary bytes | messages are converted, so they must match their type |
+//! | losses and acknowledgements | a full queue drops messages without notice; there are no acknowledgements |
+//! | both mappings of services, clients by their gids | a service call is a connection |
 //! | names outside of the ROS conventions | ROS 1 has no such names |
 #![allow(clippy::unwrap_used, missing_docs)]
 
@@ -59,8 +60,8 @@ kept![
     lifecycle::endpoints_come_and_go_without_growth,
 ];
 
-/// Endpoints of one node share a connection, and each gets each message once. Endpoints of other
-/// nodes in the process need no connection.
+/// The endpoints of one node share a connection, and each of them gets each message once. Between
+/// nodes of the same process, there is no connection.
 #[test]
 fn nobody_gets_a_message_twice() {
     let Some(world) = World::new() else { return };
@@ -75,7 +76,7 @@ fn nobody_gets_a_message_twice() {
     let subscriptions =
         [&one, &two, &three, &three].map(|node| node.subscription_of("/shared", STRING, qos));
     for publisher in &publishers {
-        // The matches are two subscriptions of this process and one connection of the other
+        // The matches are two subscriptions of this process, and one connection of the other
         // process.
         publisher.wait_for_matches(3);
     }
@@ -97,8 +98,8 @@ fn nobody_gets_a_message_twice() {
     }
 }
 
-/// Calls use a connection. Any number of calls can be concurrent, and each client gets its own
-/// responses.
+/// Calls are made over connections. Any number of calls may run at the same time, and each client
+/// gets its own responses.
 #[test]
 fn calls_are_answered() {
     let Some(world) = World::new() else { return };
@@ -134,7 +135,7 @@ fn calls_are_answered() {
     clients.iter().for_each(|client| client.wait_for_end_of_server());
 }
 
-/// A node that registers with the name of an existing node replaces it.
+/// A node that registers under the name of an existing node replaces that node.
 #[test]
 fn the_newer_node_of_a_name_stays() {
     let Some(world) = World::new() else { return };

@@ -1,5 +1,5 @@
-//! Complete nodes on this engine, under Debian's rosmaster. The tests check their parameters,
-//! clocks and logs from rospy.
+//! Complete nodes on this engine, under Debian's rosmaster. The tests check the parameters, clocks
+//! and logs of these nodes with rospy.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 mod ros1;
@@ -37,7 +37,7 @@ fn wait_for_parameter(rospy: &mut Ros1Node, name: &str, expected: &Value) {
     });
 }
 
-/// The master has the parameters that a node declares and sets, except those that ROS 1 cannot
+/// The parameters that a node declares and sets are on the master, except those that ROS 1 cannot
 /// represent.
 #[test]
 fn parameters_are_on_the_master() {
@@ -68,16 +68,16 @@ fn parameters_are_on_the_master() {
     let names = rospy.run(json!({"do": "parameter_names"}));
     let has = |name: &str| names.as_array().unwrap().contains(&json!(name));
     assert!(has("/feros/frames/base") && !has("/feros/large"), "{names}");
-    // The master's copy would override `/use_sim_time` at the next start.
+    // A copy on the master would override `/use_sim_time` at the next start.
     assert!(!has("/feros/use_sim_time"), "{names}");
-    // A value that ROS 1 cannot represent is deleted, and the master continues to answer other
-    // nodes.
+    // If a parameter gets a value that ROS 1 cannot represent, its value on the master is deleted,
+    // and the master continues to answer other nodes.
     node.set_parameter("count", 1_i64 << 40).unwrap();
     wait_for_parameter(&mut rospy, "/feros/count", &Value::Null);
 }
 
-/// When the node undeclares a parameter, the master no longer has it. A new parameter with this
-/// name is on the master again.
+/// When the node undeclares a parameter, it is removed from the master. When the node declares a
+/// parameter with this name again, that parameter is on the master, too.
 #[test]
 fn what_is_undeclared_leaves_the_master() {
     let Some(world) = World::new() else { return };
@@ -96,7 +96,8 @@ fn what_is_undeclared_leaves_the_master() {
     wait_for_parameter(&mut rospy, "/feros/gain", &json!(7));
 }
 
-/// Values on the master override a node's defaults, and arguments override these values.
+/// Values on the master override a node's defaults, and command-line arguments override the values
+/// on the master.
 #[test]
 fn the_master_wins_over_defaults() {
     let Some(world) = World::new() else { return };
@@ -117,8 +118,8 @@ fn the_master_wins_over_defaults() {
     assert_eq!(node.declare_parameter("rate", 2.5).unwrap().get(), 7.0);
 }
 
-/// A node on two engines accepts values from the master and stores its own values there, whichever
-/// of the two engines is the first.
+/// A node on two engines accepts values from the master and stores its own values there, no matter
+/// which of the two engines is the first.
 #[test]
 fn a_node_on_two_engines_has_its_parameters_on_the_master() {
     let Some(world) = World::new() else { return };
@@ -166,7 +167,8 @@ fn wait_for_time(rospy: &mut Ros1Node, node: &feros::Node, secs: i64) {
     });
 }
 
-/// With `/use_sim_time` on the master or the node's own parameter, a node follows rospy's `/clock`.
+/// If `/use_sim_time` is set on the master, or `use_sim_time` in the node, the node follows rospy's
+/// `/clock`.
 #[test]
 fn clocks_follow_a_simulation_of_ros1() {
     let Some(world) = World::new() else { return };
@@ -184,7 +186,7 @@ fn clocks_follow_a_simulation_of_ros1() {
     wait_for_time(&mut rospy, &own, 300);
     own.set_parameter("use_sim_time", false).unwrap();
     assert!(own.clock().now() > Time::from_nanos(1_000_000_000_000));
-    // Arguments override the master's value, for one node.
+    // For one node, arguments override the master's value.
     let arguments = "--ros-args -p use_sim_time:=false";
     assert!(!context(&world, arguments).create_node("real").unwrap().clock().is_simulated());
 }
@@ -196,7 +198,7 @@ fn logs_are_those_of_ros1() {
     feros::logging::init(&Arguments::default());
     let mut rospy = world.rospy("rospy");
     rospy.run(json!({"do": "subscribe", "topic": "/rosout", "type": "rosgraph_msgs/Log"}));
-    // If a process has several nodes with the same name, only one of them has the logger.
+    // If a process has several nodes with the same name, the logger belongs to only one of them.
     let node = context(&world, "").create_node("talkative").unwrap();
     type Text = feros::msgs::std_msgs::msg::String;
     let _chatter = node.create_publisher::<Text>("/chatter", QosProfile::default()).unwrap();
@@ -217,7 +219,7 @@ fn logs_are_those_of_ros1() {
         assert!(log["function"].as_str().unwrap().contains("under_master"), "{log}");
         assert!((line..line + 3).contains(&(log["line"].as_u64().unwrap() as u32)), "{log}");
         assert!(log["header"]["stamp"][0].as_u64().unwrap() > 0, "{log}");
-        // As with roscpp, the log lists the topics that the node publishes.
+        // Like roscpp's log messages, this log message lists the topics that the node publishes.
         assert_eq!(log["topics"], json!(["/chatter", "/parameter_events", "/rosout"]), "{log}");
     }
 }

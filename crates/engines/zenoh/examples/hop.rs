@@ -1,12 +1,12 @@
-//! Measures the cost of the bridge from Cyclone DDS to Zenoh, in comparison with direct
-//! communication on each engine.
+//! Measures the cost of the bridge from Cyclone DDS to Zenoh, compared with direct communication on
+//! each engine.
 //!
 //! ```console
 //! cd crates/engines/zenoh && cargo run --release --example hop -- cyclonedds zenoh > hops.csv
 //! ```
 //!
-//! On Zenoh, the processes discover each other over multicast on a port of their own; on Cyclone
-//! DDS, they use a domain of their own.
+//! On Zenoh, the processes discover each other over multicast on their own port; on Cyclone DDS,
+//! they use their own domain.
 #![allow(clippy::unwrap_used, reason = "a measurement that fails ends")]
 
 #[path = "../../engine-bridge/examples/hop/measure.rs"]

@@ -1,5 +1,5 @@
-//! Announcements of this session's endpoints. They are liveliness tokens that `rmw_zenoh` does not
-//! have; a new token replaces the old one.
+//! Announcements of this session's endpoints. They are additional liveliness tokens, which
+//! `rmw_zenoh` does not have. When an announcement changes, a new token replaces the old one.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ struct Said {
     declared: Option<LivelinessToken>,
 }
 
-/// The announcement of one endpoint. Dropping it withdraws the announcement.
+/// The announcement of one endpoint. Dropping this value withdraws the announcement.
 pub(crate) struct Announced {
     shared: Arc<SessionState>,
     entity: u64,
@@ -44,7 +44,7 @@ impl Announced {
             .map_err(|error| AnnounceError::Engine { topic: topic(), code: error.to_string() })
     }
 
-    /// Declares the new text before it withdraws the old one, so the endpoint always has an
+    /// Declares the new text before it withdraws the old text, so that the endpoint always has an
     /// announcement.
     fn say(&self, text: &str) -> Result<(), zenoh::Error> {
         let mut said = self.said.lock();

@@ -1,5 +1,5 @@
-//! Service clients, which are Zenoh queriers. Each request is a query, and each response is the
-//! reply to a query.
+//! Service clients, which are Zenoh queriers. Each request is a query, and each response is a reply
+//! to that query.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -47,7 +47,8 @@ struct Receiving {
 
 impl Receiving {
     fn put_reply(&self, reply: &Reply) {
-        // The server has left or the query has timed out. The client handles its own timeout.
+        // The server has left, or the query has timed out. The client has its own timeout, so this
+        // is ignored.
         let Ok(sample) = reply.result() else { return };
         let Some(received) = Received::new(sample.payload(), sample.attachment()) else {
             return self.refuse(sample.payload());
@@ -62,7 +63,7 @@ impl Receiving {
             .push(Response { received, server: server.or_else(only).unwrap_or_default() });
     }
 
-    /// Takes a response that is not a reply to a query, because its request came over another
+    /// Adds a response that is not a reply to a query, because its request was sent over another
     /// transport.
     fn put_apart(&self, bytes: &ZBytes, attachment: Option<&ZBytes>) {
         match Received::new(bytes, attachment) {
@@ -88,14 +89,14 @@ impl Receiving {
 }
 
 pub(crate) struct ZenohClient {
-    // The announcement must be dropped before the receiving parts.
+    // The announcement must be dropped before the values that receive responses.
     member: Member,
     _apart: Subscriber<()>,
     querier: Querier<'static>,
     receiving: Arc<Receiving>,
     matches: Arc<Matches>,
     /// The number of the last request. The lock is held while a request is sent, so that requests
-    /// leave in order.
+    /// are sent in order.
     last_number: Mutex<i64>,
     qos: QosProfile,
 }
@@ -113,7 +114,8 @@ impl ZenohClient {
             .declare_querier(key)
             .target(QueryTarget::AllComplete)
             .consolidation(ConsolidationMode::None);
-        // As in rmw_zenoh, there is no timeout for the results of goals, which may take hours.
+        // As in rmw_zenoh, requests for the results of goals have no timeout, since goals may take
+        // hours.
         let querier = if name.ends_with("/_action/get_result") {
             querier.timeout(Duration::from_millis(u64::MAX))
         } else {

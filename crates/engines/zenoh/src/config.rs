@@ -3,14 +3,14 @@
 
 use zenoh::Config;
 
-/// The settings in which the files of `rmw_zenoh` for sessions and for routers agree and differ
-/// from Zenoh's defaults. `routing/router/peers_failover_brokering` is omitted because it no longer
-/// has an effect.
+/// The settings that have the same value in the files of `rmw_zenoh` for sessions and for routers,
+/// and that differ from Zenoh's defaults. `routing/router/peers_failover_brokering` is omitted
+/// because it no longer has an effect.
 const BOTH: &[(&str, &str)] = &[
     ("connect/timeout_ms", "{ router: -1, peer: -1, client: 0 }"),
     ("connect/exit_on_failure", "{ router: false, peer: false, client: true }"),
-    // rmw_zenoh waits 1, 2 and then 4 seconds before it tries again. Feros waits less, because a
-    // refused attempt costs little.
+    // rmw_zenoh waits 1, 2 and then 4 seconds before it tries again. Feros waits for a shorter
+    // time, because a refused attempt costs little.
     ("connect/retry", "{ period_init_ms: 250, period_max_ms: 250, period_increase_factor: 1 }"),
     ("open/return_conditions", "{ connect_scouted: true, declares: true }"),
     ("scouting/multicast/enabled", "false"),
@@ -19,20 +19,20 @@ const BOTH: &[(&str, &str)] = &[
         r#"{ router: [], peer: ["router", "peer"], client: ["router"] }"#,
     ),
     ("scouting/gossip/enabled", "true"),
-    // Peers learn about each other only from the router.
+    // Peers get to know each other only through the router.
     ("scouting/gossip/target", r#"{ router: ["router", "peer"], peer: ["router"] }"#),
     ("scouting/gossip/autoconnect", r#"{ router: [], peer: ["router", "peer"] }"#),
     // The caches of transient-local publishers order messages by their timestamps.
     ("timestamping/enabled", "{ router: true, peer: true, client: true }"),
     ("queries_default_timeout", "600000"),
-    // When many nodes start at the same time, each of them is slow.
+    // The timeouts are long because all nodes are slow when many of them start at the same time.
     ("transport/unicast/open_timeout", "60000"),
     ("transport/unicast/accept_timeout", "60000"),
     ("transport/unicast/accept_pending", "10000"),
     ("transport/unicast/max_sessions", "10000"),
     ("transport/link/tx/lease", "60000"),
     ("transport/link/tx/keep_alive", "2"),
-    // For programs that build Zenoh with its shared memory; Feros does not.
+    // This is meant for programs that build Zenoh with its shared memory, which Feros does not.
     ("transport/shared_memory/enabled", "false"),
     ("transport/shared_memory/transport_optimization/enabled", "true"),
     ("transport/shared_memory/transport_optimization/pool_size", "50331648"),
@@ -66,12 +66,12 @@ const ROUTER: &[(&str, &str)] = &[
         "scouting/gossip/autoconnect_strategy",
         r#"{ router: { to_router: "always", to_peer: "always" } }"#,
     ),
-    // A router also sends to other hosts, so it must not wait for a slow link for a minute.
+    // A router also sends to other hosts, so it must not wait a whole minute for a slow link.
     ("transport/link/tx/queue/congestion_control/block/wait_before_close", "5000000"),
 ];
 
-/// The settings that name files which Zenoh reads when it connects. Zenoh's errors do not name an
-/// unreadable file.
+/// The settings with names of files that Zenoh reads when it connects. They are checked in advance,
+/// since Zenoh's errors do not name an unreadable file.
 const TLS_FILES: [&str; 5] = [
     "root_ca_certificate",
     "listen_private_key",
@@ -80,7 +80,7 @@ const TLS_FILES: [&str; 5] = [
     "connect_certificate",
 ];
 
-/// The environment variables of `rmw_zenoh`, as far as they are set.
+/// The values of `rmw_zenoh`'s environment variables; `None` for variables that are not set.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Variables {
     /// `ZENOH_SESSION_CONFIG_URI`: the path of a file that replaces the defaults of a session.
@@ -93,7 +93,7 @@ pub(crate) struct Variables {
     pub(crate) router_check_attempts: Option<String>,
 }
 
-/// Why a configuration cannot be used.
+/// The reason why a configuration cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the configuration of {source_name} cannot be used: {detail}")]
 pub struct ConfigError {
@@ -158,7 +158,7 @@ impl Variables {
     }
 
     /// How many times a session looks for a router before it continues without one. `None` means
-    /// that it waits without limit, 0 that it does not look at all.
+    /// that it waits without a limit, and 0 means that it does not look for a router at all.
     pub(crate) fn router_checks(&self) -> Result<Option<u64>, ConfigError> {
         let Some(text) = &self.router_check_attempts else { return Ok(Some(1)) };
         let attempts: i64 = text.trim().parse().map_err(|_| ConfigError {
@@ -211,7 +211,7 @@ fn check_tls_files(config: &Config) -> Result<(), ConfigError> {
     Ok(())
 }
 
-/// The cure for a missing router: how to start one or name its address.
+/// The cure for a missing router: how to start a router, or how to name its address.
 pub(crate) fn cure_of_no_router(config: &Config) -> String {
     format!(
         "start one with `feros zenoh router`, or name its address in \
@@ -220,8 +220,8 @@ pub(crate) fn cure_of_no_router(config: &Config) -> String {
     )
 }
 
-/// The cure for a session that cannot be opened, because a client needs its router. Zenoh's error
-/// lacks the cure.
+/// The cure for a client session that cannot be opened because it needs a router. Zenoh's error
+/// lacks this cure.
 pub(crate) fn cure_of_refusal(config: &Config) -> String {
     if config.get_json("mode").is_ok_and(|mode| mode != r#""client""#) {
         return advice(config).to_owned();
@@ -230,13 +230,13 @@ pub(crate) fn cure_of_refusal(config: &Config) -> String {
     format!(" No Zenoh router answers at {endpoints}: {}", cure_of_no_router(config))
 }
 
-/// The addresses where the session looks for routers.
+/// The addresses at which the session looks for routers.
 pub(crate) fn endpoints(config: &Config) -> String {
     config.get_json("connect/endpoints").unwrap_or_default()
 }
 
-/// The possible reasons why a link failed, which Zenoh's error lacks. Empty if no link of the
-/// configuration is encrypted.
+/// The possible reasons why a link failed, which Zenoh's error lacks. Empty if the configuration
+/// has no encrypted links.
 fn advice(config: &Config) -> &'static str {
     if !endpoints(config).contains("\"tls/") {
         return "";
@@ -246,7 +246,7 @@ fn advice(config: &Config) -> &'static str {
      connect_private_key are needed on this side"
 }
 
-/// The possible reasons why a router cannot listen, likewise.
+/// The possible reasons why a router cannot listen, which Zenoh's error lacks, too.
 pub(crate) fn advice_to_listen(config: &Config) -> &'static str {
     if !config.get_json("listen/endpoints").unwrap_or_default().contains("\"tls/") {
         return "";
@@ -262,7 +262,7 @@ fn insert(config: &mut Config, key: &str, value: &str, from: &str) -> Result<(),
     })
 }
 
-/// The parts of a configuration that users want to see, as JSON.
+/// The parts of a configuration that are relevant for users, as JSON.
 pub(crate) fn describe(config: &Config) -> String {
     let keys = ["mode", "connect", "listen", "scouting", "timestamping", "routing"];
     let parts = keys.map(|key| {
@@ -276,8 +276,8 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
 
-    /// All settings that the files of `rmw_zenoh` mark as `ROS setting`: the key, the value for
-    /// sessions, and the value for routers
+    /// All settings that the files of `rmw_zenoh` mark as `ROS setting`, each with its key, its
+    /// value for sessions, and its value for routers
     /// (`ros2/rmw_zenoh:rmw_zenoh_cpp/config/DEFAULT_RMW_ZENOH_*_CONFIG.json5`).
     const ROS_SETTINGS: &[(&str, &str, &str)] = &[
         ("connect/endpoints", r#"["tcp/localhost:7447"]"#, "[]"),
@@ -321,8 +321,8 @@ mod tests {
         ("transport/shared_memory/transport_optimization/message_size_threshold", "512", "512"),
     ];
 
-    /// Settings without this mark that differ from Zenoh's defaults or determine how long a session
-    /// waits.
+    /// Settings that are not marked in this way, but that differ from Zenoh's defaults or determine
+    /// how long a session waits.
     const UNMARKED: &[(&str, &str, &str)] = &[
         ("mode", r#""peer""#, r#""router""#),
         (
@@ -354,7 +354,8 @@ mod tests {
         ("adminspace/enabled", "true", "true"),
     ];
 
-    /// Returns the value without null fields, which Zenoh adds to values that depend on the mode.
+    /// Parses a value and removes the null fields, which Zenoh adds to values that depend on the
+    /// mode.
     fn value_of(json: &str) -> serde_json::Value {
         fn without_null(value: serde_json::Value) -> serde_json::Value {
             let serde_json::Value::Object(fields) = value else { return value };
@@ -376,8 +377,8 @@ mod tests {
         }
     }
 
-    /// A configuration file also overrides the retry intervals, which Feros makes shorter than
-    /// `rmw_zenoh`.
+    /// A configuration file also overrides the retry intervals, which by default are shorter in
+    /// Feros than in `rmw_zenoh`.
     #[test]
     fn a_file_says_how_soon_to_try_again() {
         let retry = |config: &Config| value_of(&config.get_json("connect/retry").unwrap());
@@ -402,7 +403,7 @@ mod tests {
         std::fs::remove_file(&path).unwrap();
     }
 
-    /// Zenoh knows this setting of `rmw_zenoh`'s routers but ignores it with a warning.
+    /// Zenoh accepts this setting of `rmw_zenoh`'s routers, but ignores it with a warning.
     #[test]
     fn brokering_is_left_out_as_zenoh_ignores_it() {
         let router = Variables::default().router().unwrap();

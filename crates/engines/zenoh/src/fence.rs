@@ -1,9 +1,9 @@
 //! Checks whether another session has handled all messages that were sent to it. Zenoh has no
-//! acknowledgements but keeps messages in order. So this session asks the other one a question; the
-//! answer shows that all earlier messages have arrived.
+//! acknowledgements, but it keeps messages in order. So this session sends the other session a
+//! question, whose answer shows that all earlier messages have arrived.
 //!
 //! Only sessions of Feros answer. Other sessions are assumed to have received every message that
-//! was passed to their link.
+//! has been passed to their link.
 
 use std::time::{Duration, Instant};
 

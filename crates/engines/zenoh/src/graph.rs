@@ -1,5 +1,5 @@
-//! The known nodes and endpoints. Those of other sessions come from liveliness tokens, those of
-//! this session are added when they are created. Nothing polls.
+//! The known nodes and endpoints. Those of other sessions are known from liveliness tokens; those
+//! of this session are added when they are created. No thread polls.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -15,7 +15,8 @@ use crate::matches::{Matches, Peer};
 use crate::wire::announcement::{AnnouncementToken, FIRST_ENTITY};
 use crate::wire::token::{self, EndpointToken, NodeToken, Token};
 
-/// The limit on stored tokens and on stored announcements. Only a hostile program declares more.
+/// The limit on stored tokens and on stored announcements. Only a hostile program declares more
+/// tokens.
 const MOST_TOKENS: usize = 1 << 17;
 
 struct Endpoint {
@@ -23,7 +24,8 @@ struct Endpoint {
     zid: Arc<str>,
 }
 
-/// Identifies the endpoint that an announcement belongs to: its session and its number there.
+/// Identifies the endpoint that an announcement belongs to: its session, and its number in that
+/// session.
 type Speaker = (Arc<str>, u64);
 
 #[derive(Default)]
@@ -49,7 +51,7 @@ pub(crate) struct Graph {
     pub(crate) refused: FailureCounter,
 }
 
-/// The matches to notify once no lock is held.
+/// The matches that must be notified once no lock is held.
 type Changed = Vec<Arc<Matches>>;
 
 impl Graph {
@@ -62,7 +64,8 @@ impl Graph {
         })
     }
 
-    /// Adds a token of another session. The endpoints of this session are known already.
+    /// Adds a token of another session. The tokens of this session are ignored, since its endpoints
+    /// are already known.
     pub(crate) fn token_appeared(&self, key: &str) {
         let Some(token) = Token::decode(key) else { return self.refuse(key) };
         if *token_zid(&token) == *self.own_zid {
@@ -86,7 +89,7 @@ impl Graph {
             Some(token) if *token_zid(&token) == *self.own_zid => {}
             Some(Token::Node(_)) => self.node_left(key),
             Some(Token::Endpoint(_)) => self.endpoint_left(token::gid(key)),
-            None => {} // its token was refused when it appeared
+            None => {} // the token was refused when it appeared
         }
     }
 
@@ -123,7 +126,7 @@ impl Graph {
         self.change(|state| state.endpoint_left(gid));
     }
 
-    /// Adds an endpoint of this session and keeps its `matches` up to date from now on.
+    /// Adds an endpoint of this session. From now on, keeps its `matches` up to date.
     pub(crate) fn own_appeared(&self, gid: Gid, token: EndpointToken, matches: Arc<Matches>) {
         self.change(|state| {
             state.own.insert(gid, matches.clone());
@@ -167,8 +170,8 @@ impl Graph {
         }
     }
 
-    /// Records that an endpoint announces this text, or that it has withdrawn this version
-    /// (`None`).
+    /// Records that an endpoint announces this text as this version, or, for `None`, that it has
+    /// withdrawn this version.
     pub(crate) fn announced(&self, zid: &str, entity: u64, version: u64, text: Option<Arc<str>>) {
         self.change(|state| {
             let speaker: Speaker = (zid.into(), entity);
@@ -177,7 +180,7 @@ impl Graph {
                 Some(text) => said.insert(version, text),
                 None => said.remove(&version),
             };
-            // Two versions exist briefly when one replaces the other.
+            // When a new version replaces the old one, both exist for a moment.
             while said.len() > 2 {
                 said.pop_first();
             }
@@ -243,8 +246,8 @@ pub(crate) fn session_gid(zid: &str) -> Gid {
 }
 
 impl State {
-    /// Returns the endpoints of the opposite kind with the same name, except endpoints that ignore
-    /// each other's session.
+    /// Returns the endpoints of the opposite kind with the same name, except pairs of endpoints of
+    /// which one ignores the other's session.
     fn others_of(&self, gid: Gid, token: &EndpointToken) -> Vec<(Gid, &Endpoint)> {
         let named = self.by_name.get(&token.name).into_iter().flatten();
         let endpoints = named.filter_map(|gid| Some((*gid, self.endpoints.get(gid)?)));
@@ -258,8 +261,8 @@ impl State {
             .collect()
     }
 
-    /// Returns the matches of this session's endpoints of the opposite kind with the same name, and
-    /// whether each of these endpoints matches the given one.
+    /// Returns the matches of this session's endpoints of the opposite kind with the same name,
+    /// each with a flag that is true if the endpoint matches the given one.
     fn own_beside(&self, gid: Gid, token: &EndpointToken) -> Vec<(bool, Arc<Matches>)> {
         let others = self.others_of(gid, token).into_iter();
         others

@@ -1,12 +1,12 @@
-//! The messages that a subscription has received and its user has not taken yet.
+//! The messages that a subscription has received and that its user has not taken yet.
 
 use feros_engine::engine::LOG_TARGET;
 use zenoh::bytes::ZBytes;
 
 use crate::sample::Received;
 
-/// The inbox of a subscription. Publishers of the same session wait until it has room. Zenoh's
-/// callbacks must not wait, because they would delay everything else on their link.
+/// The inbox of a subscription. Publishers of the same session wait until the inbox has room.
+/// Zenoh's callbacks must not wait, because they would delay everything else on their link.
 pub(crate) type Inbox = feros_inbox::Inbox<Received>;
 
 /// Adds data from the network, which may be malformed.

@@ -6,11 +6,11 @@
 //! | `config` | Zenoh's configuration, with the defaults and variables of `rmw_zenoh` |
 //! | `session`, `session_state` | a session, and the state that its endpoints share |
 //! | `member`, `announcing` | an endpoint in the graph, and its announcement |
-//! | `graph`, `matches` | the graph from liveliness tokens; the matches of an endpoint |
+//! | `graph`, `matches` | the graph, from liveliness tokens, and the matches of an endpoint |
 //! | `publisher`, `subscription`, `service`, `client` | the endpoints |
 //! | `inbox`, `sample` | received messages that the user has not taken yet, and their samples |
 //! | `fence` | checks whether another session has handled all messages sent to it |
-//! | `router` | a router, so that none has to be installed |
+//! | `router` | a router, so that users do not have to install one |
 //!
 //! A session of the engine is a Zenoh session. Each of its nodes and endpoints is announced by a
 //! liveliness token. The token's text describes the endpoint, and the hash of that text is the
@@ -50,7 +50,7 @@ pub const ENGINE_NAME: &str = feros_engine::engine::known::ZENOH.name;
 /// The version of Zenoh, which Cargo.toml pins.
 pub const ENGINE_VERSION: &str = "1.10.2";
 
-/// The engine. The variables of `rmw_zenoh` configure it: `ZENOH_SESSION_CONFIG_URI`,
+/// The engine on Zenoh. The variables of `rmw_zenoh` configure it: `ZENOH_SESSION_CONFIG_URI`,
 /// `ZENOH_CONFIG_OVERRIDE` and `ZENOH_ROUTER_CHECK_ATTEMPTS`.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ZenohEngine;
@@ -65,14 +65,14 @@ impl Engine for ZenohEngine {
     }
 }
 
-/// The engine with its own values for the variables instead of the environment's, for tests and for
-/// programs that set the values themselves.
+/// The engine with given values instead of those of the environment variables, for tests and for
+/// programs that choose the values themselves.
 #[derive(Debug, Clone, Default)]
 pub struct ConfiguredZenohEngine {
     /// The value for `ZENOH_CONFIG_OVERRIDE`: `key/path=value` pairs separated by `;`.
     pub config_override: String,
-    /// The value for `ZENOH_ROUTER_CHECK_ATTEMPTS`. With 0, a session waits for a router without
-    /// limit; with a negative value, it does not look for one.
+    /// The value for `ZENOH_ROUTER_CHECK_ATTEMPTS`. With 0, a session waits for a router without a
+    /// limit; with a negative value, it does not look for a router.
     pub router_check_attempts: i64,
 }
 

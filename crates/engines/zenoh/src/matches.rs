@@ -24,12 +24,13 @@ impl Deref for Matches {
 }
 
 impl Matches {
-    /// Creates an empty list of matches. `on_change` is called after each change that has an event.
+    /// Creates an empty list of matches. `on_change` is called after each change for which there is
+    /// an event.
     pub(crate) fn new(on_change: Option<Notify>) -> Arc<Self> {
         Arc::new(Self { all: feros_inbox::Matches::new(on_change), ignored: OnceLock::new() })
     }
 
-    /// Makes this ignore the endpoints of a session.
+    /// From now on, ignores the endpoints of a session.
     pub(crate) fn ignore_session(&self, zid: &Arc<str>) {
         let _ = self.ignored.set(zid.clone()); // set at most once, for this session
     }
@@ -42,7 +43,7 @@ impl Matches {
         self.look(|peers| peers.contains_key(&gid))
     }
 
-    /// Returns the sessions of the matches, each once.
+    /// Returns the sessions that the matches belong to, without duplicates.
     pub(crate) fn sessions(&self) -> Vec<Arc<str>> {
         let mut sessions: Vec<_> =
             self.look(|peers| peers.values().map(|peer| peer.reach.clone()).collect());
@@ -55,7 +56,8 @@ impl Matches {
         self.look(|peers| peers.get(&gid).map(|peer| peer.reach.clone()))
     }
 
-    /// Returns any match in this session, because Zenoh identifies only the session of a sender.
+    /// Returns one of the matches in this session. It may be any of them, because Zenoh identifies
+    /// only the session of a sender.
     pub(crate) fn of_session(&self, zid: &str) -> Option<Gid> {
         self.look(|peers| peers.iter().find(|(_, peer)| *peer.reach == *zid).map(|(gid, _)| *gid))
     }

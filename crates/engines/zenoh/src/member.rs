@@ -12,7 +12,7 @@ use crate::matches::Matches;
 use crate::session_state::{SessionState, failed};
 use crate::wire::token::{self, EndpointToken};
 
-/// An endpoint's entry in the graph. Dropping it withdraws the endpoint.
+/// An endpoint's entry in the graph. Dropping this value withdraws the endpoint.
 pub(crate) struct Member {
     declared: Option<LivelinessToken>,
     _of_session: SessionMember,
@@ -34,8 +34,8 @@ impl Member {
         let (gid, name) = (token::gid(&key), token.name.clone());
         let refused = |error| failed(&name, "announcing the endpoint", &error);
         let of_session = SessionMember::new(gid, session_gid(&shared.zid));
-        // The announcement is declared before the endpoint's token, so that other sessions know it
-        // together with the endpoint.
+        // The announcement is declared before the endpoint's token, so that other sessions know
+        // both at the same time.
         let announced = Announced::new(shared, token.entity, announcement).map_err(refused)?;
         let declared = shared.session.liveliness().declare_token(&key).wait().map_err(refused)?;
         shared.graph.own_appeared(gid, token, matches);

@@ -39,7 +39,7 @@ enum Declared {
 impl Declared {
     fn new(shared: &SessionState, key: String, qos: &QosProfile) -> Result<Self, zenoh::Error> {
         let reliable = qos.reliability != Reliability::BestEffort;
-        // As in rmw_zenoh, only a keep-all publisher waits for a full link.
+        // Only a keep-all publisher waits for a full link, as in rmw_zenoh.
         let waits = reliable && qos.history == History::KeepAll;
         let reliability =
             if reliable { ZenohReliability::Reliable } else { ZenohReliability::BestEffort };
@@ -78,11 +78,12 @@ struct Numbers {
     last_written: u64,
 }
 
-/// Sends messages. An asynchronous publisher shares it with its sending thread.
+/// Sends the messages of a publisher. An asynchronous publisher shares this value with its sending
+/// thread.
 struct Writer {
     declared: Declared,
     numbers: Mutex<Numbers>,
-    /// For each session, the number of the last message that it is known to have handled.
+    /// For each session, the number of the last message that the session is known to have handled.
     handled: Mutex<HashMap<Arc<str>, u64>>,
     gid: Gid,
     topic: String,
@@ -114,10 +115,10 @@ impl Writer {
         Err(PublishError::Timeout { topic: self.topic.clone(), waited: ROOM_WAIT })
     }
 
-    /// Whether a session has handled all messages written so far.
+    /// Whether a session has handled all messages that have been written so far.
     fn is_handled_by(&self, zid: &Arc<str>, patience: Duration) -> bool {
         let written = self.numbers.lock().last_written;
-        // A written message has already been delivered within the session.
+        // Within this session, a message is delivered while it is written.
         if *zid == self.shared.zid || written == 0 {
             return true;
         }
@@ -138,8 +139,8 @@ impl Writer {
 }
 
 pub(crate) struct ZenohPublisher {
-    // The sending thread must end first, then the announcement is withdrawn, and then the writer is
-    // dropped.
+    // The fields are dropped in this order: first the sending thread ends, then the announcement is
+    // withdrawn, and then the writer is dropped.
     sender: Option<SendingThread<(Vec<u8>, Stamp)>>,
     member: Member,
     writer: Arc<Writer>,

@@ -5,7 +5,7 @@ use zenoh::Wait as _;
 
 use crate::config::{self, ConfigError, Variables};
 
-/// Why a router could not be started.
+/// The reason why a router could not be started.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RouterError {
@@ -20,12 +20,12 @@ pub enum RouterError {
     Open {
         /// Zenoh's error.
         cause: String,
-        /// Other possible reasons, if links are encrypted; otherwise empty.
+        /// Further possible reasons if the router has encrypted links; otherwise empty.
         advice: &'static str,
     },
 }
 
-/// A router in this process. Dropping it stops the router.
+/// A router in this process. Dropping this value stops the router.
 pub struct Router {
     session: zenoh::Session,
     configuration: String,
@@ -36,15 +36,15 @@ impl Router {
     /// `ZENOH_CONFIG_OVERRIDE`.
     ///
     /// # Errors
-    /// See [`RouterError`]. After an error, nothing is left running.
+    /// See [`RouterError`]. After an error, nothing keeps running.
     pub fn start() -> Result<Self, RouterError> {
         Self::start_with(&Variables::of_process())
     }
 
-    /// Starts a router with this value for `ZENOH_CONFIG_OVERRIDE`. The environment is ignored.
+    /// Starts a router with this value for `ZENOH_CONFIG_OVERRIDE`. Ignores the environment.
     ///
     /// # Errors
-    /// See [`RouterError`]. After an error, nothing is left running.
+    /// See [`RouterError`]. After an error, nothing keeps running.
     pub fn start_overridden(config_override: &str) -> Result<Self, RouterError> {
         let config_override = Some(config_override.to_owned());
         Self::start_with(&Variables { config_override, ..Variables::default() })
@@ -60,7 +60,7 @@ impl Router {
         Ok(Self { session, configuration })
     }
 
-    /// The addresses where the router can be reached.
+    /// The addresses at which the router can be reached.
     pub fn locators(&self) -> Vec<String> {
         self.session.info().locators().wait().iter().map(ToString::to_string).collect()
     }

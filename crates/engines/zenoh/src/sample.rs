@@ -1,5 +1,5 @@
-//! Converts received bytes to samples. The bytes are lent if they are contiguous and aligned;
-//! otherwise they are copied once.
+//! Converts received bytes to samples. Contiguous, aligned bytes are lent; other bytes are copied
+//! once.
 
 use std::time::SystemTime;
 
@@ -44,7 +44,7 @@ impl PayloadBytes for Lent {
     }
 }
 
-/// A copy that is aligned.
+/// An aligned copy of the received bytes.
 struct Copied {
     memory: Vec<u8>,
     begin: usize,

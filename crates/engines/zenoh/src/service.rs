@@ -1,5 +1,5 @@
 //! Service servers, which are Zenoh queryables. A request is a query, which stays open until the
-//! response is sent.
+//! response has been sent.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -61,14 +61,14 @@ impl Receiving {
     }
 }
 
-/// A request that was taken and has no response yet.
+/// A request that has been taken and has no response yet.
 struct Waiting {
     query: Query,
     client_was_known: bool,
 }
 
 pub(crate) struct ZenohService {
-    // The announcement must be dropped before the receiving parts.
+    // The announcement must be dropped before the values that receive requests.
     member: Member,
     _queryable: Queryable<()>,
     receiving: Arc<Receiving>,
@@ -76,7 +76,7 @@ pub(crate) struct ZenohService {
     matches: Arc<Matches>,
     gaps: Mutex<Gaps>,
     lost: AtomicU64,
-    /// Counts requests that waited for a response so long that newer ones displaced them.
+    /// Counts requests that waited for a response for so long that newer requests displaced them.
     forgotten: FailureCounter,
     key: String,
     qos: QosProfile,

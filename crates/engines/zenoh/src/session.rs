@@ -72,7 +72,8 @@ impl ZenohSession {
 type Feeding =
     (zenoh::pubsub::Subscriber<()>, zenoh::pubsub::Subscriber<()>, zenoh::query::Queryable<()>);
 
-/// Starts to update the graph, announcements first, and to answer fence questions.
+/// Starts to update the graph, first with announcements, and to answer the questions of other
+/// sessions' fences.
 fn feed(
     session: &zenoh::Session,
     graph: &Arc<Graph>,
@@ -83,7 +84,7 @@ fn feed(
         .declare_queryable(announcement::fence(domain_id, zid))
         .complete(true)
         .callback(|query| {
-            // If the reply fails, the asking session has left and needs no answer.
+            // The reply fails only if the asking session has left, so the failure is ignored.
             let _ = query.reply(query.key_expr().clone(), Vec::new()).wait();
         })
         .wait()?;
@@ -111,7 +112,7 @@ fn feed(
 }
 
 /// Looks for a router at intervals of a second, as many times as `ZENOH_ROUTER_CHECK_ATTEMPTS`
-/// allows. If there is none, the session continues and finds the router later.
+/// allows. If there is no router, the session continues, and finds the router when it starts.
 fn look_for_router(session: &zenoh::Session, config: &Config, attempts: Option<u64>) {
     let mut made = 0;
     while attempts.is_none_or(|attempts| made < attempts) {

@@ -1,5 +1,5 @@
-//! The state that the endpoints of a session share and keep alive: the Zenoh session, the graph,
-//! and the announced nodes.
+//! The state of a session: the Zenoh session, the graph, and the announced nodes. All endpoints of
+//! the session share this state and keep it alive.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -27,7 +27,7 @@ struct Node {
 
 /// The state of a session.
 pub(crate) struct SessionState {
-    // Dropped first: the updates of the graph must end before the session.
+    // Dropped first, because the updates of the graph must end before the session.
     pub(crate) _feeding: (Subscriber<()>, Subscriber<()>, Queryable<()>),
     nodes: Mutex<HashMap<NodeId, Node>>,
     pub(crate) graph: Arc<Graph>,
@@ -98,7 +98,7 @@ impl SessionState {
         }
     }
 
-    /// Makes publishers of the session wait while the inbox of this subscription is full.
+    /// From now on, publishers of the session wait while the inbox of this subscription is full.
     pub(crate) fn add_inbox(&self, of: Gid, inbox: &Arc<Inbox>) {
         self.inboxes.lock().insert(of, Arc::downgrade(inbox));
     }
@@ -112,7 +112,7 @@ impl SessionState {
         inbox.is_some_and(|inbox| inbox.is_full())
     }
 
-    /// Returns the token of a new endpoint of a node.
+    /// Returns the token for a new endpoint of a node.
     pub(crate) fn endpoint(
         &self,
         node: NodeId,
@@ -132,7 +132,7 @@ impl SessionState {
     }
 }
 
-/// Converts an error of Zenoh. Zenoh's errors have no kinds, only text.
+/// Converts an error of Zenoh. Zenoh's errors have no kind, only a text.
 pub(crate) fn failed(
     name: &str,
     operation: &'static str,

@@ -55,7 +55,7 @@ impl Declared {
 }
 
 pub(crate) struct ZenohSubscription {
-    // The announcement must be dropped before the receiving parts.
+    // The announcement must be dropped before the values that receive messages.
     member: Member,
     _declared: Declared,
     inbox: Arc<Inbox>,

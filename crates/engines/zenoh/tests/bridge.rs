@@ -1,5 +1,5 @@
-//! The bridge between both engines, with nodes of other projects on both sides: stock rclpy on DDS,
-//! pyzeros on Zenoh.
+//! The bridge between Cyclone DDS and Zenoh, with nodes of other projects on both sides: stock
+//! rclpy on DDS, and pyzeros on Zenoh.
 #![allow(clippy::unwrap_used)]
 
 mod ends;
@@ -25,7 +25,7 @@ fn dds(domain: &Domain) -> Arc<dyn Session> {
     CycloneEngine.open(&options).unwrap()
 }
 
-/// Starts a bridge that is kept up to date until the returned value is dropped.
+/// Starts a bridge, which a thread keeps up to date until the returned value is dropped.
 fn bridge(dds: Arc<dyn Session>, zenoh: Arc<dyn Session>) -> Background {
     let sides = vec![("DDS".to_owned(), dds), ("Zenoh".to_owned(), zenoh)];
     let mut bridge = Bridge::new(sides, BridgeOptions::default()).unwrap();
@@ -58,8 +58,8 @@ fn stock_nodes_of_both_engines_talk() {
     stock.ask("subscription", of("/wire/out"));
     stock.ask("matched", json!({"topic": "/wire/in", "subscriptions": 1}));
     stock.ask("matched", json!({"topic": "/wire/out", "publishers": 1}));
-    // pyzeros does not report its matches, so the first messages may arrive before the bridge
-    // matches.
+    // pyzeros does not report its matches, so the first messages may be sent before the bridge
+    // matches it. Therefore the message is repeated.
     let heard = loop {
         stock.ask("publish", json!({"topic": "/wire/in", "values": [{"data": "hello, wörld"}]}));
         if let Ok(heard) = stock.try_ask("take", json!({"topic": "/wire/out", "timeout": 2.0})) {
@@ -82,7 +82,7 @@ fn stock_nodes_of_both_engines_talk() {
     assert_eq!(stock.ask("requests", json!({"service": "/wire/feros"})), json!([{"data": true}]));
 }
 
-/// A late subscription gets the latched messages of the other side, in both directions.
+/// A late subscription gets the latched messages of the other side. This works in both directions.
 #[test]
 fn latched_messages_reach_late_subscriptions_through_the_bridge() {
     let _watchdog = Watchdog::start();

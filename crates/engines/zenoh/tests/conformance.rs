@@ -1,5 +1,5 @@
 //! Runs the conformance suite with this engine: within one session, between directly connected
-//! sessions, and over a router that forwards everything.
+//! sessions, and over a router that forwards all messages.
 #![allow(clippy::unwrap_used)]
 
 mod network;

@@ -1,4 +1,4 @@
-//! The environment variables of `rmw_zenoh`. Separate processes of the test read them.
+//! The environment variables of `rmw_zenoh`. Separate processes of this program read them.
 #![allow(clippy::unwrap_used)]
 
 mod network;
@@ -24,7 +24,7 @@ const VARIABLES: [&str; 4] =
     ["ZENOH_SESSION_CONFIG_URI", "ZENOH_ROUTER_CONFIG_URI", OVERRIDE, ATTEMPTS];
 const NO_ROUTER: &str = "no Zenoh router is at ";
 
-/// Starts a process with its own variables.
+/// Starts a process with these variables.
 fn start(role: &str, variables: &[(&str, &str)]) -> TestProcess {
     let mut command = Command::new(std::env::current_exe().unwrap());
     for name in VARIABLES {
@@ -34,14 +34,15 @@ fn start(role: &str, variables: &[(&str, &str)]) -> TestProcess {
     TestProcess::start(command, "environment_process")
 }
 
-/// Returns how many warnings about a missing router a process has logged when its session is open.
+/// Returns how many warnings about a missing router the process logs until its session is open.
 fn warnings(mut process: TestProcess) -> usize {
     let before = std::iter::repeat_with(|| process.line());
     let before = before.take_while(|line| !line.starts_with("opened "));
     before.filter(|line| line.starts_with("warned ")).count()
 }
 
-/// Plays the role of the process and prints the outcome. In a normal test run, it does nothing.
+/// Plays a role in a separate process and prints the outcome. In a normal test run, this test does
+/// nothing.
 #[test]
 fn environment_process() {
     match std::env::var(ROLE_VARIABLE).as_deref() {
@@ -88,8 +89,8 @@ fn overrides(endpoint: &str) -> String {
     format!("connect/endpoints=[\"{endpoint}\"];listen/endpoints=[\"tcp/127.0.0.1:0\"]")
 }
 
-/// There is no router. With a negative number of attempts, the session does not look for one; with
-/// a positive number, it continues after that many attempts.
+/// There is no router. With a negative number of attempts, the session does not look for a router;
+/// with a positive number, it continues after this number of attempts.
 #[test]
 fn a_session_looks_for_a_router_as_often_as_configured() {
     let nowhere = overrides(&format!("tcp/127.0.0.1:{}", free_port()));
@@ -103,8 +104,8 @@ fn a_session_looks_for_a_router_as_often_as_configured() {
     assert_eq!(warnings(None), 1, "once by default");
 }
 
-/// With 0 attempts, a session waits without limit, and with a large number for a long time. The
-/// waiting session opens when the router starts.
+/// With 0 attempts, a session waits for a router without a limit; with a large number, it waits for
+/// a long time. In both cases, the session opens when the router starts.
 #[test]
 fn a_session_waits_for_a_router() {
     let mut network = Network::new();
@@ -119,7 +120,7 @@ fn a_session_waits_for_a_router() {
     }
 }
 
-/// A test file, which is removed when this is dropped.
+/// A file for a test, which is removed when this value is dropped.
 struct File(PathBuf);
 
 impl File {
@@ -137,8 +138,9 @@ impl Drop for File {
     }
 }
 
-/// All four variables are set, to the same values for a router and for a session. Each uses its own
-/// file instead of the defaults, and the override takes precedence.
+/// All four variables are set, to the same values for a router and for a session. The router and
+/// the session each use their own file instead of the defaults, and the override takes precedence
+/// over both.
 #[test]
 fn files_take_the_place_of_defaults_and_overrides_stand_above_both() {
     let endpoint = format!("tcp/127.0.0.1:{}", free_port());
@@ -161,7 +163,8 @@ fn files_take_the_place_of_defaults_and_overrides_stand_above_both() {
     assert!(router.said("locators ").contains(&endpoint));
     let parsed = |text: String| serde_json::from_str::<serde_json::Value>(&text).unwrap();
     let router_has = parsed(router.said("configuration "));
-    // The session waits for a router without limit, so once it has opened, the named router exists.
+    // The session waits for a router without a limit. So once it is open, the router at this
+    // address exists.
     let session_has = parsed(start("session", &variables).said("opened "));
     assert_eq!((&router_has["mode"], &session_has["mode"]), (&"router".into(), &"client".into()));
     for has in [router_has, session_has] {

@@ -1,8 +1,9 @@
-//! Two hosts, each a network namespace with a router, are connected by a link that delays and loses
-//! packets. The tests check the traffic over the link, even when it is cut for a while.
+//! Two hosts, each in its own network namespace and with a router, are connected by a link that
+//! delays and loses packets. The tests check the traffic over the link, also after the link has
+//! been cut for some time.
 //!
-//! The tests need root; otherwise they are skipped with a message. Each host is a separate process
-//! of this program, because the sockets of a session belong to the network namespace of its
+//! The tests need root; without it, they are skipped with a message. Each host is a separate
+//! process of this program, because the sockets of a session belong to the network namespace of its
 //! process.
 #![allow(clippy::unwrap_used)]
 
@@ -25,7 +26,7 @@ use network::{Network, WATCHFUL};
 /// process.
 const SITE_VARIABLE: &str = "FEROS_TEST_ZENOH_SITE";
 const PORT: u16 = 7447;
-/// The variable for a configuration that both sites' routers use instead of `WATCHFUL`.
+/// The variable for a configuration that the routers of both sites use instead of `WATCHFUL`.
 const SETTING_VARIABLE: &str = "FEROS_TEST_ZENOH_SITE_SETTING";
 
 /// Starts the process of a site.
@@ -37,7 +38,8 @@ fn start(host: &Namespace, name: &str, setting: &str) -> TestProcess {
     process
 }
 
-/// Creates two hosts. If this process may not create them, prints this and returns `None`.
+/// Creates two hosts. If this process is not permitted to create them, reports that and returns
+/// `None`.
 fn two_hosts() -> Option<(Namespace, Namespace)> {
     match Namespace::new().and_then(|near| Ok((near, Namespace::new()?))) {
         Ok(hosts) => Some(hosts),
@@ -108,7 +110,7 @@ fn how_soon_a_partition_heals() {
     }
 }
 
-/// Plays a site, which takes commands line by line. In a normal test run, it does nothing.
+/// Plays a site, which takes commands line by line. In a normal test run, this test does nothing.
 #[test]
 fn site_process() {
     match std::env::var(SITE_VARIABLE).as_deref() {
@@ -151,7 +153,7 @@ fn near(network: &Network) {
     obey(|line| match line {
         "joined" => {
             wait_for_matches();
-            // Each message takes several packets, so the link loses some of them and Zenoh sends
+            // Each message takes several packets. The link loses some of them, and Zenoh sends
             // these again.
             (0..100).for_each(|number| exchange(&format!("{number}{}", "x".repeat(4000)), 0));
         }

@@ -1,6 +1,6 @@
-//! Measures how soon matches come back after a router or a peer was killed and replaced. The time
-//! counts from the start of the new process. The figures are in
-//! `docs/measurements/0020-engines.md`; `hosts.rs` measures partitions.
+//! Measures how soon matches come back after a router or a peer has been killed and replaced. The
+//! time is measured from the start of the new process. The results are in
+//! `docs/measurements/0020-engines.md`; `hosts.rs` measures partitions of the network.
 //!
 //! ```console
 //! cargo test --manifest-path crates/engines/zenoh/Cargo.toml --test matches_back -- --ignored --nocapture
@@ -24,7 +24,7 @@ use measured::{RETRY_OF_RMW_ZENOH, pause, rounds};
 use network::{Network, session};
 
 const TOPIC: &str = "/wire/back";
-/// The variable that makes a process a peer, with the address of its router.
+/// The variable that makes a process a peer. Its value is the address of the peer's router.
 const PEER_VARIABLE: &str = "FEROS_TEST_ZENOH_PEER";
 
 fn end(network: &Network, mode: &str, setting: &str, name: &str) -> TestNode {
@@ -64,8 +64,8 @@ fn clients(name: &str, setting: &str) {
     });
 }
 
-/// Measures two clients, each connected to a router of its own. The router that the other router
-/// connects to is killed.
+/// Measures two clients, each connected to its own router. One router connects to the other, and
+/// that other router is killed.
 fn sites(name: &str, setting: &str) {
     let mut here = Network::configured("tcp", setting);
     let joined = format!("connect/endpoints=[\"{}\"];{setting}", here.endpoint);
@@ -88,8 +88,8 @@ fn sites(name: &str, setting: &str) {
     });
 }
 
-/// Measures when a restarted router connects a new peer to an existing one. Peers that know each
-/// other would stay matched without the router.
+/// Measures when a restarted router connects a new peer to an existing one. The peer is new,
+/// because peers that know each other would stay matched without the router.
 fn peers(name: &str, setting: &str) {
     let mut network = Network::configured("tcp", setting);
     let near = end(&network, "peer", setting, "near");
@@ -110,7 +110,7 @@ fn peers(name: &str, setting: &str) {
     });
 }
 
-/// Measures, with the default settings, a peer whose process is killed and replaced.
+/// Measures a peer whose process is killed and replaced, with the default settings.
 fn peer_process() {
     let network = Network::new();
     let near = wire_node(network.peer(), "near");
@@ -133,7 +133,8 @@ fn start_peer(network: &Network) -> TestProcess {
     TestProcess::start(command, "peer_process_role")
 }
 
-/// A peer that subscribes until its parent process ends. In a normal test run, it does nothing.
+/// A peer that subscribes until its parent process ends. In a normal test run, this test does
+/// nothing.
 #[test]
 fn peer_process_role() {
     let Ok(endpoint) = std::env::var(PEER_VARIABLE) else { return };

@@ -1,6 +1,7 @@
-//! Sessions that use Cyclone DDS and Zenoh at once (`feros_engine_pair`): the conformance suite,
-//! messages between such sessions and with nodes on only one engine, the loss of an engine, a
-//! bridge between the two engines, and nodes of other projects on both.
+//! Sessions that use Cyclone DDS and Zenoh at the same time (`feros_engine_pair`). The tests cover
+//! the conformance suite, messages between such sessions and with nodes on only one engine, the
+//! loss of an engine, a bridge between the two engines, and nodes of other projects on both
+//! engines.
 #![allow(clippy::unwrap_used)]
 
 mod ends;
@@ -65,7 +66,7 @@ impl Both {
         open(&*self.network.engine("client"))
     }
 
-    /// Opens a session on both engines, DDS first.
+    /// Opens a session on both engines, with DDS as the first.
     fn pair(&self) -> Arc<dyn Session> {
         open(&self.engine())
     }
@@ -75,15 +76,15 @@ impl Both {
         PairEngine::new([dds, self.network.engine("client")])
     }
 
-    /// Opens a session on both engines, Zenoh first.
+    /// Opens a session on both engines, with Zenoh as the first.
     fn turned(&self) -> Arc<dyn Session> {
         let dds: Arc<dyn Engine> = Arc::new(InDomain(self.domain.id()));
         open(&PairEngine::new([self.network.engine("client"), dds]))
     }
 }
 
-/// The first engine has enough time to find an endpoint that is on both engines, however busy the
-/// machine is.
+/// Sessions on both engines. The first engine has enough time to find an endpoint that is on both
+/// engines, no matter how busy the machine is.
 struct Twins;
 impl Twins {
     fn session() -> Arc<dyn Session> {
@@ -115,8 +116,8 @@ fn nothing_more(subscription: &TestSubscription) {
     assert!(subscription.subscription.take().unwrap().is_none(), "a message arrived twice");
 }
 
-/// Sessions on both engines, in either order, and sessions on one engine receive each message once
-/// and in order.
+/// Each message arrives once and in order at sessions on both engines, with either engine first,
+/// and at sessions on one engine.
 #[test]
 fn each_message_comes_once() {
     let _watchdog = Watchdog::start();
@@ -141,7 +142,7 @@ fn each_message_comes_once() {
     subscriptions.iter().for_each(nothing_more);
 }
 
-/// A subscription on both engines receives from publishers that are on only one engine.
+/// A subscription on both engines also receives from publishers that are on only one engine.
 #[test]
 fn both_engines_are_heard() {
     let _watchdog = Watchdog::start();
@@ -168,7 +169,7 @@ fn both_engines_are_heard() {
 }
 
 /// The Zenoh router is killed while two sessions on both engines communicate, and then comes back.
-/// If DDS is the first engine, no messages are lost, including messages that use both engines.
+/// If DDS is the first engine, no messages are lost, not even messages that use both engines.
 #[test]
 fn the_second_engine_is_lost_and_returns() {
     let _watchdog = Watchdog::start();
@@ -206,7 +207,8 @@ fn the_second_engine_is_lost_and_returns() {
     pairs.iter().for_each(|(_, subscription)| nothing_more(subscription));
 }
 
-/// The first engine is lost. The second continues, and no message arrives twice or out of order.
+/// The first engine is lost. The second engine continues, and no message arrives twice or out of
+/// order.
 #[test]
 fn the_first_engine_is_lost() {
     let _watchdog = Watchdog::start();
@@ -242,7 +244,7 @@ fn the_first_engine_is_lost() {
     nothing_more(&subscription);
 }
 
-/// A late subscription on either engine or on both gets the latched messages once.
+/// A late subscription gets the latched messages once, whether it is on one engine or on both.
 #[test]
 fn latched_messages_are_there_for_late_joiners() {
     let _watchdog = Watchdog::start();
@@ -261,8 +263,8 @@ fn latched_messages_are_there_for_late_joiners() {
     }
 }
 
-/// A server on both engines responds to clients of either engine; a client on both calls servers of
-/// either.
+/// A server on both engines responds to clients on either engine, and a client on both engines
+/// calls servers on either engine.
 #[test]
 fn calls_are_answered_once() {
     let _watchdog = Watchdog::start();
@@ -299,8 +301,8 @@ fn calls_are_answered_once() {
     }
 }
 
-/// A bridge between the same two engines connects endpoints that are on one engine, and does not
-/// bring messages a second time to endpoints that are on both.
+/// A bridge between the same two engines connects endpoints that are on only one engine. Endpoints
+/// on both engines do not get messages a second time through the bridge.
 #[test]
 fn a_bridge_brings_no_second_copy_to_endpoints_on_both_engines() {
     let _watchdog = Watchdog::start();
@@ -319,7 +321,7 @@ fn a_bridge_brings_no_second_copy_to_endpoints_on_both_engines() {
     let publisher = pair.publisher_of("/wire/bridged", STRING, QosProfile::keep_all());
     let sides = vec![("DDS".to_owned(), both.dds()), ("Zenoh".to_owned(), both.zenoh())];
     let _bridge = bridging(sides);
-    // The bridge is ready when each engine's subscription matches the publisher on the other
+    // The bridge is ready once the subscription on each engine matches the publisher on the other
     // engine. The pair ignores the bridge.
     for subscription in heard.iter().chain([&heard_by_pair]) {
         subscription.wait_for_matches(3);
@@ -327,8 +329,8 @@ fn a_bridge_brings_no_second_copy_to_endpoints_on_both_engines() {
     for number in 0..100 {
         let side = number as usize % 2;
         numbers(&publishers[side], number..number + 1);
-        // This message comes through the bridge, so the bridge has delivered it to every
-        // subscription.
+        // This message comes through the bridge. Its arrival shows that the bridge has passed it to
+        // every subscription.
         assert_eq!(next_number(&heard[1 - side]), number);
         assert_eq!(next_number(&heard[side]), number);
         assert_eq!(next_number(&heard_by_pair), number);
@@ -338,7 +340,7 @@ fn a_bridge_brings_no_second_copy_to_endpoints_on_both_engines() {
         heard.iter().for_each(|heard| assert_eq!(next_number(heard), number));
         assert_eq!(next_number(&heard_by_pair), number);
     }
-    // Each of these messages passes through the bridge after the earlier ones.
+    // Each of these messages passes through the bridge after the earlier messages.
     for side in [0, 1] {
         numbers(&publishers[side], 200..201);
         assert_eq!(next_number(&heard[1 - side]), 200);
@@ -348,7 +350,7 @@ fn a_bridge_brings_no_second_copy_to_endpoints_on_both_engines() {
     heard.iter().chain([&heard_by_pair]).for_each(nothing_more);
 }
 
-/// Starts a bridge that is kept up to date until the returned value is dropped.
+/// Starts a bridge, which a thread keeps up to date until the returned value is dropped.
 fn bridging(sides: Vec<(String, Arc<dyn Session>)>) -> Background {
     let mut bridge = Bridge::new(sides, BridgeOptions::default()).unwrap();
     let waker = bridge.waker();

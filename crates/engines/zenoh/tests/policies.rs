@@ -53,7 +53,7 @@ fn policies_that_zenoh_cannot_keep_are_reported_for_each_endpoint() {
     }
 }
 
-/// Policies that Zenoh enforces and policies that were not requested cause no warning.
+/// Policies that Zenoh enforces cause no warning, and neither do policies that are not requested.
 #[test]
 fn of_what_zenoh_keeps_nothing_is_said() {
     said::listen();

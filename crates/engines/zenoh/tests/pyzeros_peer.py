@@ -1,8 +1,9 @@
-"""A node of pyzeros, which is Python alone on the wire of rmw_zenoh, for tests/stock_peers.rs.
+"""A node of pyzeros, an implementation of rmw_zenoh's wire format in pure Python, for tests/stock_peers.rs.
 
-It repeats /wire/in on /wire/out and, changed, /wire/joints_in on /wire/joints_out; serves /wire/python, calls /wire/feros
-once it is there, and says on /wire/called what it was answered. On /wire/seen it says how many endpoints it sees that are
-those of the test: what it looks for is what it would announce itself. It ends with its standard input.
+The node repeats the messages of /wire/in on /wire/out, and those of /wire/joints_in, with changes, on /wire/joints_out. It
+serves /wire/python, calls /wire/feros once that service exists, and publishes the response on /wire/called. On /wire/seen,
+it publishes how many of the test's endpoints it finds; it searches for the tokens that it would declare for such endpoints.
+The node ends when its standard input ends.
 """
 
 import asyncio
@@ -36,7 +37,7 @@ async def repeat_joints() -> None:
     outgoing = pyzeros.Pub(JointState, "/wire/joints_out")
     async for message in incoming.listen_reliable():
         message.header.stamp.sec += 1
-        message.name = message.name[::-1].copy()  # what is serialized has to lie in one piece
+        message.name = message.name[::-1].copy()  # the serializer needs contiguous memory
         message.position = message.position * 2
         outgoing.publish(message)
 
@@ -80,7 +81,7 @@ async def call() -> None:
 
 @afor.scoped
 async def main(session: zenoh.Session) -> None:
-    # Compiled at the first use, which takes long on a busy machine.
+    # Messages are compiled at their first use, which takes long on a busy machine.
     for message in (JointState(), String(data=b""), SetBool.Request(data=True), SetBool.Response(success=True, message=b"")):
         type(message).deserialize(message.serialize())
     print("ready", flush=True)
@@ -99,7 +100,7 @@ if __name__ == "__main__":
     config.insert_json5("listen/endpoints", json.dumps(["tcp/127.0.0.1:0"]))
     config.insert_json5("scouting/multicast/enabled", "false")
     config.insert_json5("timestamping/enabled", "true")
-    config.insert_json5("transport/shared_memory/enabled", "false")  # a killed peer would leave some
+    config.insert_json5("transport/shared_memory/enabled", "false")  # a killed peer would leave shared memory behind
     with zenoh.open(config) as session:
         with pyzeros.auto_context(node="python", zenoh_session=session, namespace="/wire", domain_id=sys.argv[2]):
             asyncio.run(main(session))

@@ -1,8 +1,9 @@
-"""Nodes of zenoh-ros2-sdk, which is Python alone on the wire of rmw_zenoh, for tests/stock_peers_sdk.rs.
+"""Nodes of zenoh-ros2-sdk, an implementation of rmw_zenoh's wire format in pure Python, for tests/stock_peers_sdk.rs.
 
-It hears what was latched on /latched and repeats it on /wire/late, latches something itself on /wire/history, changes
-/wire/joints_in into /wire/joints_out, serves /wire/python, calls /wire/feros once it is asked to on /wire/call and says on
-/wire/called what it was answered, and says on /wire/seen who is at /wire/joints_in. It ends with its standard input.
+This peer repeats the latched messages of /latched on /wire/late, latches a message on /wire/history, and repeats the
+messages of /wire/joints_in, with changes, on /wire/joints_out. It serves /wire/python, calls /wire/feros when a message
+arrives on /wire/call, and publishes the response on /wire/called. On /wire/seen, it publishes the publishers of
+/wire/joints_in. It ends when its standard input ends.
 """
 
 import json

@@ -17,7 +17,7 @@ use ends::{SET_BOOL, STRING, response, wire_node};
 use network::{DOMAIN_ID, Network};
 
 /// A certificate authority, and its files for a router at 127.0.0.1. The files are removed when
-/// this is dropped.
+/// this value is dropped.
 struct Authority {
     folder: PathBuf,
 }
@@ -99,8 +99,8 @@ fn topics_and_services_pass_by_tls() {
     assert_eq!(text_in(&client.next().1.payload[4..]), "answered");
 }
 
-/// A session that trusts another authority or does not use TLS is refused, with advice on what to
-/// check.
+/// A session that trusts another authority, or that does not use TLS, is refused, with advice on
+/// what to check.
 #[test]
 fn a_link_that_is_not_trusted_is_refused_in_words() {
     let (authority, other) = (Authority::new("trusted"), Authority::new("another"));
@@ -114,7 +114,7 @@ fn a_link_that_is_not_trusted_is_refused_in_words() {
     let plain = network.endpoint.replace("tls/", "tcp/");
     let text = refused(&format!("connect/endpoints=[\"{plain}\"]"));
     assert!(text.contains(&plain), "{text}");
-    // A missing file is reported before anything is opened.
+    // A missing file is reported before any connection is opened.
     let missing = refused("transport/link/tls/root_ca_certificate=\"/no/such/ca.pem\"");
     assert!(
         missing.contains("root_ca_certificate") && missing.contains("/no/such/ca.pem"),
@@ -202,7 +202,7 @@ fn a_router_with_a_bad_key_does_not_start() {
     }
 }
 
-/// Starts a router that denies messages of this kind below `/wire/secret` to all sessions.
+/// Starts a router that denies all sessions this kind of message below `/wire/secret`.
 fn denying(message: &str) -> Network {
     let rules = format!(
         "access_control={{enabled: true, default_permission: \"allow\", \

@@ -1,6 +1,6 @@
-//! Two sites on the loopback interface, each with a router, and a connection between them. The
-//! tests check the traffic over the connection, even when it is cut for a while. In `hosts.rs`, the
-//! sites are hosts.
+//! Two sites on the loopback interface, each with a router, and a connection between the sites. The
+//! tests check the traffic over the connection, also after it has been cut for some time. In
+//! `hosts.rs`, the sites are separate hosts.
 #![allow(clippy::unwrap_used)]
 
 mod ends;
@@ -18,8 +18,8 @@ use feros_test_support::spawn;
 use ends::{SET_BOOL, STRING, lost_before, response, wire_node};
 use network::{Network, WATCHFUL};
 
-/// The connection between two sites, over loopback. While it is cut, it passes no data and reports
-/// no error.
+/// The connection between two sites, over loopback. While the connection is cut, it passes no data
+/// and reports no error.
 struct Way {
     port: u16,
     state: Arc<State>,
@@ -33,7 +33,7 @@ struct State {
 }
 
 impl State {
-    /// Waits while the connection is cut; returns false if the connection has ended.
+    /// Waits while the connection is cut. Returns false if the connection has ended.
     fn wait_open(&self) -> bool {
         let cut = self.is_cut.lock().unwrap();
         let closed = |cut: &mut bool| *cut && !self.has_ended.load(Ordering::Acquire);
@@ -132,7 +132,7 @@ fn two_sites_are_joined_by_their_routers() {
 }
 
 /// While the connection is cut, publishing and calling do not block. When the connection is
-/// restored, the matches come back, and messages published meanwhile are counted as lost.
+/// restored, the matches come back, and messages published in the meantime are counted as lost.
 #[test]
 fn a_partition_heals() {
     let sites = Sites::new();
@@ -162,7 +162,7 @@ fn a_partition_heals() {
     assert_eq!(text_in(&client.next().1.payload[4..]), "there again");
 }
 
-/// The router of one site is killed. The site is connected again when another router replaces it.
+/// The router of one site is killed. The site is connected again when a new router replaces it.
 #[test]
 fn a_site_comes_back_with_its_router() {
     let mut sites = Sites::new();

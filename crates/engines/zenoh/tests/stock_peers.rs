@@ -59,7 +59,8 @@ fn arrays_and_a_megabyte_pass_in_both_directions() {
     assert!(text_in(&sample.payload) == format!("repeated: {megabyte}"), "all of it");
 }
 
-/// The peer computes the tokens that it would declare itself, and finds equal tokens of Feros.
+/// The peer computes the tokens that it would declare for the same endpoints, and finds the equal
+/// tokens of Feros.
 #[test]
 fn the_peer_sees_nodes_topics_types_and_policies() {
     let network = Network::new();

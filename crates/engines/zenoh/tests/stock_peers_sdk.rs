@@ -82,10 +82,10 @@ fn services_are_called_in_both_directions() {
     assert_eq!(text_in(&called.next().payload), "True by Feros");
 }
 
-/// Messages published before the other side existed arrive, in both directions. The peer asks each
-/// publisher for its history like `rmw_zenoh`, but only if the topic's name has a single part,
-/// because the peer does not replace the slashes of other names. It keeps its own history with
-/// Zenoh's publisher for this purpose.
+/// In both directions, messages arrive that were published before the other side existed. The peer
+/// requests the history from each publisher, like `rmw_zenoh`, but only if the topic's name has a
+/// single part, because it does not replace the slashes in other names. To keep its own history,
+/// the peer uses Zenoh's publisher for this purpose.
 #[test]
 fn history_passes_in_both_directions() {
     let network = Network::new();

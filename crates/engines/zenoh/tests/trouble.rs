@@ -1,4 +1,4 @@
-//! Routers that go and come back, and hostile data.
+//! Routers that end and restart, and hostile data.
 #![allow(clippy::unwrap_used)]
 
 mod ends;
@@ -14,7 +14,7 @@ use network::{DOMAIN_ID, Network};
 
 const QOS: fn() -> QosProfile = QosProfile::default;
 
-/// Peers that know each other continue without the router. When a new router has replaced it, they
+/// Peers that know each other continue without the router. Once a new router has replaced it, they
 /// also find a new peer.
 #[test]
 fn peers_outlive_their_router() {
@@ -37,8 +37,8 @@ fn peers_outlive_their_router() {
     assert_eq!(text_in(&late.next().payload), "again");
 }
 
-/// Sessions that are connected only through the router lose each other when it ends, and find each
-/// other again when a new router starts. A call in between does not break anything.
+/// Sessions that are connected only through the router lose each other when the router ends, and
+/// find each other again when a new router starts. A call in between does no harm.
 #[test]
 fn matches_come_back_with_the_router() {
     let mut network = Network::new();
@@ -80,8 +80,8 @@ fn a_session_may_come_before_its_router() {
     assert_eq!(text_in(&subscription.next().payload), "found");
 }
 
-/// A client needs a router. Without one, the client fails to open, and the error names the address
-/// and the cure.
+/// A client session needs a router. Without a router, it fails to open, and the error names the
+/// address and the cure.
 #[test]
 fn the_error_of_a_client_without_a_router_says_to_start_one() {
     let mut network = Network::new();
@@ -107,7 +107,7 @@ fn stranger(network: &Network) -> zenoh::Session {
 }
 
 /// Messages, requests and responses that lack the attachment of rmw_zenoh, or are too short for a
-/// header, are refused and counted. Valid ones that follow arrive.
+/// header, are refused and counted. Later valid messages, requests and responses arrive.
 #[test]
 fn hostile_messages_and_requests_are_refused() {
     let network = Network::new();
@@ -116,7 +116,7 @@ fn hostile_messages_and_requests_are_refused() {
     let server = end.service_of("/wire/asked", SET_BOOL);
     let stranger = stranger(&network);
     // Once the router knows the token of the last endpoint, it knows all endpoints, because a link
-    // keeps the order.
+    // keeps messages in order.
     let token_of_server = format!("@ros2_lv/{DOMAIN_ID}/*/*/*/SS/**");
     until("the server's token is known", || {
         stranger.liveliness().get(&token_of_server).wait().unwrap().recv().is_ok()
@@ -164,7 +164,8 @@ fn hostile_tokens_are_refused() {
         format!("@ros2_lv/{DOMAIN_ID}/ab/0/1/MP/%/%/node/%t/T/H/9::,:,:,:,,"),
         format!("@ros2_lv/{DOMAIN_ID}/ab/0/1/MP/%/%/{}/%t/T/H/::,:,:,:,,", "n".repeat(8000)),
         format!("@feros/{DOMAIN_ID}/ab/says/1/1/%zz"),
-        // An endpoint whose number promises an announcement that never comes.
+        // The number of this endpoint announces that an announcement will follow, but it never
+        // comes.
         format!("@ros2_lv/{DOMAIN_ID}/ab/0/{}/MP/%/%/node/%t/T/H/::,:,:,:,,", 1_u64 << 40),
     ]
     .iter()

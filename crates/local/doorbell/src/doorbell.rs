@@ -1,9 +1,9 @@
 //! The doorbell: a futex word and ready flags, with which threads of this and other processes
 //! signal that an entity has work.
 //!
-//! Every process that maps shared memory can write to it, so an executor reads it like a datagram:
-//! it fetches the flags ([`ReadySet`](crate::ReadySet)), treats them as hints, and trusts nothing
-//! else.
+//! Every process that maps shared memory can write to it, so an executor distrusts the doorbell
+//! like a datagram from the network: it takes the flags ([`ReadySet`](crate::ReadySet)) only as
+//! hints, and relies on nothing else.
 
 use crate::flags::{Flags, Slot};
 use feros_sync::{Futex, Sharing};
@@ -14,11 +14,11 @@ pub(crate) const AWAKE: u32 = 0;
 pub(crate) const SLEEPING: u32 = 1;
 
 /// A futex word and [`CAPACITY`](crate::CAPACITY) ready flags. Many threads of any process ring the
-/// doorbell; one thread sleeps on it.
+/// doorbell, and one thread sleeps on it.
 ///
 /// A doorbell may lie in shared memory: its layout is fixed (576 bytes, aligned to 64), it holds no
-/// pointers, and every byte may have any value; if all bytes are zero, no flag is set. All
-/// functions take constant time, whatever other processes write there.
+/// pointers, and every byte may have any value. If all bytes are zero, no flag is set. All
+/// functions take constant time, no matter what other processes write to the doorbell.
 ///
 /// # Why no wake-up is lost
 ///
@@ -31,12 +31,13 @@ pub(crate) const SLEEPING: u32 = 1;
 ///
 /// # When a ringing process is killed
 ///
-/// A process killed between flag and summary, or between changing the bell and the system call that
-/// wakes the sleeper, leaves a flag that the sleeper does not notice until its next timeout, a
-/// wake-up by its own process, or a call of [`nudge`](Self::nudge) by code that noticed the death.
-/// In the first case, a further ring of the same slot completes the ring; in the second, further
-/// rings do not wake the sleeper, because the bell says that it was woken. So a process that lets
-/// others ring has to notice their deaths, and the time that this takes bounds the delay.
+/// A process may be killed after it has set the flag and before it sets the summary, or after it
+/// has changed the bell and before the system call that wakes the sleeper. The sleeper then does
+/// not notice the flag until its next timeout, until its own process wakes it, or until code that
+/// has noticed the death calls [`nudge`](Self::nudge). In the first case, another ring of the same
+/// slot also helps. In the second case, further rings do not wake the sleeper, because the bell
+/// says that it has been woken. So a process that lets other processes ring must notice when they
+/// are killed, and the wake-up is delayed until then.
 #[repr(C, align(64))]
 #[derive(Debug)]
 pub struct Doorbell {
@@ -45,7 +46,7 @@ pub struct Doorbell {
 }
 
 impl Doorbell {
-    /// A doorbell with no flag set.
+    /// Makes a doorbell with no flag set.
     pub fn new() -> Self {
         Self { bell: Futex::new(AWAKE), flags: Flags::new() }
     }
@@ -53,8 +54,8 @@ impl Doorbell {
     /// Sets the flag of `slot` and wakes the sleeper if it sleeps. The thread that takes the flag
     /// sees everything that the caller wrote before this call, even if the flag was already set.
     ///
-    /// Never blocks and never allocates. Makes at most one system call, and none if no thread
-    /// sleeps. Signal handlers may call it.
+    /// Never blocks and never allocates. Makes one system call if a thread sleeps, and no system
+    /// call otherwise. Signal handlers may call it.
     pub fn ring(&self, slot: Slot) {
         if self.flags.set(slot) || self.may_sleep() {
             self.wake();
@@ -66,16 +67,16 @@ impl Doorbell {
     /// see [above](#when-a-ringing-process-is-killed).
     pub fn nudge(&self) {
         if self.flags.repair_summary() {
-            fence(Ordering::SeqCst); // as in `wake`
+            fence(Ordering::SeqCst); // see `wake`
             // The bell is not checked: the killed process may have changed it without making the
             // system call.
             self.rouse();
         }
     }
 
-    /// Clears the flag and returns whether it was set. If several threads try at once, exactly one
-    /// of them gets true. Afterwards, the caller sees everything that the ringers wrote before they
-    /// rang.
+    /// Clears the flag and returns whether it was set. If several threads call this at the same
+    /// time, exactly one of them gets true. Afterwards, the caller sees everything that the ringers
+    /// wrote before they rang.
     pub fn take(&self, slot: Slot) -> bool {
         self.flags.take(slot)
     }
@@ -85,9 +86,10 @@ impl Doorbell {
         self.flags.is_set(slot)
     }
 
-    /// Sleeps until a flag is set, at most for `timeout`; returns at once if a flag is already set.
-    /// May return early without a reason, so the caller checks the flags and its clock again. Only
-    /// one thread may wait at a time, and none while an executor uses the doorbell.
+    /// Sleeps until a flag is set, at most for `timeout`; returns immediately if a flag is already
+    /// set. May return early without a reason, so the caller must check the flags and the time
+    /// again. Only one thread may wait at a time, and no thread while an executor uses the
+    /// doorbell.
     pub fn wait(&self, timeout: Option<Duration>) {
         self.wait_within(Sharing::Shared, timeout);
     }
@@ -98,14 +100,15 @@ impl Doorbell {
         if self.flags.are_clear() {
             self.bell.wait(SLEEPING, sharing, timeout);
         }
-        // At worst, a ringer that still reads SLEEPING after this makes one needless system call.
+        // At worst, a ringer that still reads SLEEPING after this statement makes one unnecessary
+        // system call.
         self.bell.store(AWAKE, Ordering::Relaxed);
     }
 
     /// Wakes the sleeper. Called after a change that the sleeper will find. If several threads ring
-    /// at once, one of them wakes the sleeper.
+    /// at the same time, one of them wakes the sleeper.
     fn wake(&self) {
-        fence(Ordering::SeqCst); // pairs with the fence between writing the bell and looking at the summary
+        fence(Ordering::SeqCst); // pairs with the fence between writing the bell and reading the summary
         let bell = self.bell.load(Ordering::Relaxed);
         if bell != AWAKE && self.bell.replace(bell, AWAKE, Ordering::Relaxed) {
             self.bell.wake_one(Sharing::Shared);
@@ -118,14 +121,14 @@ impl Doorbell {
         self.bell.wake_one(Sharing::Shared);
     }
 
-    /// Restores the state of a new doorbell, in memory that another owner used before.
+    /// Restores the state of a new doorbell, in memory that may have had another owner before.
     pub(crate) fn reset(&self) {
         self.flags.clear();
         self.bell.store(AWAKE, Ordering::Relaxed);
     }
 
-    /// Whether the sleeper may be asleep. A value other than AWAKE and SLEEPING was written by
-    /// another process, possibly over SLEEPING.
+    /// Whether the sleeper may be asleep. A value other than AWAKE and SLEEPING comes from another
+    /// process, which may have overwritten SLEEPING.
     pub(crate) fn may_sleep(&self) -> bool {
         self.bell.load(Ordering::Relaxed) != AWAKE
     }
@@ -137,17 +140,18 @@ impl Default for Doorbell {
     }
 }
 
-/// The memory of an executor's [`Doorbell`]. Its owner may put the doorbell into memory that other
-/// processes map and ring.
+/// The memory of an executor's [`Doorbell`], which may be shared memory, so that other processes
+/// can ring.
 ///
-/// One value serves one executor at a time. The executor and its handles share the ownership, so
-/// the memory may be reused once the value is dropped.
+/// Each value serves one executor at a time. The executor and its handles share the ownership of
+/// the value; once it is dropped, the memory may be reused.
 pub trait DoorbellMemory: Send + Sync + 'static {
-    /// The doorbell, always the same one. Every ring calls this function, even in signal handlers,
-    /// so it must do nothing but return the address.
+    /// Returns the doorbell, which must always be the same. Every ring calls this function, even in
+    /// signal handlers, so it must do nothing but return the address.
     fn doorbell(&self) -> &Doorbell;
 
-    /// The number by which other processes find the doorbell; `None` if no other process can.
+    /// The number by which other processes find the doorbell; `None` if other processes cannot find
+    /// it.
     fn number(&self) -> Option<u32>;
 }
 
@@ -187,7 +191,7 @@ mod tests {
         assert!(doorbell.take(slot));
     }
 
-    /// The ringer was killed after it changed the bell and before it woke the sleeper; a nudge
+    /// The ringer is killed after it has changed the bell and before it wakes the sleeper. A nudge
     /// wakes the sleeper.
     #[test]
     fn a_nudge_wakes_over_a_flag_that_nobody_announced() {

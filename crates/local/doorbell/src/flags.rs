@@ -1,13 +1,14 @@
-//! Ready flags: one bit per slot, and a summary of them.
+//! Ready flags, one bit per slot, and a summary of the flags.
 //!
 //! With two levels of bits (one summary word over 64 words of flags), the cost of finding the set
-//! flags does not depend on the number of slots in use. The struct holds atomics only and has a
-//! fixed layout, so that it can lie in shared memory; whatever values its words have, no function
+//! flags does not depend on the number of slots in use. The struct consists of atomics and has a
+//! fixed layout, so it can lie in shared memory. No matter what values its words have, no function
 //! here panics or loops for long.
 
 use feros_sync::{AtomicU64, Ordering};
 
-// Loom takes longer for every atomic object, and two words show the same behaviour as 64.
+// With loom, there are only two words: loom takes longer for every atomic object, and two words
+// behave like 64.
 #[cfg(not(loom))]
 pub(crate) const WORDS: usize = 64;
 #[cfg(loom)]
@@ -21,10 +22,10 @@ pub const CAPACITY: usize = WORDS * 64;
 pub struct Slot(u16);
 
 impl Slot {
-    /// The slot of number zero.
+    /// The slot with number zero.
     pub const FIRST: Self = Self(0);
 
-    /// The slot of this number, or `None` if it is not below [`CAPACITY`].
+    /// Returns the slot with this number, or `None` if the number is not below [`CAPACITY`].
     pub fn new(index: usize) -> Option<Self> {
         u16::try_from(index).ok().filter(|_| index < CAPACITY).map(Self)
     }
@@ -47,18 +48,18 @@ impl Slot {
         1 << (self.index() % 64)
     }
 
-    /// The slot of a bit in a word; the caller keeps both within bounds.
+    /// Returns the slot of a bit in a word. The caller keeps both within bounds.
     pub(crate) fn at(word: usize, bit: u32) -> Self {
         Self((word * 64) as u16 + bit as u16)
     }
 }
 
-/// [`CAPACITY`] flags that many threads set and one or more take.
+/// [`CAPACITY`] flags. Many threads set them, and one or more threads take them.
 #[repr(C)]
 #[derive(Debug)]
 pub(crate) struct Flags {
     /// Bit `w` is set whenever word `w` is not zero. It may stay set after word `w` has become
-    /// zero, until `take` or `drain` notices.
+    /// zero, until `take` or `drain` notices that.
     pub(crate) summary: AtomicU64,
     pub(crate) words: [AtomicU64; WORDS],
 }
@@ -72,28 +73,28 @@ impl Flags {
     /// even if the flag was already set. Returns false if the flag and its summary bit were both
     /// already set.
     pub(crate) fn set(&self, slot: Slot) -> bool {
-        // A read-modify-write even if the flag is already set: it publishes the caller's writes to
-        // the thread that takes the flag.
+        // This is a read-modify-write even if the flag is already set, since it makes the caller's
+        // writes visible to the thread that takes the flag.
         let before = self.words[slot.word()].fetch_or(slot.bit(), Ordering::AcqRel);
         let summary_bit = 1 << slot.word();
-        // Another thread has set the flag, and sets the summary bit below unless it is killed
-        // before. Only for that case is the summary checked here, so a plain load suffices.
+        // If another thread has set the flag, it will set the summary bit below, unless it is
+        // killed first. The summary is checked here only for that case, so a plain load suffices.
         if before & slot.bit() != 0 && self.summary.load(Ordering::Relaxed) & summary_bit != 0 {
             return false;
         }
-        // A read-modify-write and not "load, then store if needed": `settle` relies on one total
-        // order of the changes to the summary.
+        // This is a read-modify-write instead of "load, then store if needed", because `settle`
+        // relies on a total order of all changes to the summary.
         self.summary.fetch_or(summary_bit, Ordering::AcqRel);
         true
     }
 
-    /// Clears the flag and returns whether it was set. If several threads try at once, exactly one
-    /// of them gets true. Afterwards, the caller sees everything that was written before the flag
-    /// was set.
+    /// Clears the flag and returns whether it was set. If several threads call this at the same
+    /// time, exactly one of them gets true. Afterwards, the caller sees everything that was written
+    /// before the flag was set.
     pub(crate) fn take(&self, slot: Slot) -> bool {
         let flags = &self.words[slot.word()];
-        // Reading first keeps the cache line shared. If this misses a concurrent `set`, nothing is
-        // lost, since the flag stays set.
+        // The load comes first because it keeps the cache line shared. If it misses a concurrent
+        // `set`, nothing is lost, since the flag stays set.
         if flags.load(Ordering::Relaxed) & slot.bit() == 0 {
             return false;
         }
@@ -114,13 +115,13 @@ impl Flags {
         self.summary.load(Ordering::Relaxed) == 0
     }
 
-    /// Clears the summary bit of a word that was seen to be zero, and sets the bit again if a flag
-    /// was set in between.
+    /// Clears the summary bit of a word that was zero when it was read, and sets the bit again if a
+    /// flag has been set in between.
     ///
-    /// `set` changes the flag, then the summary; this function changes the summary, then reads the
-    /// flags. Both changes of the summary are read-modify-writes, so one comes first. If the change
-    /// by `set` is first, this function acquires it and sees the flag; otherwise `set` sets the bit
-    /// again.
+    /// `set` changes the flag and then the summary; this function changes the summary and then
+    /// reads the flags. Both changes of the summary are read-modify-writes, so one of them comes
+    /// first. If the change by `set` is first, this function acquires it and sees the flag;
+    /// otherwise `set` sets the bit again.
     fn settle(&self, word: usize) {
         self.summary.fetch_and(!(1 << word), Ordering::AcqRel);
         if self.words[word].load(Ordering::Acquire) != 0 {
@@ -128,12 +129,13 @@ impl Flags {
         }
     }
 
-    /// Takes all flags that the summary shows, and passes their slots to `each`. One thread at a
-    /// time.
+    /// Takes all flags that the summary shows, and passes their slots to `each`. Only one thread
+    /// may call this at a time.
     ///
-    /// A flag that is set while this runs is either taken, or was set after its word was emptied.
-    /// In the second case, the thread that set it sets the summary bit afterwards, and the next
-    /// call finds the flag. `each` sees everything that was written before the flags were set.
+    /// A flag that is set while this function runs is either taken, or was set after its word was
+    /// emptied. In the second case, the thread that sets the flag sets the summary bit afterwards,
+    /// and the next call finds the flag. `each` sees everything that was written before the flags
+    /// were set.
     pub(crate) fn drain(&self, mut each: impl FnMut(Slot)) {
         if self.are_clear() {
             return;
@@ -152,9 +154,9 @@ impl Flags {
         }
     }
 
-    /// Clears all flags for a new owner. Flags that are set meanwhile may survive.
+    /// Clears all flags for a new owner. Flags that are set in the meantime may stay set.
     pub(crate) fn clear(&self) {
-        // The summary is cleared first, so that a concurrent `set` at worst leaves a summary bit
+        // The summary is cleared first, so that a concurrent `set` leaves, at worst, a summary bit
         // without a flag.
         self.summary.store(0, Ordering::Relaxed);
         for word in &self.words {
@@ -226,7 +228,7 @@ mod tests {
     #[test]
     fn a_flag_whose_setter_was_killed_is_completed_by_the_next_or_by_repair() {
         let flags = Flags::new();
-        flags.words[3].store(1, Ordering::Relaxed); // killed before the summary
+        flags.words[3].store(1, Ordering::Relaxed); // as if the ringer had been killed before it set the summary
         assert!(flags.are_clear());
         assert!(flags.set(slot(3 * 64)), "completes the work");
         flags.summary.store(0, Ordering::Relaxed);

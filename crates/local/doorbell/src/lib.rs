@@ -2,16 +2,16 @@
 //!
 //! - [`Ringer`]: a handle for the code that makes an entity ready (an engine's receive thread, a
 //!   publisher, a timer), before any thread waits for the entity.
-//! - [`ReadySet`]: the ready flags of one executor or wait set, and the futex words its threads
-//!   sleep on.
+//! - [`ReadySet`]: the ready flags of one executor or wait set, and the futex words that its
+//!   threads sleep on.
 //! - [`Doorbell`]: a futex word and ready flags with a fixed layout, which can lie in memory that
-//!   other processes map, so that these processes can ring.
+//!   other processes map, so that they can ring it.
 //! - [`SlotSet`]: a set of slots like the ready flags, but for one thread.
 //!
 //! # Checking the concurrency
 //!
-//! Everything here runs under [loom](https://docs.rs/loom), which tries the interleavings and
-//! memory orderings that the language allows (a few seconds):
+//! Everything in this crate runs under [loom](https://docs.rs/loom), which tries the interleavings
+//! and memory orderings that the language allows. This takes a few seconds:
 //!
 //! ```text
 //! RUSTFLAGS="--cfg loom" cargo test -p feros-doorbell --release --lib
@@ -23,13 +23,13 @@
 //! |---|---|
 //! | `doorbell` | a futex word and ready flags in memory that processes share |
 //! | `ready_set` | the ready flags of one executor or wait set |
-//! | `flags`, `slot_set` | flags with a summary; the same for one thread |
+//! | `flags`, `slot_set` | flags with a summary, and the same for a single thread |
 //! | `ringer`, `routes`, `listener` | the handle that rings, and the destinations of its rings |
 //!
 //! # Invariants
 //!
 //! The crate depends on no engine, message type or executor. A flag that is set twice counts once.
-//! No ring is lost, and a ring wakes each executor and wait set at most once.
+//! No ring is lost, and each ring wakes each executor and wait set at most once.
 #![forbid(unsafe_code)]
 
 mod doorbell;

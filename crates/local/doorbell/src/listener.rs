@@ -1,4 +1,4 @@
-//! A callback that is told how many times an entity has been rung.
+//! A callback that gets the number of times that an entity has been rung.
 
 use feros_sync::{AtomicUsize, Ordering};
 

@@ -1,14 +1,14 @@
-//! The ready flags of one executor or wait set, and the futex words its threads sleep on.
+//! The ready flags of one executor or wait set, and the futex words that its threads sleep on.
 //!
 //! Rings of this process set flags in private memory, which no other process can touch. A separate
 //! doorbell for rings of other processes may lie in shared memory. A ready set takes the flags of
-//! both. A thread can sleep on only one futex; if other processes may ring, it sleeps on that of
-//! the shared doorbell. Rings of this process arrive whatever other processes write to the
-//! doorbell.
+//! both. A thread can sleep on only one futex; if other processes may ring, it sleeps on the futex
+//! of the shared doorbell. Rings of this process arrive no matter what other processes write to
+//! that doorbell.
 //!
-//! The kernel takes longer to find the sleepers of a word that several processes map (0.17 us for
-//! each of sleeping and waking where this was measured, a tenth of a hand-over). So a thread sleeps
-//! on the shared futex only while other processes may ring.
+//! The kernel takes longer to find the sleepers of a word that several processes map. In a
+//! measurement, sleeping and waking each took 0.17 us longer, which is a tenth of a hand-over. So a
+//! thread sleeps on the shared futex only while other processes may ring.
 
 use crate::doorbell::{AWAKE, Doorbell, DoorbellMemory, SLEEPING};
 use crate::flags::Slot;
@@ -19,16 +19,18 @@ use std::time::Duration;
 
 mod bell;
 
-// Loom's `Arc` cannot hold a trait object. All that it could check is which owner drops last.
+// Loom's `Arc` cannot hold a trait object. Loom could only check which owner drops it last.
 type Memory = std::sync::Arc<dyn DoorbellMemory>;
 
-/// The ready flags of one executor or wait set. Many threads ring. A single thread sleeps on the
-/// bell; if there are several, one of them, the leader, sleeps on a word of its own or on the
-/// shared doorbell, and the others, the followers, on another word.
+/// The ready flags of one executor or wait set. Many threads ring. If a single thread waits, it
+/// sleeps on the bell. If several threads wait, one of them, the leader, sleeps on its own word or
+/// on the shared doorbell, and the others, the followers, sleep on another word.
 pub struct ReadySet {
-    /// The bell tells ringers of this process which threads sleep, and on which word: see `bell`.
+    /// Its bell tells the ringers of this process which threads sleep, and on which word; see
+    /// `bell`.
     private: Doorbell,
-    /// Counts the wake-ups of followers; `leader` counts those of the leader.
+    /// Counts the wake-ups of followers, and is the word that they sleep on. `leader` is the same
+    /// for the leader.
     followers: Futex,
     leader: Futex,
     shared: Option<Memory>,
@@ -38,12 +40,12 @@ pub struct ReadySet {
 }
 
 impl ReadySet {
-    /// Makes a ready set for rings of this process alone.
+    /// Makes a ready set that only this process can ring.
     pub fn private() -> Self {
         Self::with(None)
     }
 
-    /// Makes a ready set with a doorbell for other processes. The doorbell is emptied, since it may
+    /// Makes a ready set with a doorbell for other processes. The doorbell is reset, since it may
     /// have had another owner before.
     pub fn shared_at(memory: Memory) -> Self {
         memory.doorbell().reset();
@@ -64,16 +66,16 @@ impl ReadySet {
     /// Like [`Doorbell::ring`], but for rings of this process. If several threads sleep, rings of
     /// two slots wake two threads.
     pub fn ring(&self, slot: Slot) {
-        // The thread that set the flag earlier wakes a sleeper for it, unless it was delayed in
-        // between.
+        // If the flag was already set, the thread that set it wakes a sleeper, unless that thread
+        // has been delayed in between.
         let is_new = self.private.flags.set(slot);
         if is_new || bell::is_untouched(self.private.bell.load(Ordering::Relaxed)) {
             self.wake_next();
         }
     }
 
-    /// Wakes one sleeper that has not been woken yet: the single thread, or a follower, or the
-    /// leader if no follower is left. Does nothing if all threads are awake or have already been
+    /// Wakes one sleeper that has not been woken yet: the single thread, or a follower, or, if no
+    /// follower is left, the leader. Does nothing if all threads are awake or have already been
     /// woken. Called after a change that the sleepers will find.
     pub fn wake_next(&self) {
         // Pairs with the fence between writing the bell and reading the flags.
@@ -92,8 +94,9 @@ impl ReadySet {
         let bell = &self.private.bell;
         loop {
             let said = bell.load(Ordering::Relaxed);
-            // Acquire and release: a thread that reads here that another thread sleeps on the
-            // shared doorbell overwrites the doorbell's bell after the sleeper has written it.
+            // The ordering is acquire and release: if a thread reads here that another thread
+            // sleeps on the shared doorbell, it overwrites that doorbell's bell only after the
+            // sleeper has written it.
             if change(said) == said || bell.replace(said, change(said), Ordering::AcqRel) {
                 return said;
             }
@@ -101,15 +104,16 @@ impl ReadySet {
     }
 
     fn rouse_shared(&self) {
-        // The shared doorbell's bell is not read: another process may have overwritten it, and this
-        // process's bell has already shown that a thread sleeps there.
+        // The shared doorbell's bell is not read: another process may have overwritten it, and the
+        // bell of this process has already shown that a thread sleeps there.
         if let Some(memory) = &self.shared {
             memory.doorbell().rouse();
         }
     }
 
     /// Call this before other processes learn that they may ring one more entity, and ring the
-    /// entity afterwards: the thread may be asleep on a word that other processes cannot reach.
+    /// entity afterwards, because the thread may be asleep on a word that other processes cannot
+    /// reach.
     pub fn begin_sharing(&self) {
         self.shared_entities.fetch_add(1, Ordering::Relaxed);
     }
@@ -119,60 +123,61 @@ impl ReadySet {
         self.shared_entities.fetch_sub(1, Ordering::Relaxed);
     }
 
-    /// Whether other processes may ring at present.
+    /// Whether other processes may ring now.
     pub fn is_shared(&self) -> bool {
         self.shared_entities.load(Ordering::Relaxed) != 0
     }
 
-    /// Clears the flag, whichever process set it, and returns whether it was set.
+    /// Clears the flag, no matter which process has set it, and returns whether it was set.
     pub fn take(&self, slot: Slot) -> bool {
         let by_others = self.shared.as_ref().is_some_and(|memory| memory.doorbell().take(slot));
         self.private.take(slot) || by_others
     }
 
-    /// Whether a ring inside the process has set the flag.
+    /// Whether a ring inside this process has set the flag.
     #[cfg(test)]
     pub(crate) fn is_set(&self, slot: Slot) -> bool {
         self.private.flags.is_set(slot)
     }
 
-    /// Whether this sees no flag of any process. This may miss a flag that is set meanwhile; a
-    /// thread that goes to sleep never does.
+    /// Whether no flag of any process is set. This call may miss a flag that is being set; a thread
+    /// that goes to sleep never misses one.
     pub fn are_clear(&self) -> bool {
         self.private.flags.are_clear()
             && self.shared.as_ref().is_none_or(|memory| memory.doorbell().flags.are_clear())
     }
 
-    /// Takes all flags that any process set, and passes their slots to `each`. One thread at a
-    /// time.
+    /// Takes all flags that any process has set, and passes their slots to `each`. Only one thread
+    /// may call this at a time.
     pub fn drain(&self, mut each: impl FnMut(Slot)) {
         self.drain_shared(&mut each);
         self.drain_private(each);
     }
 
-    /// Takes all flags of the shared doorbell: those that other processes set, and those that this
-    /// process set by ringing the doorbell itself.
+    /// Takes all flags of the shared doorbell: the flags that other processes have set, and the
+    /// flags that this process has set by ringing the doorbell itself.
     pub fn drain_shared(&self, each: impl FnMut(Slot)) {
         if let Some(memory) = &self.shared {
             memory.doorbell().flags.drain(each);
         }
     }
 
-    /// Takes all flags that rings of this process set.
+    /// Takes all flags that rings of this process have set.
     pub fn drain_private(&self, each: impl FnMut(Slot)) {
         self.private.flags.drain(each);
     }
 
-    /// Like [`Doorbell::wait`], for rings of this and other processes. For a single thread.
+    /// Like [`Doorbell::wait`], for rings of this process and of other processes. Only for a single
+    /// thread.
     pub fn wait(&self, timeout: Option<Duration>) {
-        // A thread that changes `shared_entities` rings afterwards. Either that ring's flag is
+        // A thread that changes `shared_entities` rings afterwards. Either the flag of that ring is
         // still set, or the thread that took the flag sees the new number here.
         let Some(memory) = self.shared.as_ref().filter(|_| self.is_shared()) else {
             return self.private.wait_within(Sharing::Private, timeout);
         };
         let shared = memory.doorbell();
         shared.bell.store(SLEEPING, Ordering::Relaxed);
-        // Release: see `change_bell`.
+        // The ordering is release; see `change_bell`.
         self.private.bell.store(SLEEPING_SHARED, Ordering::Release);
         fence(Ordering::SeqCst); // pairs with the fences in `wake_next` and `Doorbell::wake`
         if self.private.flags.are_clear() && shared.flags.are_clear() {
@@ -183,25 +188,25 @@ impl ReadySet {
     }
 }
 
-/// For several threads that take turns as the leader. All functions here are called under one lock
-/// that the threads share; only the waits themselves run without it.
+/// The functions for several threads that take turns as the leader. All of these functions must be
+/// called under one lock that the threads share; only the waits themselves run without the lock.
 impl ReadySet {
-    /// Registers a thread that goes to sleep as a follower: from now on a ring may wake it. If a
-    /// flag is already set, this wakes a sleeper at once.
+    /// Registers a thread that goes to sleep as a follower. From now on, a ring may wake the
+    /// thread. If a flag is already set, this call wakes a sleeper immediately.
     pub fn follower_wait(&self) -> FollowerWait<'_> {
         let seen = self.followers.load(Ordering::Relaxed);
         self.enter(bell::FOLLOWER);
         FollowerWait { ready_set: self, seen }
     }
 
-    /// Each follower calls this after its wait. `left` is the number of followers that still sleep
-    /// or are about to sleep.
+    /// Each follower must call this after its wait. `left` is the number of followers that still
+    /// sleep or are about to sleep.
     pub fn follower_has_waited(&self, left: usize) {
         let left = u32::try_from(left).unwrap_or(u32::MAX);
         self.change_bell(|bell| bell::with_followers(bell, left));
     }
 
-    /// Like [`follower_wait`](Self::follower_wait), for the one thread that is the leader.
+    /// Like [`follower_wait`](Self::follower_wait), but for the leader.
     pub fn leader_wait(&self) -> LeaderWait<'_> {
         let memory = self.shared.as_deref().filter(|_| self.is_shared());
         let shared = memory.map(|memory| memory.doorbell());
@@ -213,7 +218,7 @@ impl ReadySet {
         LeaderWait { ready_set: self, shared, seen }
     }
 
-    /// The leader calls this after its wait.
+    /// The leader must call this after its wait.
     pub fn leader_has_waited(&self) {
         self.change_bell(bell::without_leader);
     }
@@ -226,7 +231,7 @@ impl ReadySet {
         }
     }
 
-    /// Wakes the leader, unless it is awake or has already been woken.
+    /// Wakes the leader, unless the leader is awake or has already been woken.
     pub fn wake_leader(&self) {
         let said = self.change_bell(bell::without_leader);
         if bell::has_leader(said) {
@@ -250,14 +255,14 @@ impl ReadySet {
     }
 }
 
-/// Wakes a sleeper that waits for the word to change, even if it has read the word and does not
-/// sleep yet.
+/// Wakes a sleeper that waits for the word to change, even if the sleeper has read the word but
+/// does not sleep yet.
 fn count_and_wake(word: &Futex) {
     word.fetch_add(1, Ordering::Release);
     word.wake_one(Sharing::Private);
 }
 
-/// A thread about to wait as a follower.
+/// A thread that is about to wait as a follower.
 pub struct FollowerWait<'a> {
     ready_set: &'a ReadySet,
     seen: u32,
@@ -270,7 +275,7 @@ impl FollowerWait<'_> {
     }
 }
 
-/// A thread about to wait as the leader.
+/// A thread that is about to wait as the leader.
 pub struct LeaderWait<'a> {
     ready_set: &'a ReadySet,
     shared: Option<&'a Doorbell>,

@@ -1,8 +1,8 @@
-//! The handle that makes an entity ready for any executor or wait set.
+//! The handle with which an entity is made ready, for any executor or wait set.
 //!
 //! Engines and guard conditions get a [`Ringer`] when they are created, often long before (or
-//! after) the entity belongs to an executor. So a ringer does not refer to a doorbell, but to a
-//! cell that holds the entity's present executor and wait sets.
+//! after) the entity belongs to an executor. So a ringer does not refer to a doorbell. It refers to
+//! a cell that holds the entity's current executor and wait sets.
 
 use crate::flags::Slot;
 use crate::listener::Listener;
@@ -12,10 +12,10 @@ use feros_sync::{Arc, AtomicBool, AtomicUsize, Ordering, RwLock};
 
 /// Signals that an entity has work. Clones ring the same entity.
 ///
-/// An entity belongs to one executor at most, and to any number of wait sets at the same time; all
-/// of them are rung. Ringing is always allowed: a ring before the entity is added to an executor is
-/// delivered once it is added; a ring after the entity or its executor has been dropped does
-/// nothing.
+/// An entity belongs to at most one executor and to any number of wait sets at the same time. A
+/// ring goes to all of them. Ringing is always allowed: a ring before the entity is added to an
+/// executor is delivered when the entity is added, and a ring after the entity or its executor has
+/// been dropped does nothing.
 #[derive(Debug, Clone)]
 pub struct Ringer {
     cell: Arc<Cell>,
@@ -23,11 +23,11 @@ pub struct Ringer {
 
 #[derive(Debug)]
 struct Cell {
-    /// A ring holds the read lock, a move to another executor the write lock. So the move either
-    /// sees a ring or precedes it, and then the ring goes to the new executor. The lock is never
-    /// held while a callback runs.
+    /// A ring holds the read lock, and a move to another executor holds the write lock. So a move
+    /// either sees a ring, or comes before it; in the second case, the ring goes to the new
+    /// executor. The lock is never held while a callback runs.
     routes: RwLock<Routes>,
-    /// Whether the entity was rung while it had no executor.
+    /// Whether the entity has been rung while it had no executor.
     pending: AtomicBool,
     /// The number of rings while the entity had neither an executor nor a listener.
     unreported: AtomicUsize,
@@ -49,18 +49,18 @@ impl Ringer {
     }
 
     /// Marks the entity ready and wakes its executor and wait sets if they sleep. The entity's next
-    /// execution sees everything that the caller wrote before. An executor does not count rings:
-    /// several rings before the next execution count as one.
+    /// execution sees everything that the caller has written before. An executor does not count
+    /// rings: several rings before the next execution have the same effect as one ring.
     ///
-    /// Allocates nothing, and waits only while another thread adds or removes this same entity.
-    /// Callable from any thread, but not from a signal handler (use [`ReadySet::ring`] there).
-    /// Calls a [listener](Self::set_listener).
+    /// Allocates nothing, and waits only while another thread adds or removes this entity. May be
+    /// called from any thread, but not from a signal handler (use [`ReadySet::ring`] there). Calls
+    /// the [listener](Self::set_listener), if there is one.
     pub fn ring(&self) {
         let routes = self.cell.routes.read();
         match &routes.executor {
             Some(executor) => executor.ring(),
             None => {
-                // The lock orders this with `attach` and `detach`.
+                // This is ordered with `attach` and `detach` by the lock.
                 self.cell.pending.store(true, Ordering::Relaxed);
                 if routes.listener.is_none() {
                     self.cell.unreported.fetch_add(1, Ordering::Relaxed);
@@ -75,13 +75,13 @@ impl Ringer {
         }
     }
 
-    /// Makes `callback` the listener: every ring calls it with the number of rings since its last
-    /// call, and it is called at once if there were rings that neither an executor nor a listener
-    /// has received. It replaces the former listener, and does not affect the executor or wait
-    /// sets. This implements rmw's `set_on_new_message_callback`.
+    /// Makes `callback` the listener. Every ring calls the listener with the number of rings since
+    /// the last call. It is called immediately if there have been rings that neither an executor
+    /// nor a listener has received. The listener replaces the former listener, and does not affect
+    /// the executor or the wait sets. This implements rmw's `set_on_new_message_callback`.
     ///
-    /// The callback runs on threads that ring, one call at a time and with no lock held; it must
-    /// not panic. A call that is running when the listener is replaced continues.
+    /// The callback runs on threads that ring, one call at a time and with no lock held. It must
+    /// not panic. If a call is running while the listener is replaced, the call continues.
     pub fn set_listener(&self, callback: impl Fn(usize) + Send + Sync + 'static) {
         let listener = std::sync::Arc::new(Listener::new(callback));
         let mut routes = self.cell.routes.write();
@@ -97,33 +97,34 @@ impl Ringer {
     /// Removes the listener that [`set_listener`](Self::set_listener) has set.
     pub fn clear_listener(&self) {
         let former = self.cell.routes.write().listener.take();
-        drop(former); // once the lock is released
+        drop(former); // after the lock has been released
     }
 
-    /// Calls `observer` with the entity's place, that is, the doorbell and slot where other
-    /// processes may ring for it: now, and at each change until the [`Observation`] is dropped. An
-    /// entity may have several observers.
+    /// Calls `observer` with the entity's place, now and at each change, until the [`Observation`]
+    /// is dropped. The place is the doorbell and the slot where other processes may ring for the
+    /// entity. An entity may have several observers.
     ///
-    /// The place is at the doorbell of the entity's executor or, without an executor, of the wait
-    /// set that the entity was attached to last. The thread that finds a ring there
-    /// [relays](Self::relay) it to the other wait sets.
+    /// The place is at the doorbell of the entity's executor. Without an executor, it is at the
+    /// doorbell of the wait set that the entity was last attached to. The thread that finds a ring
+    /// there [relays](Self::relay) the ring to the other wait sets.
     ///
-    /// Observe an entity only while other processes have to ring it: an executor without an
-    /// observed entity ignores other processes, and wakes sooner for rings of its own process.
+    /// Observe an entity only while other processes need to ring it. An executor without observed
+    /// entities ignores other processes, and so wakes sooner for rings of its own process.
     ///
     /// # Ringing from other processes
     ///
-    /// A thread loses no wake-up if it makes data available, then executes a sequentially
-    /// consistent fence, then reads the place that the observer has published, and rings there if
-    /// there is one. Data from before the place could be seen is found too, since each move to an
-    /// executor rings the entity once. At worst, a ring at a place that the entity has left
-    /// executes another entity needlessly.
+    /// A thread of another process must make data available, then execute a sequentially consistent
+    /// fence, and then read the place that the observer has published and ring there if there is a
+    /// place. Then no wake-up is lost. Even data that was made available before the place was
+    /// visible is found, since each move to an executor rings the entity once. At worst, a ring at
+    /// a place that the entity has left executes another entity unnecessarily.
     ///
     /// # What an observer may do
     ///
-    /// It runs under the locks that moves take, before the move takes effect. It stores the place
-    /// somewhere. It must not panic or block, and must not use this ringer or its executor. It
-    /// should not own a clone of this ringer, since neither would ever be freed.
+    /// An observer stores the place somewhere. It runs under the locks that moves take, before the
+    /// move takes effect. It must not panic or block, and must not use this ringer or the entity's
+    /// executor. It should not own a clone of this ringer, since the ringer and the observer would
+    /// then never be freed.
     pub fn on_move(
         &self,
         observer: impl FnMut(Option<Place>) + Send + Sync + 'static,
@@ -132,14 +133,14 @@ impl Ringer {
         Observation { cell: Arc::clone(&self.cell), id }
     }
 
-    /// From now on, sends the rings to `slot` of an executor's ready set, including a pending ring.
-    /// Returns false, and does nothing, if the entity already belongs to an executor.
+    /// From now on, rings go to `slot` of an executor's ready set. This includes a pending ring.
+    /// Returns false and does nothing if the entity already belongs to an executor.
     pub fn attach(&self, ready_set: &Arc<ReadySet>, slot: Slot) -> bool {
         let mut routes = self.cell.routes.write();
         if routes.executor.is_some() {
             return false;
         }
-        ready_set.take(slot); // a late ring for the slot's former owner
+        ready_set.take(slot); // clears a late ring for the former owner of the slot
         if self.cell.pending.swap(false, Ordering::Relaxed) {
             ready_set.ring(slot);
         }
@@ -149,7 +150,8 @@ impl Ringer {
         true
     }
 
-    /// Ends the attachment to the executor; a flag that is still set becomes pending again.
+    /// Ends the attachment to the executor. If the flag is still set, the ring becomes pending
+    /// again.
     pub fn detach(&self) {
         let mut routes = self.cell.routes.write();
         let executor = routes.move_place(true, |routes| routes.executor.take());
@@ -158,8 +160,8 @@ impl Ringer {
         }
     }
 
-    /// From now on, also sends the rings to `slot` of a wait set's ready set. Earlier rings are not
-    /// sent: a wait set checks the entities before it waits.
+    /// From now on, rings also go to `slot` of a wait set's ready set. Earlier rings do not, since
+    /// a wait set checks its entities before it waits.
     pub fn attach_wait_set(&self, ready_set: &Arc<ReadySet>, slot: Slot) {
         let mut routes = self.cell.routes.write();
         routes.attach_wait_set(Attachment { ready_set: Arc::clone(ready_set), slot });
@@ -173,13 +175,13 @@ impl Ringer {
         self.cell.wait_sets.store(routes.wait_sets.len(), Ordering::Relaxed);
     }
 
-    /// The number of wait sets that the entity is attached to now.
+    /// The number of wait sets that the entity is currently attached to.
     pub fn wait_sets(&self) -> usize {
         self.cell.wait_sets.load(Ordering::Relaxed)
     }
 
-    /// A thread that finds a ring of another process in `from` calls this: other processes ring at
-    /// one place, and this passes the ring on to the entity's other wait sets.
+    /// A thread that finds a ring of another process in `from` must call this. Other processes ring
+    /// at only one place, and this call passes the ring on to the entity's other wait sets.
     pub fn relay(&self, from: &Arc<ReadySet>) {
         if self.cell.wait_sets.load(Ordering::Relaxed) > 0 {
             let routes = self.cell.routes.read();
@@ -189,9 +191,9 @@ impl Ringer {
     }
 }
 
-/// The observation of an entity's place: see [`Ringer::on_move`].
+/// The observation of an entity's place; see [`Ringer::on_move`].
 ///
-/// On drop, the observer is called with `None` and dropped.
+/// When this value is dropped, the observer is called with `None` and then dropped.
 #[must_use = "the observer is dropped with this"]
 #[derive(Debug)]
 pub struct Observation {
@@ -202,7 +204,7 @@ pub struct Observation {
 impl Drop for Observation {
     fn drop(&mut self) {
         let observer = self.cell.routes.write().end_observation(self.id);
-        drop(observer); // once the lock is released
+        drop(observer); // after the lock has been released
     }
 }
 
@@ -320,7 +322,7 @@ mod tests {
         ringer.ring();
         assert!([&executor, &first, &second].into_iter().all(|ready_set| taken(ready_set, slot)));
         ringer.detach_wait_set(&first);
-        ringer.detach_wait_set(&first); // nothing is left to detach
+        ringer.detach_wait_set(&first); // there is no attachment left
         ringer.ring();
         assert!(!taken(&first, slot) && taken(&second, slot));
     }
@@ -370,12 +372,12 @@ mod tests {
         assert!(ringer.attach(&Arc::new(ReadySet::private()), Slot::FIRST));
         ringer.ring();
         ringer.clear_listener();
-        ringer.ring(); // received by the executor
+        ringer.ring(); // the executor receives this ring
         listen(&ringer);
         assert_eq!(*heard.lock().unwrap(), [2, 1, 1]);
     }
 
-    /// A listener that rings its own entity gets that ring after it has returned.
+    /// If a listener rings its own entity, it gets that ring after it has returned.
     #[test]
     fn a_listener_may_ring() {
         let ringer = Ringer::new();
@@ -390,6 +392,6 @@ mod tests {
         });
         ringer.ring();
         assert_eq!(*heard.lock().unwrap(), [1, 2]);
-        ringer.clear_listener(); // the callback owns the ringer
+        ringer.clear_listener(); // the callback owns a clone of the ringer
     }
 }

@@ -1,5 +1,5 @@
-//! The destinations of the rings of one entity (its executor, wait sets and listener), and the
-//! place where other processes ring for it.
+//! The destinations of an entity's rings (its executor, wait sets and listener), and the place
+//! where other processes ring for the entity.
 
 use crate::flags::Slot;
 use crate::listener::Listener;
@@ -46,11 +46,11 @@ impl Attachment {
         self.ready_set.ring(self.slot);
     }
 
-    /// Passes the place to the observers, and rings there if there are any observers.
+    /// Passes the place to the observers. If there are any observers, also rings at the place.
     ///
-    /// A publisher of another process writes its data, then reads the place; this function writes
-    /// the place, then makes the entity check for data. There is a fence between the two steps on
-    /// each side, so at least one side sees what the other has written: either the publisher finds
+    /// A publisher of another process writes its data and then reads the place. This function
+    /// writes the place and then makes the entity check for data. Each side has a fence between its
+    /// two steps, so at least one side sees what the other has written: either the publisher finds
     /// the place and rings, or the execution that begins after this ring finds the data. If this
     /// rang before the fence, or before it called the observers, the execution could end before the
     /// place is visible.
@@ -77,9 +77,9 @@ impl Attachment {
 }
 
 impl Routes {
-    /// The place where other processes ring: the executor's if there is one, because it executes
-    /// all that arrives; otherwise the latest wait set's, because a thread most likely waits with
-    /// that one.
+    /// The place where other processes ring. If there is an executor, the place is at the executor,
+    /// because it executes everything that arrives. Otherwise, the place is at the latest wait set,
+    /// because a thread most likely waits with that wait set.
     fn shared_place(&self) -> Option<&Attachment> {
         self.executor.as_ref().or(self.wait_sets.last())
     }
@@ -95,7 +95,7 @@ impl Routes {
         }
     }
 
-    /// Makes a change; if `moves` is set, it moves the entity's place.
+    /// Makes a change. If `moves` is set, the change moves the entity's place.
     pub(crate) fn move_place<T>(&mut self, moves: bool, change: impl FnOnce(&mut Self) -> T) -> T {
         if moves {
             self.report_departure(); // first, so that few rings come too late
@@ -107,7 +107,7 @@ impl Routes {
         changed
     }
 
-    /// Passes the place to one more observer, now and at each change.
+    /// Adds an observer. Passes the place to it, now and at each change.
     pub(crate) fn observe(&mut self, mut observer: Observer) -> ObserverId {
         let id = ObserverId(self.next_observer);
         self.next_observer += 1;
@@ -119,8 +119,8 @@ impl Routes {
         id
     }
 
-    /// Removes an observer after passing `None` to it, and returns it, to be dropped once the lock
-    /// is released.
+    /// Passes `None` to an observer, removes it, and returns it. The caller drops it after
+    /// releasing the lock.
     pub(crate) fn end_observation(&mut self, id: ObserverId) -> Option<Observer> {
         let index = self.observers.iter().position(|(known, _)| *known == id)?;
         let (_, mut observer) = self.observers.swap_remove(index);

@@ -1,12 +1,12 @@
-//! A set of slots for one thread: two levels of bits like the ready flags, so that finding a slot
-//! takes the same time for any number of slots.
+//! A set of slots for a single thread. It has two levels of bits, like the ready flags, so that
+//! finding a slot takes the same time for any number of slots.
 
 use crate::flags::{Slot, WORDS};
 
-/// A set of slots, of fixed size and without allocation.
+/// A set of slots with a fixed size, which allocates no memory.
 #[derive(Debug, Clone)]
 pub struct SlotSet {
-    /// Bit `w` is set when word `w` is not zero.
+    /// Bit `w` is set if word `w` is not zero.
     summary: u64,
     words: [u64; WORDS],
 }
@@ -18,7 +18,7 @@ impl Default for SlotSet {
 }
 
 impl SlotSet {
-    /// Inserts a slot; returns true if the set did not contain it.
+    /// Inserts a slot. Returns true if the set did not contain it.
     pub fn insert(&mut self, slot: Slot) -> bool {
         let word = &mut self.words[slot.word()];
         let is_new = *word & slot.bit() == 0;
@@ -27,7 +27,7 @@ impl SlotSet {
         is_new
     }
 
-    /// Removes a slot; returns true if the set contained it.
+    /// Removes a slot. Returns true if the set contained it.
     pub fn remove(&mut self, slot: Slot) -> bool {
         let word = &mut self.words[slot.word()];
         let was_there = *word & slot.bit() != 0;
@@ -48,7 +48,8 @@ impl SlotSet {
         self.summary == 0
     }
 
-    /// The first slot in the set at or after `start`, wrapping around at the end.
+    /// Returns the first slot in the set at or after `start`. After the last slot, the search
+    /// continues at the first.
     pub fn first_from(&self, start: Slot) -> Option<Slot> {
         let from_start = self.words[start.word()] & (u64::MAX << (start.index() % 64));
         if from_start != 0 {

@@ -1,7 +1,7 @@
 //! Measures the costs of the shared-memory transport: publishing and taking within one process, a
-//! hand-over between two processes with both kinds of wake-up, and the memory and files of a node,
-//! a publisher and a connection. Rounds of the variants alternate, and medians are printed. Run
-//! with `cargo bench --bench data`.
+//! hand-over between two processes with both kinds of wake-up, and the memory and files that a
+//! node, a publisher and a connection take. The rounds of the variants alternate, and the medians
+//! are printed. Run with `cargo bench --bench data`.
 #![allow(clippy::unwrap_used, missing_docs, unsafe_code)]
 
 use std::fs;
@@ -86,8 +86,8 @@ fn alone<Service: iceoryx2::service::Service>() -> Node<Service> {
         .unwrap()
 }
 
-/// Makes a function that sends and receives one message with plain iceoryx2, used as in its
-/// documentation, with the same number of buffers.
+/// Makes a function that sends and receives one message with plain iceoryx2, as in the
+/// documentation of iceoryx2, and with the same number of buffers.
 macro_rules! alone {
     ($service:ty, $size:expr) => {{
         let node = alone::<$service>();
@@ -102,7 +102,7 @@ macro_rules! alone {
         let subscriber = service.subscriber_builder().create().unwrap();
         move || {
             let _keep = &node;
-            // SAFETY: the memory is part of a mapping, and is zero or was written before.
+            // SAFETY: the memory is part of a mapping, so it is zero or has been written before.
             let sample = unsafe { publisher.loan_slice_uninit($size).unwrap().assume_init() };
             sample.send().unwrap();
             black_box(subscriber.receive().unwrap().unwrap().len());
@@ -140,7 +140,7 @@ fn within_one_process(space: &str) {
     }
 }
 
-/// Maps a futex word that two processes share.
+/// Maps a futex word that the two processes share.
 fn word(space: &str, name: &str) -> &'static AtomicU32 {
     let path = format!("/dev/shm/{space}/{name}");
     let file = fs::OpenOptions::new()
@@ -151,7 +151,7 @@ fn word(space: &str, name: &str) -> &'static AtomicU32 {
         .open(path)
         .unwrap();
     file.set_len(4096).unwrap();
-    // SAFETY: the mapping is new, the file has that size, and nothing unmaps it.
+    // SAFETY: the mapping is new, the file has this size, and no code unmaps it.
     unsafe {
         let start = mmap(
             std::ptr::null_mut(),
@@ -228,7 +228,7 @@ impl Wake {
     }
 }
 
-/// The body of the other process: sends each message back until it gets an empty one.
+/// The code of the other process, which sends each message back until it gets an empty message.
 fn echo(space: &str, event: bool) {
     let node = Arc::new(HostNode::new(space).unwrap());
     let mut wake = Wake::new(space, event, "echo", "bench");
@@ -317,7 +317,7 @@ fn between_processes(space: &str) {
     drop(node);
 }
 
-/// Prints the allocated bytes and the number of files of a space, this process's proportional share
+/// Prints the allocated bytes and the number of a space's files, this process's proportional share
 /// of the mappings (PSS), and the size of this process's heap.
 fn show(what: &str, node: &HostNode, took: Duration) {
     use std::os::unix::fs::MetadataExt;

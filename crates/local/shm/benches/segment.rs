@@ -1,5 +1,5 @@
-//! Measures the cost of waking a subscription in another process: when no thread sleeps, and one
-//! way to a sleeping process, compared with a bare futex that does the same.
+//! Measures the cost of waking a subscription in another process: the cost of ringing when no
+//! thread sleeps, and the one-way time to a sleeping process, compared with a bare futex.
 //!
 //! `cargo bench -p feros-shm --bench segment`
 #![allow(missing_docs, clippy::unwrap_used)]
@@ -58,8 +58,8 @@ fn map(file: &OwnedFd) -> &'static Words {
     // SAFETY: the kernel chooses the address.
     let address =
         unsafe { mmap(std::ptr::null_mut(), 4096, protection, MapFlags::SHARED, file, 0) };
-    // SAFETY: the file has a page and keeps it, nothing removes the mapping, and atomics with any
-    // value are valid.
+    // SAFETY: the file has a page and keeps it, no code removes the mapping, and atomics may have
+    // any value.
     unsafe { &*address.unwrap().cast() }
 }
 
@@ -85,7 +85,8 @@ fn run_on(cpu: usize) {
     sched_setaffinity(None, &set).unwrap();
 }
 
-/// The body of the other process: answers each wake-up through a bare futex, until it is killed.
+/// The code of the other process, which answers each wake-up through a bare futex until it is
+/// killed.
 fn echo(means: &str) {
     run_on(std::env::var(CPU).unwrap().parse().unwrap());
     let transport = std::env::var(WORDS).unwrap();
@@ -170,9 +171,9 @@ fn median(nanos: &mut [u64]) -> f64 {
     nanos[nanos.len() / 2] as f64
 }
 
-/// Measures round trips in short batches that take turns, so that other load of the host affects
-/// all alike. The way back uses a bare futex in both cases, and is assumed to cost half of the bare
-/// median.
+/// Measures round trips in short, alternating batches, so that other load on the host affects both
+/// variants in the same way. The way back uses a bare futex in both cases, and is assumed to take
+/// half of the median round trip with bare futexes.
 fn wake(cpu: usize, placement: &str) {
     const BATCHES: usize = 400;
     const BATCH: usize = 50;

@@ -1,6 +1,6 @@
 //! An endpoint's announcement of its transports, which the other side of a match reads.
 //!
-//! The announcement is a string in the endpoint's USER_DATA, after the fields of stock ROS 2:
+//! The announcement is a string in the endpoint's USER_DATA, after the entries of stock ROS 2:
 //!
 //! ```text
 //! <format>,<boot>-<user namespace>-<PID namespace>-</dev/shm>,<uid>,<pid>,<token>,<endpoint>,<transports>,<memory>[,<declined>]
@@ -9,11 +9,11 @@
 //! Numbers are hexadecimal; `transports` are the first letters of the allowed transports (or `-`);
 //! `memory` is the file number of the process segment, or `!` and the code of the obstacle;
 //! `declined` are the publishers whose shared memory a subscription could not open
-//! ([`crate::declined`]). An unknown location is `-`. Later versions may add fields at the end,
-//! letters and codes; an announcement in another format is not read at all. Every change to memory
-//! that processes share, including the header of messages, must increment [`FORMAT_VERSION`]. A
-//! string that begins with `-` instead of the format is not about transports; it may be the mark of
-//! a bridge, for example.
+//! ([`crate::declined`]). `-` stands for an unknown location. Later versions may add letters,
+//! codes, and fields at the end. An announcement in another format is not read at all. Every change
+//! to memory that processes share, including the header of messages, must increment
+//! [`FORMAT_VERSION`]. If a string begins with `-` instead of the format, it is not about
+//! transports, but may be the mark of a bridge, for example.
 
 use crate::declined::{Declined, MAX_DECLINED, hex};
 use crate::format_version::FORMAT_VERSION;
@@ -25,7 +25,7 @@ use crate::transport_set::TransportSet;
 use feros_trace::Transport;
 use std::fmt::Write;
 
-/// Longer strings are rejected unread. Feros writes some 100 bytes.
+/// Longer strings are refused without being read. Feros writes about 100 bytes.
 const MAX_TEXT_BYTES: usize = 512;
 
 /// The announcement of a Feros endpoint.
@@ -41,16 +41,16 @@ pub struct Announcement {
     pub token: u64,
     /// The number of the endpoint: a publisher's random id, a subscription's
     /// [`EntryId`](crate::EntryId), or a client's
-    /// [`CallMemory::endpoint`](crate::CallMemory::endpoint) (0 without call memory). It is 0 for a
-    /// server.
+    /// [`CallMemory::endpoint`](crate::CallMemory::endpoint) (0 without call memory). For a server,
+    /// it is 0.
     pub endpoint: u64,
     /// The transports that the endpoint may use.
     pub transports: TransportSet,
-    /// The file number of the process segment, or the reason why the process has none or the
+    /// The file number of the process segment, or the reason why the process has no segment or the
     /// endpoint cannot use it.
     pub shared_memory: Result<u32, Obstacle>,
-    /// The publishers whose shared memory this subscription could not open. At most eight of them
-    /// are announced.
+    /// The publishers whose shared memory this subscription could not open. At most eight
+    /// publishers are announced.
     pub declined: Vec<Declined>,
 }
 
@@ -83,7 +83,7 @@ impl Announcement {
     }
 
     /// Returns the announcement as a string of printable ASCII without `;` and `=`. It has 100 to
-    /// 150 bytes, plus some 30 bytes for each declined publisher.
+    /// 150 bytes, plus about 30 bytes for each declined publisher.
     pub fn encode(&self) -> String {
         let host = self.host.map_or_else(
             || "-".to_owned(),
@@ -129,14 +129,14 @@ pub enum Announced {
     Nothing,
     /// The endpoint's announcement cannot be read.
     Unreadable,
-    /// The endpoint's announcement has this other format.
+    /// The endpoint's announcement has another format, which is this one.
     OtherVersion(u32),
     /// The endpoint is a Feros endpoint.
     Feros(Announcement),
 }
 
 impl Announced {
-    /// Reads an endpoint's announcement, if any. Any string is permitted.
+    /// Reads an endpoint's announcement, if there is one. Accepts any string.
     pub fn read(text: Option<&str>) -> Self {
         let Some(text) = text else { return Self::Nothing };
         if text.len() > MAX_TEXT_BYTES {
@@ -162,8 +162,8 @@ impl Announced {
     }
 
     /// Removes the publisher with this id from the declined publishers, and returns the reason why
-    /// the subscription declined it. Afterwards, [`classify`](crate::classify) ignores that reason,
-    /// since the subscription may still open the publisher's memory.
+    /// the subscription declined it. Afterwards, [`classify`](crate::classify) no longer sees that
+    /// reason, since the subscription may open the publisher's memory after all.
     pub fn forget_declined(&mut self, publisher: u64) -> Option<Reason> {
         let Self::Feros(announcement) = self else { return None };
         let index =

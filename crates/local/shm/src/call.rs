@@ -15,12 +15,12 @@
 //!
 //! A channel serves one client and one server, and consists of two one-way queues. A queue is a
 //! table of slots and an arena with the bytes of the messages; only one side writes to it. Each
-//! side counts the messages that it has sent and taken. Neither side waits for a lock of the other,
-//! so a killed process stops no other process. The system frees the memory when all processes that
-//! map it have ended, so nothing is left to clean up.
+//! side counts the messages that it has sent and taken. Neither side waits for a lock of the other
+//! side, so a killed process does not block other processes. The system frees the memory when all
+//! processes that map it have ended, so there is nothing to clean up.
 //!
-//! A client's file has a size but no memory until a server claims a channel; a server provides no
-//! memory at all.
+//! A client's file has a size, but takes no memory until a server claims a channel. A server
+//! provides no memory at all.
 //!
 //! The content of the memory is not trusted. All control words are atomics, for which any content
 //! is valid; offsets and sizes are checked before use, and bytes are copied out of the memory

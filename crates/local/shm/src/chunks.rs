@@ -1,15 +1,15 @@
-//! The chunks of a publisher's pool, each of which holds one message: which chunks are in use, and
-//! by how many subscriptions.
+//! Records which chunks of a publisher's pool are in use, and by how many subscriptions. Each chunk
+//! holds one message.
 //!
-//! The publisher keeps these records in its own memory, so no process that writes into shared
-//! memory can make it lend a chunk twice.
+//! The publisher keeps these records in its own memory. So a process that writes into shared memory
+//! cannot make the publisher lend a chunk twice.
 
 /// The chunks of a pool, by number.
 pub(crate) struct Chunks {
-    /// For each chunk that was ever lent, the number of subscriptions that have it.
+    /// For each chunk that has ever been lent, the number of subscriptions that have it.
     holders: Vec<u32>,
-    /// The free chunks. The chunk that came back last is lent next: its memory is present, so that
-    /// the pool uses little memory in total.
+    /// The free chunks. The chunk that came back last is lent next. Its memory is already present,
+    /// so the pool uses little memory in total.
     free: Vec<usize>,
     most: usize,
 }
@@ -19,12 +19,12 @@ impl Chunks {
         Self { holders: Vec::new(), free: Vec::new(), most }
     }
 
-    /// The largest number of chunks that were in use at once.
+    /// The largest number of chunks that have been in use at the same time.
     pub(crate) fn seen(&self) -> usize {
         self.holders.len()
     }
 
-    /// Lends a free chunk. Returns `None` if all are in use.
+    /// Lends a free chunk. Returns `None` if all chunks are in use.
     pub(crate) fn lend(&mut self) -> Option<usize> {
         self.free.pop().or_else(|| self.lend_fresh())
     }
@@ -40,19 +40,19 @@ impl Chunks {
         Some(chunk)
     }
 
-    /// Lends a free chunk that `is_wanted` accepts; if there are several, the chunk that came back
-    /// last.
+    /// Lends a free chunk that `is_wanted` accepts; if there are several such chunks, the one that
+    /// came back last.
     pub(crate) fn lend_where(&mut self, is_wanted: impl Fn(usize) -> bool) -> Option<usize> {
         let at = self.free.iter().rposition(|chunk| is_wanted(*chunk))?;
         Some(self.free.remove(at))
     }
 
-    /// Takes back a lent chunk, to be lent again after all others.
+    /// Takes back a chunk that was lent. It will be lent again only after all other free chunks.
     pub(crate) fn put_last(&mut self, chunk: usize) {
         self.free.insert(0, chunk);
     }
 
-    /// Records that this many subscriptions have a chunk that was lent.
+    /// Records that this number of subscriptions have a chunk that was lent.
     pub(crate) fn settle(&mut self, chunk: usize, holders: u32) {
         self.holders[chunk] = holders;
         if holders == 0 {
@@ -60,7 +60,7 @@ impl Chunks {
         }
     }
 
-    /// Records that one of the subscriptions that have this chunk has returned it.
+    /// Records that a subscription has returned this chunk.
     #[inline]
     pub(crate) fn release(&mut self, chunk: usize) {
         let holders = &mut self.holders[chunk];

@@ -6,20 +6,20 @@ use crate::announcement::{Announced, Announcement};
 use crate::format_version::FORMAT_VERSION;
 use crate::reason::{Obstacle, Reason, Side};
 
-/// The transport of a match, and the reason why the match has no shorter transport.
+/// The transport of a match, and the reason why the match does not have a more direct transport.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Choice {
-    /// The transport. `None` if no transport that both sides allow is possible, so nothing is
-    /// delivered.
+    /// The transport. `None` if no transport that both sides allow is possible; nothing is
+    /// delivered then.
     pub transport: Option<Transport>,
-    /// The reason. `None` if there is no shorter transport, or if only the intra-process transport
-    /// is shorter and the sides are in two processes.
+    /// The reason. `None` if a more direct transport does not exist, or if only the intra-process
+    /// transport is more direct and the two sides are in different processes.
     pub reason: Option<Reason>,
 }
 
-/// The shortest transport that both sides allow and whose requirements their announcements meet.
-/// The set-up of the shared-memory transport may still fail; the subscription then announces the
-/// failure.
+/// Chooses the most direct transport that both sides allow and whose requirements their
+/// announcements meet. Setting up the shared-memory transport may still fail; the subscription then
+/// announces the failure.
 pub fn classify(publisher: &Announced, subscription: &Announced) -> Choice {
     let (sender, receiver) = match both_known(publisher, subscription) {
         Ok(known) => known,
@@ -83,9 +83,9 @@ fn forbidden(
         .map(|(by, _)| Reason::NotAllowed { transport, by })
 }
 
-/// The obstacle to sharing memory between two processes, the most fundamental one first.
+/// The most fundamental obstacle to sharing memory between the two processes.
 fn different_places(sender: &Announcement, receiver: &Announcement) -> Option<Reason> {
-    // A side that does not know its location has announced the reason why it has no shared memory.
+    // A side that does not know its location has announced why it has no shared memory.
     let (Some(here), Some(there)) = (sender.host, receiver.host) else {
         let (by, announcement) = match sender.host {
             None => (Side::Publisher, sender),

@@ -1,8 +1,9 @@
-//! Reads iceoryx2's small files that never change once, instead of keeping them open.
+//! Reads those small files of iceoryx2 that never change after they are complete, instead of
+//! keeping them open.
 //!
 //! By default, iceoryx2 keeps two of these files open per topic and side: the description of the
-//! service and the tag of the port. Here, iceoryx2 still makes and opens the files with its own
-//! protocol, but then they are closed and only their content is kept.
+//! service and the tag of the port. With this storage, iceoryx2 still makes and opens the files
+//! with its own protocol, but then the files are closed and only their content is kept.
 
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -20,11 +21,11 @@ use iceoryx2_cal::static_storage::{
     StaticStorageOpenError, StaticStorageReadError, StaticStorageUnlockError, StaticStorageView,
 };
 
-/// The limit on the size of a file, more than iceoryx2 writes for a service. A larger file does not
-/// follow the protocol.
+/// The limit on the size of a file. It is more than iceoryx2 writes for a service. A larger file
+/// does not follow the protocol.
 const LARGEST_BYTES: u64 = 64 * 1024;
 
-/// The name and content of a file of iceoryx2 that is closed.
+/// The name and the content of a closed file of iceoryx2.
 #[derive(Debug)]
 pub(crate) struct ClosedStorage {
     name: FileName,
@@ -38,7 +39,7 @@ impl Drop for ClosedStorage {
         if !*self.has_ownership.get_mut() {
             return;
         }
-        // SAFETY: the owner removes the name.
+        // SAFETY: the owner of the file removes its name.
         if let Err(cause) = unsafe { Self::remove_cfg(&self.name, &self.config) } {
             tracing::warn!(target: "feros::shm", name = %self.name, ?cause, "a file of shared memory stays behind");
         }
@@ -47,7 +48,7 @@ impl Drop for ClosedStorage {
 
 impl Abandonable for ClosedStorage {
     unsafe fn abandon_in_place(this: NonNull<Self>) {
-        // SAFETY: the caller gives a valid storage and does not use it afterwards.
+        // SAFETY: the caller passes a valid storage and does not use it afterwards.
         drop(unsafe { std::ptr::read(&raw const (*this.as_ptr()).content) });
     }
 }
@@ -58,7 +59,7 @@ impl NamedConcept for ClosedStorage {
     }
 }
 
-/// The names of the files, and finding and removing files, are left to iceoryx2.
+/// iceoryx2 names, finds and removes the files.
 impl NamedConceptMgmt for ClosedStorage {
     type Configuration = file::Configuration;
 
@@ -66,7 +67,7 @@ impl NamedConceptMgmt for ClosedStorage {
         name: &FileName,
         config: &Self::Configuration,
     ) -> Result<bool, NamedConceptRemoveError> {
-        // SAFETY: the caller makes the same promises.
+        // SAFETY: the caller gives the same guarantees.
         unsafe { file::Storage::remove_cfg(name, config) }
     }
 
@@ -120,7 +121,7 @@ impl StaticStorage for ClosedStorage {
     }
 }
 
-/// A file that has a name and no content yet. It stays open until its content is written.
+/// A file that has a name but no content yet. The file stays open until its content is written.
 #[derive(Debug)]
 pub(crate) struct Locked {
     locked: file::Locked,
@@ -136,7 +137,7 @@ impl NamedConcept for Locked {
 
 impl Abandonable for Locked {
     unsafe fn abandon_in_place(this: NonNull<Self>) {
-        // SAFETY: the caller gives a valid storage and does not use it afterwards.
+        // SAFETY: the caller passes a valid storage and does not use it afterwards.
         unsafe {
             file::Locked::abandon_in_place(NonNull::new_unchecked(
                 &raw mut (*this.as_ptr()).locked,

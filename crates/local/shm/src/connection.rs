@@ -1,11 +1,11 @@
 //! Connections between a publisher's port and a subscription's port. iceoryx2 makes and ends the
-//! connections, and their [`ring`](crate::ring) is Feros's own code.
+//! connections. Their [`ring`](crate::ring) is Feros's own code.
 //!
 //! iceoryx2 finds new and removed ports, names the files, and removes the files of killed
 //! processes. The work per message is done without iceoryx2, by the ends of a connection
-//! (`sending_end`, `receiving_end`). Code that makes a port or looks for other ports takes over the
-//! ends that iceoryx2 has made on this thread. iceoryx2 itself sees no message that waits or comes
-//! back.
+//! (`sending_end`, `receiving_end`). After a call that makes a port or looks for other ports, the
+//! calling code takes over the ends that iceoryx2 has made on its thread. iceoryx2 itself sees
+//! neither the messages in the rings nor those that come back.
 
 use std::cell::{Cell, RefCell};
 use std::ptr::NonNull;
@@ -40,15 +40,15 @@ use crate::storage::{Mapping, WholeStorage, take_sparse};
 #[derive(Debug)]
 #[repr(C)]
 pub(crate) struct Shared {
-    /// The sides that are present, as bits: [`SENDER`] and [`RECEIVER`]. [`ENDED`] means that the
-    /// connection has ended forever.
+    /// The sides that are present, as the bits [`SENDER`] and [`RECEIVER`]. [`ENDED`] means that
+    /// the connection has ended forever.
     sides: AtomicU8,
-    /// A word for iceoryx2's messaging patterns that Feros does not use.
+    /// A word for messaging patterns of iceoryx2 that Feros does not use.
     channel: AtomicU64,
     positions: Positions,
 }
 
-// SAFETY: the type consists of atomics alone, in the layout of C.
+// SAFETY: the type consists only of atomics, in the layout of C.
 unsafe impl ZeroCopySend for Shared {}
 
 const SENDER: u8 = 1;
@@ -59,7 +59,7 @@ type Storage = WholeStorage<Shared>;
 type Configuration = <Storage as NamedConceptMgmt>::Configuration;
 type StorageBuilder<'a> = <Storage as DynamicStorage<Shared>>::Builder<'a>;
 
-/// The approximate size of a connection's file.
+/// Returns the approximate size of a connection's file.
 pub(crate) fn size_bytes(depth: usize, views: usize) -> u64 {
     (size_of::<Shared>() + Size::new(depth, views).places() * size_of::<u64>()) as u64
 }
@@ -92,7 +92,7 @@ impl Drop for Connected {
     }
 }
 
-/// The rings of one side, stored so that all the fields that a message uses lie together.
+/// The rings of one side, stored so that all fields that a message uses are close to each other.
 #[derive(Debug)]
 pub(crate) struct Rings {
     rings: Ring<'static>,
@@ -102,8 +102,8 @@ pub(crate) struct Rings {
 impl Rings {
     pub(crate) fn new(connected: Arc<Connected>) -> Self {
         let rings = connected.ring();
-        // SAFETY: the rings lie in memory that stays mapped as long as `connected`, which is stored
-        // in the same struct; they are lent only while `self` is borrowed.
+        // SAFETY: the rings lie in memory that stays mapped as long as `connected` lives, which is
+        // stored in the same struct; the rings are lent only while `self` is borrowed.
         let rings = unsafe { std::mem::transmute::<Ring<'_>, Ring<'static>>(rings) };
         Self { rings, connected }
     }
@@ -118,7 +118,7 @@ impl Rings {
     }
 }
 
-/// Records that a side is present.
+/// Records that a side is now present.
 fn enter(shared: &Shared, side: u8) -> Result<(), ZeroCopyCreationError> {
     let entered = |sides: u8| (sides & (side | ENDED) == 0).then_some(sides | side);
     match shared.sides.fetch_update(Ordering::AcqRel, Ordering::Acquire, entered) {
@@ -128,7 +128,7 @@ fn enter(shared: &Shared, side: u8) -> Result<(), ZeroCopyCreationError> {
     }
 }
 
-/// Records that a side has left. If it was the last side, its storage will remove the file.
+/// Records that a side has left. If it was the last side, its storage removes the file.
 fn leave(storage: &Storage, side: u8) {
     if side == RECEIVER {
         storage.get().positions.leave();
@@ -144,7 +144,7 @@ fn leave(storage: &Storage, side: u8) {
     }
 }
 
-/// A subscription's side, and the memory of the publisher's messages, if it could be mapped.
+/// A subscription's side, and the memory of the publisher's messages if it could be mapped.
 pub(crate) struct NewReceiver {
     pub(crate) connected: Arc<Connected>,
     pub(crate) memory: Option<Arc<Mapping>>,
@@ -161,20 +161,20 @@ pub(crate) fn have_changed() -> bool {
     HAVE_CHANGED.get() && HAVE_CHANGED.replace(false)
 }
 
-/// The publishers' sides that iceoryx2 has made on this thread since the last call.
+/// Returns the publishers' sides that iceoryx2 has made on this thread since the last call.
 pub(crate) fn take_senders() -> Vec<Arc<Connected>> {
     SENDERS.take()
 }
 
-/// The subscriptions' sides that iceoryx2 has made on this thread since the last call.
+/// Returns the subscriptions' sides that iceoryx2 has made on this thread since the last call.
 pub(crate) fn take_receivers() -> Vec<NewReceiver> {
     let mut receivers = RECEIVERS.take();
     complete_last(&mut receivers);
     receivers
 }
 
-/// Adds the memory of the publisher, which iceoryx2 opens right after the connection, to the last
-/// receiver.
+/// Adds the publisher's memory to the last receiver. iceoryx2 opens this memory right after the
+/// connection.
 fn complete_last(receivers: &mut [NewReceiver]) {
     let opened = take_sparse();
     if let Some(last) = receivers.last_mut() {
@@ -182,7 +182,7 @@ fn complete_last(receivers: &mut [NewReceiver]) {
     }
 }
 
-/// The type with which iceoryx2 makes Feros's connections.
+/// The type through which iceoryx2 makes Feros's connections.
 #[derive(Debug)]
 pub(crate) struct Connection;
 
@@ -275,7 +275,7 @@ impl NamedConcept for Handle {
 }
 
 impl Abandonable for Handle {
-    unsafe fn abandon_in_place(_: NonNull<Self>) {} // does what the death of the process would do
+    unsafe fn abandon_in_place(_: NonNull<Self>) {} // does the same as the death of the process
 }
 
 impl ZeroCopyPortDetails for Handle {
@@ -315,7 +315,7 @@ impl ZeroCopySender for Handle {
         _: usize,
         _: ChannelId,
     ) -> Result<Option<PointerOffset>, ZeroCopySendError> {
-        Err(ZeroCopySendError::InternalError) // nothing is sent through iceoryx2
+        Err(ZeroCopySendError::InternalError) // no messages are sent through iceoryx2
     }
 
     fn blocking_send<F: BackpressureToReceiverFn>(
@@ -390,7 +390,7 @@ impl ZeroCopyConnectionBuilder<Connection> for Builder {
     }
 
     fn max_supported_shared_memory_segments(self, _: u8) -> Self {
-        self // ignored, since a pool is one segment
+        self // ignored, since a pool has only one segment
     }
 
     fn number_of_chunks_per_segment(self, _: usize) -> Self {
@@ -484,7 +484,7 @@ impl NamedConceptMgmt for Connection {
         name: &FileName,
         config: &Configuration,
     ) -> Result<bool, NamedConceptRemoveError> {
-        // SAFETY: the caller makes the same promises.
+        // SAFETY: the caller gives the same guarantees.
         unsafe { Storage::remove_cfg(name, config) }
     }
 

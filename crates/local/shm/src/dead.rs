@@ -1,10 +1,10 @@
-//! Removes the files that killed processes left behind.
+//! Removes the files that killed processes have left behind.
 //!
 //! The files of an iceoryx2 service list the processes that take part in it, and iceoryx2 trusts
 //! these files. A process that was killed, or that overwrote the files, may have left them in any
-//! state, and reading them may crash the reader. So a dead process is taken out of a service only
-//! by processes that take part in the service, which read its files anyway. The files of a service
-//! without a living participant are removed without being read: their names identify them.
+//! state, and reading them may crash the reader. So only processes that take part in a service, and
+//! that read its files anyway, take a dead process out of the service. If no living process takes
+//! part in a service, its files are removed without being read; their names identify them.
 
 use std::collections::HashSet;
 use std::fs;
@@ -25,13 +25,14 @@ use crate::sweep::{LIFE_SIGNS, between, incomplete_nodes, is_number, names, swee
 pub struct CleanUp {
     /// The number of dead processes that were removed completely.
     pub removed: u64,
-    /// The number of failures to remove something of a dead process.
+    /// The number of times that something of a dead process could not be removed.
     pub failed: u64,
     /// The number of removed files that no longer belonged to any process.
     pub swept: u64,
 }
 
-/// Removes what the process of the node `own` can remove. The caller holds the lock of the space.
+/// Removes what the process with the node `own` can remove. The caller must hold the lock of the
+/// space.
 pub(crate) fn clean_up(space: &Space, own: &Node<Ipc>) -> CleanUp {
     let mut found = CleanUp::default();
     let mut dead = Vec::new();
@@ -45,8 +46,8 @@ pub(crate) fn clean_up(space: &Space, own: &Node<Ipc>) -> CleanUp {
         tracing::debug!(target: "feros::shm", ?cause, "not all processes could be checked");
         found.failed += 1;
     }
-    // Only a killed process leaves files behind. Listing all files of this user for each of many
-    // processes that end together would keep all of them waiting for the lock.
+    // Only a killed process leaves files behind. If many processes end at the same time and each of
+    // them listed all files of this user, they would all wait for the lock for a long time.
     if dead.is_empty() && incomplete_nodes(&space.folder.join("nodes"), &space.prefix).is_empty() {
         return found;
     }
@@ -59,7 +60,7 @@ pub(crate) fn clean_up(space: &Space, own: &Node<Ipc>) -> CleanUp {
     found
 }
 
-/// The services of the surviving processes.
+/// The services of the processes that are alive.
 struct Survivors<'a> {
     space: &'a Space,
     nodes: PathBuf,
@@ -80,7 +81,8 @@ impl<'a> Survivors<'a> {
         Self { space, nodes, of_this, of_others }
     }
 
-    /// Takes a dead node out of its services. Returns whether it is out of all its services.
+    /// Takes a dead node out of its services. Returns whether the node is now out of all its
+    /// services.
     fn take_out(&self, id: &UniqueNodeId, config: &Config, found: &mut CleanUp) -> bool {
         let folder = self.nodes.join(id.value().to_string());
         let mut all_left = true;
@@ -98,7 +100,7 @@ impl<'a> Survivors<'a> {
                 }
                 taken_out.is_ok()
             } else if self.of_others.contains(&service) {
-                false // one of those processes takes the node out
+                false // one of the other processes in the service takes the node out
             } else {
                 let tag = folder.join(format!("{}{service}.service_tag", self.space.prefix));
                 fs::remove_file(tag).is_ok()
@@ -108,8 +110,8 @@ impl<'a> Survivors<'a> {
         all_left
     }
 
-    /// Removes the files of a node that is in no service. Afterwards, the files of its ports have
-    /// no owner, so that [`sweep`] removes them.
+    /// Removes the files of a node that takes part in no service. After that, the files of its
+    /// ports have no owner, so [`sweep`] removes them.
     fn remove_node(&self, id: &UniqueNodeId) -> bool {
         let id = id.value();
         let folder = self.nodes.join(id.to_string());

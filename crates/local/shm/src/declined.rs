@@ -1,9 +1,9 @@
-//! The connections that a subscription could not open, with the reasons, in the form in which the
-//! subscription announces them.
+//! The connections that a subscription could not open, with the reasons, as the subscription
+//! announces them.
 //!
 //! An obstacle of the endpoint itself applies to all its matches. An obstacle to the shared memory
-//! of one publisher does not, so it is announced with that publisher's id. In the announcement,
-//! each such connection is written as `<publisher>!<code>`, with `+` between them.
+//! of one publisher does not, so it is announced with that publisher's id. Each such connection is
+//! written as `<publisher>!<code>` in the announcement; several are joined by `+`.
 
 use crate::reason::{Obstacle, Reason, Side};
 
@@ -23,14 +23,15 @@ pub struct Declined {
 /// The reason why a subscription cannot open one connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LinkObstacle {
-    /// The publisher already serves as many subscriptions as it may.
+    /// The publisher already serves the largest number of subscriptions that it may serve.
     TooManySubscriptions {
-        /// That number.
+        /// The largest number of subscriptions.
         limit: u32,
     },
-    /// The subscription already receives from as many publishers as it may.
+    /// The subscription already receives from the largest number of publishers that it may receive
+    /// from.
     TooManyPublishers {
-        /// That number.
+        /// The largest number of publishers.
         limit: u32,
     },
     /// The subscription's process cannot use the shared memory.
@@ -41,7 +42,7 @@ const TOO_MANY_SUBSCRIPTIONS: &str = "subs-";
 const TOO_MANY_PUBLISHERS: &str = "pubs-";
 
 impl LinkObstacle {
-    /// The reason to show to users.
+    /// The reason that is shown to users.
     pub fn reason(self) -> Reason {
         let number = |limit| usize::try_from(limit).unwrap_or(usize::MAX);
         match self {
@@ -70,7 +71,7 @@ impl Declined {
         }
     }
 
-    /// Parses one entry. Returns `None` if this version does not know its form.
+    /// Parses an entry. Returns `None` if this version does not know the entry's form.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let (publisher, code) = text.split_once('!')?;
         let limit = |prefix| code.strip_prefix(prefix).map(|digits| hex(digits)?.try_into().ok());
@@ -85,8 +86,8 @@ impl Declined {
     }
 }
 
-/// Parses a hexadecimal number that consists of digits only; the standard library alone would
-/// accept a sign as well.
+/// Parses a hexadecimal number that consists only of digits. (The standard library's function would
+/// also accept a sign.)
 pub(crate) fn hex(text: &str) -> Option<u64> {
     let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_hexdigit());
     is_number.then(|| u64::from_str_radix(text, 16).ok()).flatten()

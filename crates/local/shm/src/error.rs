@@ -1,5 +1,5 @@
 //! The errors of the shared-memory transport. Each operation has its own error type, which names
-//! the cause, the numbers and the remedy.
+//! the cause, the relevant numbers and the cure.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -7,8 +7,8 @@ use std::time::Duration;
 use crate::declined::LinkObstacle;
 use crate::reason::Obstacle;
 
-/// The reason why this process cannot use the shared memory of this host. The network transport
-/// remains.
+/// The reason why this process cannot use the shared memory of this host. The network transport can
+/// still be used.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum UnavailableError {
     /// The folder for shared memory cannot be made or checked.
@@ -19,16 +19,16 @@ pub enum UnavailableError {
         /// The operating system's error.
         cause: String,
     },
-    /// The folder exists, but other users have access to it: another user may have made it to read
-    /// or block this user's messages.
+    /// The folder exists, but other users have access to it. Another user may have made it in order
+    /// to read or block this user's messages.
     #[error("shared memory is not trusted: {folder} {why}; remove it (as its owner or as root) and start again", folder = .folder.display())]
     NotTrusted {
         /// The folder of this user.
         folder: PathBuf,
-        /// The reason for the distrust.
+        /// The reason why the folder is not trusted.
         why: String,
     },
-    /// `/dev/shm` has too little free space for what has to be made.
+    /// `/dev/shm` has too little free space for the files that are needed.
     #[error(
         "shared memory is full: {needed_bytes} bytes are needed in /dev/shm and {free_bytes} are free; make it larger \
          (containers: --shm-size) or end the program that fills it"
@@ -39,7 +39,7 @@ pub enum UnavailableError {
         /// The free space of the file system.
         free_bytes: u64,
     },
-    /// This process has as many files open as it may (RLIMIT_NOFILE), or almost as many.
+    /// This process has reached, or almost reached, its limit on open files (RLIMIT_NOFILE).
     #[error(
         "shared memory is not available: this process may have {limit} files open, and nearly all are in use \
          (RLIMIT_NOFILE); raise the limit (ulimit -n, LimitNOFILE= of systemd), or see in /proc/PID/fd which files are \
@@ -49,19 +49,19 @@ pub enum UnavailableError {
         /// The limit.
         limit: u64,
     },
-    /// This process may not make files of the needed size (RLIMIT_FSIZE).
+    /// This process is not permitted to make files of the needed size (RLIMIT_FSIZE).
     #[error(
         "shared memory is not available: a file of {needed_bytes} bytes is needed in /dev/shm, but this process may \
          not make files of more than {limit_bytes} bytes (RLIMIT_FSIZE); raise the limit (ulimit -f, LimitFSIZE= of \
          systemd)"
     )]
     FileSizeLimit {
-        /// The size that is needed.
+        /// The needed size.
         needed_bytes: u64,
         /// The limit.
         limit_bytes: u64,
     },
-    /// Another process is making or removing shared memory, or was stopped while it did.
+    /// Another process is making or removing shared memory, or was stopped while it did so.
     #[error(
         "shared memory is not available: another process has locked {folder} for {waited:?}; end the process if it is stopped",
         folder = .folder.display()
@@ -72,10 +72,10 @@ pub enum UnavailableError {
         /// The time that this process has waited.
         waited: Duration,
     },
-    /// iceoryx2 refused.
+    /// iceoryx2 refused the operation.
     #[error("shared memory is not available: {what}: {cause}")]
     Refused {
-        /// The name of the thing that iceoryx2 could not make.
+        /// The object that iceoryx2 could not make.
         what: &'static str,
         /// iceoryx2's error.
         cause: String,
@@ -83,7 +83,7 @@ pub enum UnavailableError {
 }
 
 impl UnavailableError {
-    /// The obstacle to announce to the other side.
+    /// The obstacle that is announced to the other side.
     pub fn obstacle(&self) -> Obstacle {
         match self {
             Self::Folder { .. } => Obstacle::NoDevShm,
@@ -103,8 +103,8 @@ pub enum CreateError {
     /// The host's shared memory cannot be used.
     #[error(transparent)]
     Unavailable(#[from] UnavailableError),
-    /// A publisher with this id already has shared memory, and its owner or one of its readers is
-    /// alive.
+    /// A publisher with this id already has shared memory, and the owner or a reader of that memory
+    /// is alive.
     #[error(
         "publisher {id:#018x} already has shared memory on this host; ids must be unique among the user's processes"
     )]
@@ -133,7 +133,7 @@ pub enum OpenError {
         /// The publisher's id.
         id: u64,
     },
-    /// The publisher already has as many subscriptions as it allows.
+    /// The publisher already has the largest number of subscriptions that it allows.
     #[error(
         "publisher {id:#018x} already serves {max_subscriptions} subscriptions through shared memory; raise the \
          publisher's limit, or let this subscription use the network"
@@ -141,7 +141,7 @@ pub enum OpenError {
     TooMany {
         /// The publisher's id.
         id: u64,
-        /// The number that the publisher allows.
+        /// The number of subscriptions that the publisher allows.
         max_subscriptions: usize,
     },
     /// The shared memory of the publisher with this id has another format.
@@ -151,7 +151,7 @@ pub enum OpenError {
     Incompatible {
         /// The publisher's id.
         id: u64,
-        /// The difference.
+        /// The difference between the formats.
         cause: String,
     },
     /// The host's shared memory cannot be used.
@@ -160,7 +160,7 @@ pub enum OpenError {
 }
 
 impl OpenError {
-    /// The obstacle to announce to the other side. `None` if the memory may only need more time.
+    /// The obstacle to announce to the other side. `None` if trying again later may be enough.
     pub fn obstacle(&self) -> Option<LinkObstacle> {
         match self {
             Self::NotYet { .. } => None,
@@ -181,7 +181,7 @@ impl OpenError {
 /// timeout.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LoanError {
-    /// As many messages as allowed are lent and not yet sent.
+    /// The largest allowed number of messages has been lent and not yet sent.
     #[error(
         "all {max_loans} messages that this publisher may lend at once are lent; send or drop one, or raise max_loans"
     )]
@@ -189,8 +189,8 @@ pub enum LoanError {
         /// The limit.
         max_loans: usize,
     },
-    /// The pool has reached its memory limit, and its messages are lent, queued, or held by views
-    /// (messages that subscriptions have taken and not dropped).
+    /// The pool has reached its memory limit, and all its messages are lent, queued, or held by
+    /// views (which are messages that subscriptions have taken and not dropped yet).
     #[error(
         "the publisher's pool is exhausted: {used_bytes} of {limit_bytes} bytes are in use by messages that are lent, \
          queued or held by views, and {needed_bytes} more are needed; drop views earlier, or raise pool_limit_bytes"
@@ -225,7 +225,7 @@ pub enum LoanError {
         /// The free space of the file system.
         free_bytes: u64,
     },
-    /// The pool has to grow while another process makes or removes shared memory.
+    /// The pool must grow, but another process is making or removing shared memory.
     #[error(
         "the publisher's pool cannot grow now: another process makes or removes shared memory; the next message tries again"
     )]
@@ -238,17 +238,17 @@ pub enum LoanError {
     },
 }
 
-/// The reason why a message could not be given to all receivers.
+/// The reason why a message could not be sent to all receivers.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SendError {
-    /// The loan was made for a pool that has been replaced by a larger one, and the larger pool has
-    /// no memory left for a copy.
+    /// The loan is from a pool that has since been replaced by a larger pool, and the larger pool
+    /// has no memory left for a copy of the message.
     #[error("the message was lent before the pool grew and cannot be moved: {0}")]
     Moved(#[from] LoanError),
     /// The loan belongs to another publisher.
     #[error("the message was lent by another publisher")]
     Foreign,
-    /// iceoryx2 refused; some receivers may have the message.
+    /// iceoryx2 refused the operation; some receivers may have the message.
     #[error("the message could not be delivered to all receivers: {cause}")]
     Refused {
         /// iceoryx2's error.
@@ -256,8 +256,8 @@ pub enum SendError {
     },
 }
 
-/// The reason why a sample (a message in shared memory) was not delivered: it differs from what
-/// this process expects.
+/// The reason why a sample (a message in shared memory) was refused: it differs from what this
+/// process expects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Refused {
     /// Another version of Feros wrote the sample.
@@ -287,18 +287,19 @@ pub enum Refused {
         /// The size of the sample's memory.
         available_bytes: u64,
     },
-    /// The sample lies outside of the publisher's shared memory.
+    /// The sample lies outside the publisher's shared memory.
     #[error("a sample lies outside of the publisher's shared memory")]
     Place,
     /// The publisher's shared memory cannot be mapped.
     #[error("the publisher's shared memory cannot be mapped")]
     NotMapped,
-    /// The sample was already taken: each new sample has a larger number than the one before it.
+    /// The sample has already been taken, since each new sample has a larger number than the
+    /// previous one.
     #[error("a sample has number {found} after number {last}")]
     Repeated {
         /// The number of the sample.
         found: u64,
-        /// The number of the sample before it.
+        /// The number of the previous sample.
         last: u64,
     },
 }

@@ -1,5 +1,4 @@
-//! The location of a process: the properties that have to be equal for two processes to share
-//! memory.
+//! The location of a process: the properties that must be equal in two processes that share memory.
 
 use std::os::linux::fs::MetadataExt;
 use std::sync::OnceLock;
@@ -12,17 +11,17 @@ pub struct HostId {
     /// Identifies the running kernel: the 128 random bits of its boot id, folded into 64. It is the
     /// same in all containers of a host.
     pub boot: u64,
-    /// The inode of the user namespace; user ids mean the same only within one namespace.
+    /// The inode of the user namespace. User ids have the same meaning only within one namespace.
     pub user_namespace: u64,
-    /// The inode of the PID namespace; process ids mean the same only within one namespace.
+    /// The inode of the PID namespace. Process ids have the same meaning only within one namespace.
     pub pid_namespace: u64,
     /// The device number of `/dev/shm`.
     pub dev_shm: u64,
 }
 
 impl HostId {
-    /// The location of this process, or `None` if `/proc` or `/dev/shm` cannot be read. The files
-    /// are read only once.
+    /// The location of this process, or `None` if `/proc` or `/dev/shm` cannot be read. They are
+    /// read only once.
     pub fn of_this_process() -> Option<Self> {
         static HOST_ID: OnceLock<Option<HostId>> = OnceLock::new();
         *HOST_ID.get_or_init(|| {

@@ -1,9 +1,9 @@
 //! The configuration of iceoryx2 in Feros: memory is shared between processes, and several threads
 //! may use a port.
 //!
-//! It is like iceoryx2's own `ipc_threadsafe` with three differences: the storages have their
-//! memory before any process accesses them and keep no file open, the connections check more of
-//! what they read, and the locks are Feros's own.
+//! It is like iceoryx2's own `ipc_threadsafe`, with three differences: the storages have their
+//! memory before any process accesses them, and keep no files open; the connections check more of
+//! what they read; and the locks are Feros's own.
 
 use std::fmt::Debug;
 

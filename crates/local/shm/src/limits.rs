@@ -1,14 +1,14 @@
-//! The system's limits for this process. iceoryx2 does not report which limit made an operation
-//! fail, and a file that gets too large ends the process with a signal, so limits are checked
-//! beforehand.
+//! The system's limits for this process. They are checked before iceoryx2 is called, because
+//! iceoryx2 does not report which limit made an operation fail, and because a file that becomes too
+//! large ends the process with a signal.
 
 use rustix::io::Errno;
 use rustix::process::{Resource, getrlimit};
 
 use crate::error::UnavailableError;
 
-/// The number of files that have to be free, more than iceoryx2 opens at once while it makes or
-/// opens something.
+/// The number of files that must still be allowed to be opened. It is more than iceoryx2 opens at
+/// the same time while it makes or opens something.
 const FILES_AT_ONCE: u64 = 8;
 
 /// Checks whether a file of `needed_bytes` may be made (RLIMIT_FSIZE).
@@ -24,14 +24,14 @@ pub(crate) fn file_size_limit_below(needed_bytes: u64) -> Option<u64> {
     getrlimit(Resource::Fsize).current.filter(|limit_bytes| *limit_bytes < needed_bytes)
 }
 
-/// Checks whether a few more files may be opened (RLIMIT_NOFILE). Counts the open files: opening
-/// some as a test would briefly take them from other threads.
+/// Checks whether a few more files may be opened (RLIMIT_NOFILE). Counts the open files, because
+/// opening files as a test would briefly take descriptors from other threads.
 pub(crate) fn check_open_files() -> Result<(), UnavailableError> {
     let Some(limit) = getrlimit(Resource::Nofile).current else { return Ok(()) };
     let open = match std::fs::read_dir("/proc/self/fd") {
         Ok(files) => files.count() as u64,
         Err(error) if error.raw_os_error() == Some(Errno::MFILE.raw_os_error()) => limit,
-        // Any other error is left to the code that needs /proc, which reports it better.
+        // All other errors are ignored here, because the code that needs /proc reports them better.
         Err(_) => return Ok(()),
     };
     if open + FILES_AT_ONCE <= limit {

@@ -1,5 +1,5 @@
-//! A subscription's connection to one publisher: takes the publisher's messages from shared memory
-//! and checks them.
+//! A subscription's connection to one publisher. It takes the publisher's messages from shared
+//! memory and checks them.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -30,10 +30,10 @@ use crate::storage;
 /// The settings for opening a [`Link`].
 #[derive(Debug, Clone, Copy)]
 pub struct LinkSettings {
-    /// The length of the queue, limited to what the publisher allows. In a full queue, each new
-    /// message replaces the oldest one.
+    /// The length of the queue; the publisher may limit it further. In a full queue, each new
+    /// message replaces the oldest message.
     pub depth: usize,
-    /// The expected hash of the message type. It is not checked if one side has no hash.
+    /// The expected hash of the message type. The hash is not checked if one side has no hash.
     pub type_hash: Option<[u8; 32]>,
 }
 
@@ -44,27 +44,28 @@ pub enum TakeOutcome {
     Sample(HostSample),
     /// The queue is empty.
     Empty,
-    /// There may be messages, but this subscription already holds as many as it may: drop one and
-    /// take again. Counted in [`LinkCounts::views_exhausted`].
+    /// There may be messages, but this subscription already holds the largest number of messages
+    /// that it may hold. Drop a message and take again. Counted in [`LinkCounts::views_exhausted`].
     ViewsExhausted {
         /// The number of messages that the publisher allows each subscription to hold.
         max_views: usize,
     },
-    /// A malformed sample, which went back to the publisher: take again. Counted in
+    /// A sample was malformed and has been returned to the publisher. Take again. Counted in
     /// [`LinkCounts::refused`].
     Refused(Refused),
 }
 
-/// The counts of a connection since it was opened.
+/// The counters of a connection since it was opened.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct LinkCounts {
     /// The number of samples taken.
     pub taken: u64,
-    /// The number of messages missing between the taken ones, which a full queue dropped.
+    /// The number of messages that are missing between the taken messages because a full queue
+    /// dropped them.
     pub lost: u64,
     /// The number of samples refused.
     pub refused: u64,
-    /// How many times nothing could be taken because the subscription held too many samples
+    /// How many times no sample could be taken because the subscription held too many samples
     /// (views).
     pub views_exhausted: u64,
     /// How many times a pool of the publisher could not be mapped, so that its messages were
@@ -77,16 +78,16 @@ pub struct LinkCounts {
 pub struct Link {
     port: Arc<Port>,
     type_hash: u64,
-    /// The number of the last sample taken; 0 before the first.
+    /// The number of the last sample that was taken; 0 before the first sample.
     sequence: u64,
-    /// The number of the receiving end through which this sample came.
+    /// The number of the receiving end through which that sample came.
     origin: u32,
-    /// The number of the receiving end and of the sample, for the last sample received, taken or
-    /// not.
+    /// The number of the receiving end, and the number of the sample, for the last sample that was
+    /// received, whether or not it was taken.
     received: (u32, u64),
-    /// A sample of a larger pool that was received before the last samples of the pool that it
-    /// replaced. This happens because the pools are checked one after the other, from the oldest
-    /// on, and both may get messages meanwhile.
+    /// A sample from a larger pool that was received before the last samples from the pool that the
+    /// larger pool replaced. This happens because the pools are checked one after the other, the
+    /// oldest first, and messages may arrive in both pools in the meantime.
     early: Option<Box<HostSample>>,
     counts: LinkCounts,
     id: u64,
@@ -95,7 +96,8 @@ pub struct Link {
 }
 
 impl Link {
-    /// Connects to the publisher with this `id`. Messages that it sends from now on arrive here.
+    /// Connects to the publisher with this `id`. Messages that the publisher sends from now on
+    /// arrive here.
     ///
     /// # Errors
     /// [`OpenError`]; for example, [`OpenError::NotYet`] until the publisher has made its shared
@@ -121,7 +123,7 @@ impl Link {
         let needed = connection::size_bytes(depth, max_views);
         check_space(needed, free)?;
         check_file_size(needed)?;
-        connection::take_receivers(); // ends that earlier failures left
+        connection::take_receivers(); // discards ends that earlier failures have left
         let failed = Arc::clone(&failed_connections);
         let created = service
             .subscriber_builder()
@@ -178,28 +180,28 @@ impl Link {
         self.depth
     }
 
-    /// The number of samples that this subscription may hold at once.
+    /// The number of samples that this subscription may hold at the same time.
     #[must_use]
     pub fn max_views(&self) -> usize {
         self.max_views
     }
 
-    /// Sets the function that is called when a sample goes back after
+    /// Sets the function that is called when a sample is returned after
     /// [`TakeOutcome::ViewsExhausted`]. It may be called on any thread and must not block. Only the
     /// first call of this method has an effect.
     pub fn on_room(&self, on_room: impl Fn() + Send + Sync + 'static) {
         let _ = self.port.on_room.set(Box::new(on_room));
     }
 
-    /// Takes the oldest message from the queue. Never blocks; allocates nothing unless the
+    /// Takes the oldest message from the queue. Never blocks. Allocates nothing unless the
     /// publisher's pool has grown.
     pub fn take(&mut self) -> TakeOutcome {
         if let Some(early) = self.early.take() {
             return self.take_beside(*early);
         }
         match self.receive() {
-            // There is a gap after the pool was replaced: the missing messages may still lie in the
-            // old pool.
+            // There is a gap after the pool has been replaced, so the missing messages may still be
+            // in the old pool.
             TakeOutcome::Sample(sample)
                 if sample.origin != self.origin
                     && missing_between(self.sequence, sample.sequence) > 0 =>
@@ -214,7 +216,8 @@ impl Link {
         }
     }
 
-    /// Receives the next sample, delivers the older of it and `early`, and keeps the other one.
+    /// Receives the next sample. Delivers that sample or `early`, whichever is older, and keeps the
+    /// other.
     #[cold]
     fn take_beside(&mut self, early: HostSample) -> TakeOutcome {
         match self.receive() {
@@ -236,8 +239,8 @@ impl Link {
 
     #[cold]
     fn note_crowd(&mut self, max_views: usize) -> TakeOutcome {
-        // A sample that goes back from here on calls `on_room`. A sample that went back earlier has
-        // already made room, so the first time, try again.
+        // From here on, a sample that is returned calls `on_room`. A sample that was returned
+        // earlier has already made room, so this function tries once more the first time.
         if !self.port.is_crowded.swap(true, Ordering::AcqRel) {
             return self.take();
         }
@@ -260,8 +263,8 @@ impl Link {
         TakeOutcome::Refused(refused)
     }
 
-    /// Whether a message may wait. After a ring this sees the message that the publisher rang for,
-    /// so a caller that checks this before it sleeps misses no message.
+    /// Whether there may be a message to take. After a ring, this function sees the message that
+    /// the publisher rang for, so a caller that calls it before it sleeps misses no message.
     #[must_use]
     pub fn has_message(&self) -> bool {
         self.early.is_some() || self.port.ends.lock().have_message()
@@ -295,12 +298,12 @@ impl Link {
         ends.begin_update();
         let is_complete = self.port.subscriber.update_connections().is_ok();
         if connection::have_changed() {
-            ends.update(connection::take_receivers()); // failures were counted before
+            ends.update(connection::take_receivers()); // failures have already been counted
         }
         is_complete
     }
 
-    /// Checks the sample. Reads no byte of it before its location is known to be mapped.
+    /// Checks the sample. Reads no byte of the sample before its location is known to be mapped.
     fn check(&mut self, taken: &Taken) -> Result<HostSample, Refused> {
         let message = Message::new(&self.port, taken);
         let place = usize::try_from(taken.place).map_err(|_| Refused::Place)?;
@@ -308,7 +311,7 @@ impl Link {
             taken.size_bytes.checked_sub(place).and_then(|left| left.checked_sub(HEAD_BYTES));
         let left = left.filter(|_| place.is_multiple_of(align_of::<WireHeader>()));
         let left = left.ok_or(Refused::Place)? as u64;
-        // SAFETY: the mapping contains `place` and at least `HEAD_BYTES` bytes behind it.
+        // SAFETY: the mapping contains `place` and at least `HEAD_BYTES` bytes after it.
         let (start, cdr) = unsafe { (taken.start.add(place), taken.start.add(place + HEAD_BYTES)) };
         // SAFETY: the header lies in mapped, readable memory, and is aligned; a concurrent write by
         // a hostile publisher changes only numbers.
@@ -328,8 +331,9 @@ impl Link {
         Ok(HostSample::new(message, &header, cdr.as_ptr()))
     }
 
-    /// Refuses a sample that is not newer than the last one from the same end: a queue whose
-    /// positions were overwritten returns the same samples again and again.
+    /// Refuses a sample that is not newer than the last sample from the same end. This is necessary
+    /// because a queue whose positions have been overwritten may return the same samples again and
+    /// again.
     fn check_order(&mut self, end: u32, sequence: u64) -> Result<(), Refused> {
         let (origin, last) = self.received;
         if origin == end && sequence <= last {
@@ -339,7 +343,7 @@ impl Link {
         Ok(())
     }
 
-    /// The counts since the connection was opened.
+    /// The counters since the connection was opened.
     #[must_use]
     pub fn counts(&self) -> LinkCounts {
         LinkCounts {
@@ -348,23 +352,22 @@ impl Link {
         }
     }
 
-    /// The number of messages known to have been dropped from the full queue. Dropped messages
-    /// become known when a later message is taken.
+    /// The number of messages known to have been dropped from the full queue. That messages have
+    /// been dropped becomes known when a later message is taken.
     #[must_use]
     pub fn lost(&self) -> u64 {
         self.counts.lost
     }
 
     /// Whether the publisher still has its shared memory. A killed publisher still has it until a
-    /// process of this user calls [`HostNode::clean_up`]. Messages in the queue can be taken even
-    /// afterwards. The check looks for one small file.
+    /// process of this user calls [`HostNode::clean_up`]. Even after that, messages in the queue
+    /// can be taken. The check looks for one small file.
     #[must_use]
     pub fn is_connected(&self) -> bool {
         let mut connected = false;
         self.port.service.dynamic_config().list_publishers(|publisher| {
-            // The list of publishers would suffice, except after a kill: if a process that removes
-            // a killed publisher is killed too, iceoryx2 never removes that publisher from the
-            // list.
+            // The list of publishers is not enough: if a process is killed while it removes a
+            // killed publisher, iceoryx2 never removes that publisher from the list.
             connected = self.port.node.knows(publisher.node_id.value());
             if connected { CallbackProgression::Stop } else { CallbackProgression::Continue }
         });
@@ -398,9 +401,9 @@ fn open_service(node: &HostNode, lock: &SpaceLock, id: u64) -> Result<Service, O
     if has_room() { Ok(service) } else { Err(OpenError::TooMany { id, max_subscriptions }) }
 }
 
-/// Whether a process that has ended still has a slot at the publisher. The clean-up checks every
-/// process of this user. Without this check here, each of hundreds of subscriptions without a slot
-/// would call it in vain.
+/// Whether a process that has ended still has a slot at the publisher. This check avoids
+/// unnecessary clean-ups: a clean-up checks every process of this user, and without this check,
+/// each of possibly hundreds of subscriptions without a slot would start one.
 fn has_place_of_dead(service: &Service) -> bool {
     let mut nodes = BTreeSet::new();
     service.dynamic_config().list_subscribers(|subscription| {
@@ -409,7 +412,7 @@ fn has_place_of_dead(service: &Service) -> bool {
     });
     nodes.iter().any(|node| {
         let pid = node.pid::<Ipc>().map(|pid| pid.value().cast_unsigned());
-        // If the process id is unknown, as with another container, the clean-up decides.
+        // If the process id is unknown, as for another container, the clean-up decides.
         !pid.is_ok_and(|pid| ProcessHandle::open(pid).is_ok_and(|process| process.is_alive()))
     })
 }
@@ -417,8 +420,8 @@ fn has_place_of_dead(service: &Service) -> bool {
 fn open_error(id: u64, cause: PublishSubscribeOpenError) -> OpenError {
     use PublishSubscribeOpenError as Cause;
     match cause {
-        // The service is not made yet, or was removed, or was left half-made by a killed process
-        // and waits for the clean-up.
+        // The service does not exist yet, has been removed, or is incomplete because a process was
+        // killed while it made the service; then the clean-up will remove it.
         Cause::DoesNotExist | Cause::HangsInCreation | Cause::IsMarkedForDestruction => {
             OpenError::NotYet { id }
         }
@@ -431,7 +434,8 @@ fn open_error(id: u64, cause: PublishSubscribeOpenError) -> OpenError {
     }
 }
 
-/// The count of numbers between `last` and `next`. It is 0 for the first sample, whose `last` is 0.
+/// Returns how many numbers lie between `last` and `next`; 0 for the first sample, for which `last`
+/// is 0.
 fn missing_between(last: u64, next: u64) -> u64 {
     if last == 0 { 0 } else { next.saturating_sub(last).saturating_sub(1) }
 }

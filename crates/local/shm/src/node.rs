@@ -1,12 +1,12 @@
-//! This process's participation in the shared-memory transport: one iceoryx2 node, in a space that
+//! The part of this process in the shared-memory transport: one iceoryx2 node, in a space that
 //! belongs only to this user.
 //!
 //! The space consists of the folder `/dev/shm/feros-<uid>` (mode 0700), in which iceoryx2 keeps its
 //! files, and a prefix of the names of its shared memory. The folder lies in `/dev/shm` so that
-//! exactly the processes that see the shared memory see it too (in containers, for example). It
-//! needs no environment variable and vanishes when the machine restarts. The prefix has a random
-//! part, which is stored in the folder, so that another user cannot claim these names first. The
-//! last process of the user removes the space when it ends.
+//! exactly the processes that see the shared memory also see the folder, for example in containers.
+//! The folder needs no environment variable, and vanishes when the machine restarts. The prefix has
+//! a random part, which is stored in the folder, so that another user cannot claim these names
+//! first. The last process of the user removes the space when it ends.
 
 use feros_engine::FailureCounter;
 use feros_sync::Mutex;
@@ -30,26 +30,26 @@ use crate::space::{LOCK_TIMEOUT, PREFIX_FILE, Space, SpaceLock, check_access};
 use crate::storage::{self, Failure};
 use crate::sweep::sweep_unfinished;
 
-/// The bytes that a node needs in `/dev/shm`, for a few small files.
+/// The bytes that a node needs in `/dev/shm` for a few small files.
 const NODE_BYTES: u64 = 64 * 1024;
 
 /// The node that [`HostNode::shared`] returns.
 static SHARED: Mutex<Weak<HostNode>> = Mutex::new(Weak::new());
 
-/// This process's part in the shared-memory transport.
+/// The part of this process in the shared-memory transport.
 ///
-/// It starts no thread and installs no signal handler. Its files are removed when the last owner
-/// drops it. After a kill, a call of [`clean_up`](Self::clean_up) in any other process of this user
-/// removes them.
+/// It starts no threads and installs no signal handlers. Its files are removed when its last owner
+/// drops it. If the process is killed, a call of [`clean_up`](Self::clean_up) in any other process
+/// of this user removes the files.
 pub struct HostNode {
-    /// Present until this is dropped.
+    /// Present until this value is dropped.
     node: Option<Node<Ipc>>,
     space: Space,
 }
 
 impl HostNode {
-    /// Returns the node of this process. It is made on first use and shared by all callers as long
-    /// as one of them holds it.
+    /// Returns the node of this process. The node is made on first use, and shared by all callers
+    /// as long as at least one of them holds it.
     ///
     /// # Errors
     /// [`UnavailableError`]; a later call may succeed.
@@ -68,8 +68,8 @@ impl HostNode {
         SHARED.lock().upgrade()
     }
 
-    /// Whether a node could be made now, as far as can be checked without waiting for other
-    /// processes.
+    /// Checks whether a node could be made now, as far as that is possible without waiting for
+    /// other processes.
     ///
     /// # Errors
     /// [`UnavailableError`]; a later call may succeed.
@@ -79,8 +79,8 @@ impl HostNode {
         check_access(&folder)
     }
 
-    /// Makes a node in its own space, separate from all other processes of this user. This is for
-    /// tests.
+    /// Makes a node in its own space, separate from all other processes of this user. Only tests
+    /// use this.
     ///
     /// `name` is the name of the folder in `/dev/shm`; [`remove_space`](Self::remove_space) removes
     /// it.
@@ -108,12 +108,12 @@ impl HostNode {
         Ok(node)
     }
 
-    /// Removes what killed processes of this user have left: shared memory, slots at publishers,
-    /// and files.
+    /// Removes what killed processes of this user have left behind: shared memory, slots at
+    /// publishers, and files.
     ///
-    /// This crate calls it when a node or a publisher is made, and when a publisher has no slot
-    /// left for a subscription. Callers should call it when they notice the death of another
-    /// process. It checks one small file per process of this user.
+    /// This crate calls this when a node or a publisher is made, and when a publisher has no slot
+    /// left for a subscription. Users of the crate should call this when they notice that another
+    /// process has been killed. It checks one small file per process of this user.
     pub fn clean_up(&self) -> CleanUp {
         match self.exclusive() {
             Ok(lock) => {
@@ -133,14 +133,15 @@ impl HostNode {
         dead::clean_up(&self.space, self.iceoryx())
     }
 
-    /// Waits for the exclusive right to make and remove files in this space, which only one thread
-    /// of one process has at a time. Removes the unfinished work of earlier holders.
+    /// Waits for the exclusive right to make and remove files in this space. Only one thread of one
+    /// process has this right at a time. Removes the unfinished work of earlier holders of the
+    /// right.
     pub(crate) fn exclusive(&self) -> Result<SpaceLock, UnavailableError> {
         self.exclusive_within(LOCK_TIMEOUT)
     }
 
     /// Like [`exclusive`](Self::exclusive), but fails if another thread or process has the right
-    /// now. This is for threads that must not wait.
+    /// now. Threads that must not wait use this.
     pub(crate) fn exclusive_now(&self) -> Result<SpaceLock, UnavailableError> {
         self.exclusive_within(Duration::ZERO)
     }
@@ -152,7 +153,7 @@ impl HostNode {
                 cause: "it was removed while in use".to_owned(),
             }
         })?;
-        // The sweep checks every file, so it runs only after an interruption.
+        // The sweep checks every file, so it only runs if an earlier holder was interrupted.
         if lock.was_interrupted {
             sweep_unfinished(&self.space.folder);
         }
@@ -172,7 +173,7 @@ impl HostNode {
     }
 
     /// Removes the folder and all shared memory of the space with this name, even if it is in use.
-    /// This is for tests.
+    /// Only tests use this.
     ///
     /// # Errors
     /// The operating system's error; a missing space is not an error.
@@ -192,7 +193,7 @@ impl HostNode {
         }
     }
 
-    /// Whether the process with this node is alive, or was killed and has not been cleaned up yet.
+    /// Whether the process with this node is alive, or has been killed but not cleaned up yet.
     pub(crate) fn knows(&self, node: u128) -> bool {
         self.space.folder.join(format!("nodes/{}{node}.node_monitor", self.space.prefix)).exists()
     }
@@ -208,8 +209,8 @@ impl Drop for HostNode {
         if let Ok(lock) = &lock {
             self.clean_up_locked(lock);
         }
-        // The node's files are removed here, under the lock, so other holders of the lock see all
-        // of them or none.
+        // The node's files are removed here, under the lock, so other holders of the lock see
+        // either all of these files or no file.
         drop(self.node.take());
         match lock {
             Ok(lock) => {
@@ -258,8 +259,8 @@ pub(crate) fn check_space(needed_bytes: u64, free_bytes: u64) -> Result<(), Unav
     Ok(())
 }
 
-/// The error for a refusal of iceoryx2: the failure that its storages recorded, or otherwise
-/// iceoryx2's error. Callers have to forget earlier failures before they call iceoryx2.
+/// The error for a refusal of iceoryx2: the failure that the storages have recorded, or if there is
+/// none, iceoryx2's error. Callers must call `storage::forget_failure` before they call iceoryx2.
 pub(crate) fn refused(what: &'static str, cause: impl Debug) -> UnavailableError {
     match storage::take_failure() {
         Some(Failure { size_bytes, cause: Errno::NOSPC }) => UnavailableError::Full {
@@ -275,7 +276,7 @@ pub(crate) fn refused(what: &'static str, cause: impl Debug) -> UnavailableError
 }
 
 /// iceoryx2 writes a line for each failure, even if the failure repeats with each message. After
-/// this many lines, further lines are logged ever more rarely.
+/// this number of lines, further lines are logged more and more rarely.
 const LINES_AT_FIRST: u64 = 100;
 
 static LINES: FailureCounter = FailureCounter::new();
@@ -305,7 +306,7 @@ impl iceoryx2_log_types::Log for ToTracing {
 }
 
 /// Whether the warning can be ignored. If a subscription may hold more samples than there are slots
-/// for connections that have left, iceoryx2 makes more slots, as it should, but warns each time.
+/// for ended connections, iceoryx2 correctly makes more slots, but warns each time.
 fn is_of_no_concern(message: std::fmt::Arguments<'_>) -> bool {
     message.to_string().starts_with("Subscriber max borrowed samples is larger than expired")
 }
@@ -313,8 +314,8 @@ fn is_of_no_concern(message: std::fmt::Arguments<'_>) -> bool {
 /// Sends iceoryx2's log to `tracing`, unless the program itself uses iceoryx2 and has already set
 /// its logger.
 ///
-/// It sends only warnings and errors: at lower levels, iceoryx2 formats a string for each error
-/// that it returns, even on the hot path.
+/// Only warnings and errors are sent, because at lower levels iceoryx2 formats a string for each
+/// error that it returns, even on the hot path.
 fn log_to_tracing() {
     static TO_TRACING: ToTracing = ToTracing;
     if iceoryx2::prelude::set_logger(&TO_TRACING) {

@@ -1,4 +1,4 @@
-//! The process segment of another process (or of this one), as publishers use it.
+//! The process segment of another process (or of this process), as publishers use it.
 
 use crate::process_handle::ProcessHandle;
 use crate::reason::{Obstacle, Reason, Side};
@@ -33,7 +33,7 @@ pub enum PeerError {
         /// The process's id.
         pid: u32,
     },
-    /// The memory belongs to another user. Only a privileged process gets this far.
+    /// The memory belongs to another user. This can only happen in a privileged process.
     #[error(
         "the shared memory of process {pid} belongs to another user (uid {uid}); run both as the same user"
     )]
@@ -65,13 +65,13 @@ pub enum PeerError {
         /// The format of this process.
         ours: u32,
     },
-    /// The process is not the announced one, but a later one with the same id.
+    /// The process is not the announced process, but a later process with the same id.
     #[error("process {pid} is not the one that announced shared memory: the token differs")]
     WrongToken {
         /// The process's id.
         pid: u32,
     },
-    /// The system denies this process a resource.
+    /// The system denies this process a resource that it needs.
     #[error(
         "the shared memory of process {pid} cannot be opened ({step}: {errno}); allow this process more memory and more open files (RLIMIT_NOFILE)"
     )]
@@ -86,7 +86,7 @@ pub enum PeerError {
 }
 
 impl PeerError {
-    /// The reason to show for a match, where the segment belongs to the process on `side`.
+    /// The reason that is shown for a match, if the segment belongs to the process on `side`.
     pub fn reason(&self, side: Side) -> Reason {
         let unavailable = |why| Reason::SharedMemoryUnavailable { by: side, why };
         let own_side = match side {
@@ -117,8 +117,8 @@ impl PeerError {
     }
 }
 
-/// A process of this host (possibly this one) whose segment is mapped. Nothing that is read from
-/// the segment can be trusted.
+/// A process of this host (possibly this process) whose segment is mapped. Nothing that is read
+/// from the segment can be trusted.
 pub struct Peer {
     pid: u32,
     mapping: Mapping,
@@ -136,11 +136,11 @@ fn peers() -> &'static Peers {
 
 impl Peer {
     /// Maps the segment of the process `pid`: the file with number `fd` in that process, which
-    /// contains `token`. Callers with the same arguments share the mapping, which is removed when
-    /// the last of them drops it.
+    /// contains `token`. Callers with the same arguments share the mapping. It is removed when the
+    /// last of these callers drops it.
     ///
     /// # Errors
-    /// The process has ended or belongs to another user, or its file is not such a segment.
+    /// If the process has ended or belongs to another user, or if its file is not such a segment.
     pub fn open(pid: u32, fd: u32, token: NonZeroU64) -> Result<Arc<Self>, PeerError> {
         let mut peers = peers().lock();
         if let Some(peer) = peers.get(&(pid, token)).and_then(Weak::upgrade) {
@@ -167,8 +167,8 @@ impl Peer {
             WrongContent::Token => PeerError::WrongToken { pid },
         })?;
         let peer = Self { pid, mapping, process, has_ended: AtomicBool::new(false) };
-        // If the process is alive now, `/proc/<pid>` was its folder the whole time, so `process`
-        // refers to it.
+        // If the process is alive now, `/proc/<pid>` has been its folder the whole time, so
+        // `process` refers to this process.
         if peer.is_alive() { Ok(peer) } else { Err(PeerError::NoSuchProcess { pid }) }
     }
 
@@ -177,7 +177,7 @@ impl Peer {
         self.pid
     }
 
-    /// Whether the process still runs. Makes one system call and does not wait.
+    /// Whether the process is still running. Makes one system call and does not wait.
     pub fn is_alive(&self) -> bool {
         let is_alive = self.process.is_alive();
         if !is_alive {
@@ -186,8 +186,8 @@ impl Peer {
         is_alive
     }
 
-    /// Whether this process has noticed that the other process has ended. Makes no system call; an
-    /// [`EndWatch`] notices the end soon.
+    /// Whether this process has noticed that the other process has ended. Makes no system call. An
+    /// [`EndWatch`] notices the end soon after it happens.
     ///
     /// [`EndWatch`]: crate::EndWatch
     pub fn has_ended(&self) -> bool {
@@ -198,7 +198,7 @@ impl Peer {
         &self.process
     }
 
-    /// The subscription of this entry in the other process. It may no longer exist.
+    /// The subscription with this entry in the other process. It may no longer exist.
     pub fn subscription(self: &Arc<Self>, entry: EntryId) -> PeerSubscription {
         PeerSubscription { peer: Arc::clone(self), entry }
     }
@@ -207,9 +207,9 @@ impl Peer {
         self.mapping.layout()
     }
 
-    /// Rings at the place that `place`, a word from shared memory, encodes. Call this after a
-    /// message has been put where the other side looks. Returns whether the word encodes an
-    /// existing place.
+    /// Rings at the doorbell and slot that `place`, a word from shared memory, encodes. Call this
+    /// once the message is visible to the other side. Returns whether the word encodes an existing
+    /// place.
     pub(crate) fn ring_at(&self, place: u64) -> bool {
         let Some((number, slot)) = place::decode(place) else { return false };
         let Some(doorbell) = self.layout().doorbell_of_number(number) else { return false };
@@ -231,8 +231,9 @@ fn open_process(pid: u32) -> Result<ProcessHandle, PeerError> {
     })
 }
 
-/// Opens the file, with all checks that are possible without mapping it. Its kind is checked before
-/// it is opened, because opening some kinds of files has effects, and the number cannot be trusted.
+/// Opens the file, with all checks that are possible without mapping it. The kind of the file is
+/// checked before it is opened, because the number cannot be trusted, and opening some kinds of
+/// files has side effects.
 pub(crate) fn open_file(
     pid: u32,
     fd: u32,
@@ -262,8 +263,8 @@ pub(crate) fn open_file(
     if status.st_uid != rustix::process::geteuid().as_raw() {
         return Err(PeerError::OtherUser { pid, uid: status.st_uid });
     }
-    // Without the seals, the file could shrink after it is mapped, and every access would raise a
-    // signal.
+    // Without the seals, the file could shrink after it has been mapped, and every access would
+    // then raise a signal.
     let seals = rustix::fs::fcntl_get_seals(&file).map_err(|_| wrong("it cannot be sealed"))?;
     if !seals.contains(SealFlags::SHRINK | SealFlags::GROW) {
         return Err(wrong("its size is not sealed"));
@@ -274,7 +275,7 @@ pub(crate) fn open_file(
     Ok(file)
 }
 
-/// A subscription of another process, as a publisher of this one sees it.
+/// A subscription of another process, as a publisher of this process sees it.
 #[derive(Debug, Clone)]
 pub struct PeerSubscription {
     peer: Arc<Peer>,
@@ -291,12 +292,12 @@ impl PeerSubscription {
         &self.peer
     }
 
-    /// Wakes the subscription. Call this after sending. Returns whether there is a place to ring:
-    /// there is none before the subscription is added to an executor, or after the subscription or
-    /// the executor has ended.
+    /// Wakes the subscription. Call this after sending. Returns whether there is a place to ring.
+    /// There is no such place before the subscription is added to an executor, or after the
+    /// subscription or the executor has ended.
     ///
-    /// Never blocks. Makes at most one system call, and none if the subscription's executor does
-    /// not sleep.
+    /// Never blocks. Makes one system call if the subscription's executor sleeps, and no system
+    /// call otherwise.
     pub fn ring(&self) -> bool {
         // `place` includes the fence between sending and reading the place.
         let Some((number, slot)) = self.entry().place(self.entry.generation()) else {
@@ -314,7 +315,8 @@ impl PeerSubscription {
         self.ring();
     }
 
-    /// Whether the subscription exists. If its process was killed, this stays true.
+    /// Whether the subscription exists. If the subscription's process has been killed, this stays
+    /// true.
     pub fn exists(&self) -> bool {
         self.entry().is_open(self.entry.generation())
     }
@@ -342,7 +344,7 @@ pub struct PeerAttachment {
 
 impl PeerAttachment {
     /// The interval at which a thread that waits for room checks whether the subscription's process
-    /// was killed.
+    /// has been killed.
     const LIFE_CHECK: Duration = Duration::from_millis(100);
 
     fn attachment(&self) -> &crate::segment::entry::Attachment {
@@ -355,29 +357,29 @@ impl PeerAttachment {
     }
 
     /// Whether the subscription still receives from the publisher through this attachment. If the
-    /// publisher was attached again, the new attachment is another one.
+    /// publisher has been attached again, that is a different attachment.
     pub fn is_attached(&self) -> bool {
         self.attachment().is_attached(self.found)
     }
 
-    /// Announces that the publisher serves the subscription only through shared memory from the
-    /// message of this number on (counted from 1, at most 2^48). Call this before that message is
-    /// sent. Returns false, without effect, if the subscription no longer receives from the
+    /// Announces that, from the message with this number on (counted from 1, at most 2^48), the
+    /// publisher serves the subscription only through shared memory. Call this before that message
+    /// is sent. Returns false, without effect, if the subscription no longer receives from the
     /// publisher.
     pub fn begin(&self, first_number: u64) -> bool {
         self.attachment().begin(self.found, first_number)
     }
 
-    /// The number of messages that the subscription has room for; 0 if the publisher does not wait
+    /// The number of messages for which the subscription has room; 0 if the publisher does not wait
     /// for room.
     pub fn capacity(&self) -> u32 {
         self.found.capacity
     }
 
     /// The number of messages that the subscription has taken since it attached, modulo 2^32;
-    /// `None` if it no longer receives from the publisher, or if its process was found to have
-    /// ended, so that no thread waits for a dead process twice. The number comes from the other
-    /// process and may be wrong.
+    /// `None` if the subscription no longer receives from the publisher, or if its process is known
+    /// to have ended (so that no thread waits for a dead process twice). The number comes from the
+    /// other process and may be wrong.
     pub fn taken(&self) -> Option<u32> {
         let has_ended = self.subscription.peer.has_ended.load(Ordering::Relaxed);
         if has_ended { None } else { self.attachment().taken(self.found) }

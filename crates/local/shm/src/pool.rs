@@ -1,4 +1,5 @@
-//! The memory of a publisher's messages: chunks of one size, and which of their pages are present.
+//! The memory of a publisher's messages: chunks of one size, and a record of which pages are
+//! present.
 
 use std::mem::MaybeUninit;
 use std::ptr::NonNull;
@@ -25,7 +26,7 @@ use crate::storage::{self, Mapping, take_sparse};
 type Port = iceoryx2::port::publisher::Publisher<Ipc, [u8], ()>;
 type Chunk = SampleMutUninit<Ipc, [MaybeUninit<u8>], ()>;
 
-/// The bytes reserved before a message, more than iceoryx2 puts there.
+/// The bytes that are reserved before a message. iceoryx2 uses fewer.
 const PORT_HEAD_BYTES: usize = 256;
 
 /// The name of a pool in error messages.
@@ -35,21 +36,21 @@ const A_POOL: &str = "a publisher's pool";
 const SCRIBBLED: &str = "memory outside of the pool is lent; another process of this user writes \
                          into shared memory, or iceoryx2 lays out messages in another way";
 
-/// The error when no chunk is free, although a pool has room for all that can be in use.
+/// The error if no chunk is free, although the pool has room for all messages that can be in use.
 const ALL_IN_USE: &str = "all of the pool's memory is in use, more than its subscriptions can have";
 
-/// The numbers of messages that a pool is made for.
+/// The numbers of messages for which a pool is made.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PoolLimits {
-    /// The sum of full queues, held views (samples that subscriptions hold) and loans.
+    /// The sum of all full queues, all views (samples that subscriptions hold) and all loans.
     pub(crate) max_messages: usize,
-    /// The number of messages that may be lent and not yet sent.
+    /// The number of messages that may be lent but not yet sent.
     pub(crate) max_loans: usize,
 }
 
 impl PoolLimits {
     /// Checks whether iceoryx2's records of a pool fit into `/dev/shm`. The room for the messages
-    /// is checked message by message.
+    /// is checked each time a message is lent.
     pub(crate) fn check_free(self) -> Result<(), UnavailableError> {
         let free = free_bytes().map_err(|cause| UnavailableError::Refused {
             what: "reading the free space of /dev/shm",
@@ -60,7 +61,8 @@ impl PoolLimits {
 }
 
 /// A segment of memory, and the port that makes it known to subscriptions. iceoryx2 makes and
-/// removes both. The pool itself records which chunks are in use, and by which subscriptions.
+/// removes the segment and the port. The pool itself records which chunks are in use, and by which
+/// subscriptions.
 #[repr(C)] // the fields that each message needs lie together
 pub(crate) struct Pool {
     memory: Arc<Mapping>,
@@ -83,8 +85,8 @@ impl Pool {
         failed_connections: &Arc<AtomicU64>,
     ) -> Result<Self, UnavailableError> {
         limits.check_free()?;
-        // Chunks are whole pages, with room for messages of varying size: address space costs
-        // nothing.
+        // Chunks consist of whole pages and leave room for messages of varying size, since address
+        // space costs nothing.
         let chunk_bytes = (message_bytes.max(1) + PORT_HEAD_BYTES).next_power_of_two().max(4096);
         let message_bytes = (chunk_bytes - PORT_HEAD_BYTES).min(MAX_MESSAGE_BYTES);
         check_file_size((limits.max_messages as u64).saturating_mul(chunk_bytes as u64))?;
@@ -116,7 +118,7 @@ impl Pool {
         self.pages.total_bytes()
     }
 
-    /// The largest number of messages that were in use at once.
+    /// The largest number of messages that have been in use at the same time.
     pub(crate) fn peak_messages(&self) -> usize {
         self.chunks.seen()
     }
@@ -127,7 +129,7 @@ impl Pool {
     }
 
     /// Lends a chunk for a message, whose size must fit, and makes its pages present.
-    /// `others_bytes`: other memory that counts towards the limit.
+    /// `others_bytes` is other memory that counts towards the limit.
     pub(crate) fn lend(
         &mut self,
         size_bytes: usize,
@@ -149,16 +151,15 @@ impl Pool {
         }
     }
 
-    /// Takes back the chunks that were returned since the last message, and lends one of them. This
-    /// is for the case that all others are in use.
+    /// Takes back the chunks that have been returned since the last message, and lends one of them.
+    /// Called if all other chunks are in use.
     #[cold]
     fn lend_returned(&mut self) -> Option<usize> {
         self.reclaim();
         self.chunks.lend()
     }
 
-    /// Lends a chunk whose memory is already present. This is for the case that no further memory
-    /// is available.
+    /// Lends a chunk whose memory is already present. Called if no further memory is available.
     #[cold]
     fn lend_present(&mut self, length: usize) -> Option<usize> {
         self.reclaim();
@@ -197,17 +198,17 @@ impl Pool {
     fn chunk(&self, chunk: usize) -> NonNull<u8> {
         let place = self.stride.place_of(chunk);
         debug_assert!(place + self.stride.bytes <= self.memory.size_bytes());
-        // SAFETY: all chunks lie within the mapping, as was checked when the pool was made.
+        // SAFETY: all chunks lie within the mapping; this was checked when the pool was made.
         unsafe { self.memory.start().add(place) }
     }
 
-    /// The start of the message in a chunk; its byte 4 is aligned to 8.
+    /// The start of the message in a chunk. Byte 4 of the message is aligned to 8.
     pub(crate) fn message(&self, chunk: usize) -> NonNull<u8> {
         // SAFETY: a chunk is larger than the head before its message.
         unsafe { self.chunk(chunk).add(HEAD_BYTES) }
     }
 
-    /// Takes back a chunk that was lent and not sent.
+    /// Takes back a chunk that was lent but not sent.
     pub(crate) fn put_back(&mut self, chunk: usize) {
         self.chunks.settle(chunk, 0);
     }
@@ -218,8 +219,8 @@ impl Pool {
         chunk: usize,
         header: WireHeader,
     ) -> Result<usize, ConnectionFailure> {
-        // SAFETY: the chunk is lent, so nothing else reads or writes it; its pages are present, and
-        // chunks are aligned to 8.
+        // SAFETY: the chunk is lent, so no other code reads or writes it; its pages are present,
+        // and chunks are aligned to 8.
         unsafe { self.chunk(chunk).cast::<WireHeader>().write(header) };
         let (stride, chunks) = (self.stride, &mut self.chunks);
         let (mut sent, mut have_left) = (0, false);
@@ -234,7 +235,7 @@ impl Pool {
         Ok(sent as usize)
     }
 
-    /// Connects to new subscriptions, and takes back the chunks of those that have left.
+    /// Connects to new subscriptions, and takes back the chunks of subscriptions that have left.
     #[cold]
     pub(crate) fn refresh(&mut self) -> Result<(), ConnectionFailure> {
         let updated = self.port.update_connections();
@@ -255,7 +256,7 @@ impl Pool {
     }
 
     /// Tells the subscriptions that a pool for larger messages has replaced this one. Call this
-    /// when the other pool exists, before a message is sent from it.
+    /// once the other pool exists, before a message is sent from it.
     pub(crate) fn retire(&mut self) {
         self.is_retired = true;
         self.ends.iter().for_each(SendingEnd::replace);
@@ -264,8 +265,8 @@ impl Pool {
 
 impl Drop for Pool {
     fn drop(&mut self) {
-        // The ends are dropped before the port. The port's own handles have to be the last ones, so
-        // that iceoryx2 removes its files in its own order.
+        // The ends are dropped before the port, because the port's own handles must be the last
+        // ones, so that iceoryx2 removes its files in its own order.
         self.ends.clear();
     }
 }
@@ -278,8 +279,8 @@ struct Made {
     ends: Vec<SendingEnd>,
 }
 
-/// Makes a port that is connected to all subscriptions. If one of them cannot be connected, this
-/// fails, because that subscription would lose messages without notice.
+/// Makes a port that is connected to all subscriptions. Fails if a subscription cannot be
+/// connected, because that subscription would lose messages without notice.
 fn create_port(
     service: &Service,
     limits: PoolLimits,
@@ -309,10 +310,10 @@ fn create_port(
     Ok(Made { port, memory, ends: ends.into_iter().map(SendingEnd::new).collect() })
 }
 
-/// Finds where the chunks lie. iceoryx2 lends two chunks here and never another one; their
-/// addresses show the first offset and the distance between chunks. The head of the first chunk is
-/// present from the start. The head of the second chunk lies behind the first message, so its pages
-/// are made present here.
+/// Finds the positions of the chunks. For this, iceoryx2 lends two chunks (and never lends any
+/// later); their addresses show the first offset and the distance between chunks. The head of the
+/// first chunk is present from the start. The head of the second chunk lies after the first
+/// message, so its pages are made present here.
 fn find_stride(
     port: &Port,
     memory: &Mapping,
@@ -335,7 +336,7 @@ fn find_stride(
     }
 }
 
-/// The error when no page was available for the head of a message.
+/// The error if no page is available for the head of a message.
 fn lacking(cause: Errno) -> UnavailableError {
     match cause {
         Errno::NOSPC | Errno::FAULT => UnavailableError::Full {

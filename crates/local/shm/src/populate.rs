@@ -1,10 +1,10 @@
-//! Makes pages present before they are written, so that a full `/dev/shm` causes an error and not a
-//! SIGBUS.
+//! Makes pages present before they are written, so that a full `/dev/shm` causes an error instead
+//! of a SIGBUS.
 //!
-//! The pool of a new publisher has memory only for iceoryx2's records (`storage`): its messages
-//! cost nothing until they are written. But the kernel allocates a page of a tmpfs at the first
-//! touch, and answers with SIGBUS when none is left. `MADV_POPULATE_WRITE` (Linux 5.14) does the
-//! same with an error code.
+//! The pool of a new publisher has memory only for iceoryx2's records (`storage`); its messages
+//! take no memory until they are written. But the kernel allocates a page of a tmpfs at the first
+//! access, and raises SIGBUS if there is no page left. `MADV_POPULATE_WRITE` (Linux 5.14) also
+//! allocates pages, but returns an error instead.
 
 use std::ffi::c_void;
 
@@ -12,34 +12,35 @@ use rustix::io::Errno;
 use rustix::mm::{Advice, madvise};
 use rustix::param::page_size;
 
-/// The file system that holds POSIX shared memory; glibc's `shm_open` uses no other.
+/// The file system that holds POSIX shared memory; glibc's `shm_open` always uses this one.
 pub(crate) const SHM: &str = "/dev/shm";
 
-/// The bytes that have to stay free when a file of a known size is made, for iceoryx2's additional
-/// small files and for other processes.
+/// The bytes that must stay free when a file of a known size is made, for the other small files of
+/// iceoryx2 and for other processes.
 pub(crate) const MARGIN_BYTES: u64 = 512 * 1024;
 
 /// The bytes that `/dev/shm` can still provide; `u64::MAX` if it has no limit.
 pub(crate) fn free_bytes() -> Result<u64, Errno> {
     let stat = rustix::fs::statvfs(SHM)?;
     if stat.f_blocks == 0 {
-        return Ok(u64::MAX); // a tmpfs mounted with size=0 has no limit of its own
+        return Ok(u64::MAX); // a tmpfs that is mounted with size=0 has no limit
     }
     Ok(stat.f_bavail.saturating_mul(stat.f_frsize))
 }
 
-/// Makes the pages of `[address, address + length)` present and writable. Their content stays; new
-/// pages are zero. After a failure, whole pages of the range are given back to the system.
+/// Makes the pages of `[address, address + length)` present and writable. Pages that are already
+/// present keep their content; new pages are zero. After a failure, the whole pages within the
+/// range are returned to the system.
 ///
 /// The range must lie within one shared mapping of this process (the mapping of a publisher's own
-/// segment); otherwise this fails.
+/// segment); otherwise this function fails.
 pub(crate) fn make_present(address: usize, length: usize) -> Result<(), Errno> {
     let page = page_size();
     let start = address & !(page - 1);
     let end = (address + length).next_multiple_of(page);
     let needed = (end - start) as u64;
     if free_bytes()? < needed {
-        return Err(Errno::NOSPC); // a failed try would use up memory meanwhile
+        return Err(Errno::NOSPC); // a failed attempt would use up memory for a moment
     }
     let pointer = |address| std::ptr::with_exposed_provenance_mut::<c_void>(address);
     // SAFETY: populating changes no content, and the kernel refuses a range that is not mapped.
@@ -51,7 +52,7 @@ pub(crate) fn make_present(address: usize, length: usize) -> Result<(), Errno> {
             let (start, end) = (address.next_multiple_of(page), (address + length) & !(page - 1));
             if start < end {
                 // SAFETY: these are whole pages within a range that the caller is about to write
-                // for the first time, so nothing reads them.
+                // for the first time, so no code reads them.
                 let _ = unsafe { madvise(pointer(start), end - start, Advice::LinuxRemove) };
             }
             Err(error)
@@ -69,7 +70,7 @@ pub(crate) struct Pages {
 }
 
 impl Pages {
-    /// The bytes of memory that the chunks have taken.
+    /// The memory that the chunks have taken, in bytes.
     pub(crate) fn total_bytes(&self) -> u64 {
         self.total_bytes
     }
@@ -78,12 +79,13 @@ impl Pages {
         self.present_bytes.get(chunk).copied().unwrap_or(0)
     }
 
-    /// The bytes that writing `length` bytes from the start of a chunk would take from the system.
+    /// The bytes that would be taken from the system if `length` bytes were written from the start
+    /// of a chunk.
     pub(crate) fn missing_bytes(&self, chunk: usize, length: usize) -> u64 {
         length.saturating_sub(self.present_bytes(chunk)) as u64
     }
 
-    /// Makes `length` bytes from the start of a chunk, which lies at `address`, present.
+    /// Makes `length` bytes present from the start of a chunk, which lies at `address`.
     pub(crate) fn provide(
         &mut self,
         chunk: usize,

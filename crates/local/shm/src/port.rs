@@ -1,4 +1,4 @@
-//! The part of a subscription's connection that the connection and its samples share.
+//! The part of a subscription's connection that the connection shares with its samples.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -10,13 +10,14 @@ use crate::node::HostNode;
 use crate::receiving_end::ReceivingEnds;
 use crate::service::Service;
 
-/// Each sample holds a reference to the port too, because the publisher takes back all samples of a
-/// port that was dropped, even those that are still being read.
+/// Each sample also holds a reference to the port, because the publisher takes back all samples of
+/// a port that has been dropped, even samples that are still being read.
 pub(crate) struct Port {
-    /// Dropped before `subscriber`. The subscriber's own handles have to be the last ones, so that
-    /// iceoryx2 removes its files in its own order.
+    /// Dropped before `subscriber`, because the subscriber's own handles must be the last ones, so
+    /// that iceoryx2 removes its files in its own order.
     pub(crate) ends: Mutex<ReceivingEnds>,
-    /// Whether messages may wait because the subscription holds as many samples as it may.
+    /// Whether there may be messages that cannot be taken because the subscription holds too many
+    /// samples.
     pub(crate) is_crowded: AtomicBool,
     pub(crate) subscriber: iceoryx2::port::subscriber::Subscriber<Ipc, [u8], ()>,
     pub(crate) service: Service,
@@ -27,7 +28,8 @@ pub(crate) struct Port {
 }
 
 impl Port {
-    /// Calls `on_room` if messages may wait, since a sample was returned.
+    /// Calls `on_room` if there may be messages that can be taken now, since a sample has been
+    /// returned.
     pub(crate) fn make_room(&self) {
         if self.is_crowded.load(Ordering::Relaxed)
             && self.is_crowded.swap(false, Ordering::AcqRel)

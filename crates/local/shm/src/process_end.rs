@@ -2,7 +2,7 @@
 //! at a doorbell would wait forever for a ring from a dead process.
 //!
 //! One thread of this process sleeps until a watched process ends. The thread starts with the first
-//! watch and ends with the last one.
+//! watch and ends with the last watch.
 
 use std::fmt;
 use std::io;
@@ -17,11 +17,11 @@ use rustix::io::Errno;
 
 use crate::peer::Peer;
 
-/// How often to check a process that the system cannot wait for.
+/// The interval between checks of a process whose end the system cannot report.
 const LOOK_INTERVAL: Duration = Duration::from_millis(100);
 
-/// A watch on a process: a function is called when the process has ended, unless this is dropped
-/// before.
+/// A watch on a process: a function is called when the process has ended, unless the watch has been
+/// dropped before.
 #[must_use = "the watch ends when this is dropped"]
 pub struct EndWatch(u64);
 
@@ -31,7 +31,7 @@ struct Watches {
     /// The number of the next watch.
     next: u64,
     watched: Vec<Watched>,
-    /// Wakes the thread that watches; `None` if it does not run.
+    /// Wakes the thread that watches; `None` if the thread is not running.
     alarm: Option<Arc<OwnedFd>>,
 }
 
@@ -43,7 +43,7 @@ struct Watched {
 
 impl EndWatch {
     /// Makes a watch that calls `on_end` once when the process has ended, or soon if it has already
-    /// ended. The call is made on a separate thread; if it is running when the watch is dropped, it
+    /// ended. The call is made on a separate thread. If it is running when the watch is dropped, it
     /// continues.
     pub fn new(peer: &Arc<Peer>, on_end: Notify) -> Self {
         let mut watches = WATCHES.lock();
@@ -67,7 +67,7 @@ impl Drop for EndWatch {
             watches.rouse();
         }
         drop(watches);
-        drop(ended); // after the lock is released
+        drop(ended); // after the lock has been released
     }
 }
 
@@ -81,7 +81,7 @@ impl Watches {
     /// Makes the thread read the watches again.
     fn rouse(&self) {
         if let Some(alarm) = &self.alarm {
-            // The write fails only if the thread's wake-up is already pending.
+            // The write fails only if a wake-up of the thread is already pending.
             let _ = rustix::io::write(alarm, &1_u64.to_ne_bytes());
         }
     }
@@ -138,7 +138,7 @@ fn watch(alarm: &OwnedFd) {
     }
 }
 
-/// Sleeps until one of the processes ends, or until the alarm.
+/// Sleeps until a process ends, or until the alarm is written.
 fn wait(alarm: &OwnedFd, peers: &[Arc<Peer>]) {
     let pidfds = peers.iter().map(|peer| peer.process().pidfd());
     let mut waited_for = vec![PollFd::new(alarm, PollFlags::IN)];
@@ -147,10 +147,10 @@ fn wait(alarm: &OwnedFd, peers: &[Arc<Peer>]) {
     let interval = Timespec { tv_sec: 0, tv_nsec: i64::from(LOOK_INTERVAL.subsec_nanos()) };
     match poll(&mut waited_for, (!has_all).then_some(&interval)) {
         Ok(_) | Err(Errno::INTR) => {}
-        // The system lacks memory. Checking later is better than not at all.
+        // The system lacks memory. Checking after some time is better than not checking at all.
         Err(_) => std::thread::sleep(LOOK_INTERVAL),
     }
-    // This resets the alarm; later changes of the watches write to it again.
+    // This resets the alarm. Later changes of the watches write to it again.
     let _ = rustix::io::read(alarm, &mut [0; 8]);
 }
 
@@ -172,7 +172,7 @@ mod tests {
         let watch = EndWatch::new(&peer, Arc::new(move || told.send(()).unwrap()));
         let before = Arc::strong_count(&peer);
         drop(watch);
-        // The thread drops a process that it no longer has to watch.
+        // The thread drops a process once it no longer has to watch it.
         feros_test_support::eventually(|| match Arc::strong_count(&peer) {
             1 => Ok(()),
             other => Err(format!("{other} of {before}")),

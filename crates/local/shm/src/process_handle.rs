@@ -1,8 +1,8 @@
 //! A handle of a process that refers only to that process, even if the process's id is reused.
 //!
-//! The handle is a pidfd. Where the system refuses pidfds (valgrind, a filter of system calls,
-//! Linux before 5.3), the handle is the open folder `/proc/<pid>`, which keeps referring to a
-//! process that has ended.
+//! The handle is a pidfd. If the system refuses pidfds (under valgrind, because of a filter of
+//! system calls, or on Linux before 5.3), the handle is the open folder `/proc/<pid>`, which
+//! continues to refer to the same process after it has ended.
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::OwnedFd;
@@ -10,8 +10,8 @@ use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
-/// Enough for the beginning of `/proc/<pid>/stat` up to the state: the id and the name, which the
-/// kernel bounds to 64 bytes.
+/// Enough for the beginning of `/proc/<pid>/stat` up to the state. Before the state, there are only
+/// the id and the name, which the kernel limits to 64 bytes.
 const STAT_BYTES: usize = 128;
 
 #[derive(Debug)]
@@ -22,13 +22,13 @@ pub(crate) enum ProcessHandle {
 }
 
 impl ProcessHandle {
-    /// Opens a handle of the process; the error is `Errno::SRCH` if there is no such process.
+    /// Opens a handle to the process. The error is `Errno::SRCH` if there is no such process.
     pub(crate) fn open(pid: u32) -> Result<Self, Errno> {
         let id = i32::try_from(pid).ok().and_then(Pid::from_raw).ok_or(Errno::SRCH)?;
         match pidfd_open(id, PidfdFlags::empty()) {
             Ok(handle) => Ok(Self::Pidfd(handle)),
-            // If the number is the id of a thread only, the kernel reports that it is invalid or,
-            // in newer versions, that it was not found.
+            // If the number is only the id of a thread, the kernel reports that the number is
+            // invalid or, in newer versions, that it was not found.
             Err(Errno::SRCH | Errno::INVAL | Errno::NOENT) => Err(Errno::SRCH),
             Err(Errno::NOSYS | Errno::PERM) => Self::open_folder(pid),
             Err(errno) => Err(errno),
@@ -52,8 +52,8 @@ impl ProcessHandle {
         }
     }
 
-    /// Whether the process still runs. Never waits. If the check itself fails, the process counts
-    /// as running, because mistaking a living process for a dead one would do harm.
+    /// Whether the process is still running. Never waits. If the check itself fails, the process
+    /// counts as running, because mistaking a living process for a dead one would do harm.
     pub(crate) fn is_alive(&self) -> bool {
         match self {
             Self::Pidfd(handle) => {
@@ -68,13 +68,13 @@ impl ProcessHandle {
     }
 }
 
-/// The letter of the process's state.
+/// Reads the letter that stands for the process's state.
 fn state_in(folder: &OwnedFd) -> Result<u8, Errno> {
     let flags = OFlags::RDONLY | OFlags::CLOEXEC;
     let file = rustix::fs::openat(folder, "stat", flags, Mode::empty())?;
     let mut text = [0; STAT_BYTES];
     let length = rustix::io::read(&file, &mut text)?;
-    // The name may contain parentheses and spaces, so the last parenthesis ends it.
+    // The name may contain parentheses and spaces, so it ends at the last parenthesis.
     let name_end = text[..length].iter().rposition(|byte| *byte == b')').ok_or(Errno::IO)?;
     text[..length].get(name_end + 2).copied().ok_or(Errno::IO)
 }

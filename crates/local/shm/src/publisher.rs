@@ -1,4 +1,4 @@
-//! A publisher's shared memory: lending memory for messages and sending them to connected
+//! A publisher's shared memory. It lends memory for messages, and sends the messages to connected
 //! subscriptions.
 
 use feros_engine::FailureCounter;
@@ -18,8 +18,8 @@ use crate::populate::free_bytes;
 use crate::service::{self, HEADER_VERSION, MAX_MESSAGE_BYTES, SampleHeader, Service, WireHeader};
 use crate::storage::{self, Mapping};
 
-/// The limit on pools: enough for sizes from 4 KiB to more than [`MAX_MESSAGE_BYTES`], each four
-/// times the previous one.
+/// The limit on pools: enough for sizes from 4 KiB to more than [`MAX_MESSAGE_BYTES`], each pool
+/// four times as large as the previous one.
 const MAX_POOLS: usize = 12;
 
 /// The settings for making a [`HostPublisher`].
@@ -32,27 +32,29 @@ pub struct HostPublisherSettings {
     pub type_hash: Option<[u8; 32]>,
     /// The name of the message type, for logs.
     pub type_name: String,
-    /// The longest queue that a subscription may have here (KEEP_LAST depth). Each slot of a queue
-    /// costs address space and a few bytes, but no memory for a message until it is used.
+    /// The longest queue that a subscription may have at this publisher (KEEP_LAST depth). Each
+    /// slot of a queue costs address space and a few bytes; it takes memory for a message only when
+    /// it is used.
     ///
     /// This limit and the limits below are at least 1.
     pub largest_depth: usize,
     /// The limit on connected subscriptions.
     pub max_subscriptions: usize,
-    /// The limit on samples of this publisher that each subscription holds at once (views).
+    /// The limit on samples of this publisher that each subscription may hold at the same time
+    /// (views).
     pub max_views: usize,
-    /// The limit on messages that are lent and not yet sent.
+    /// The limit on messages that have been lent and not yet sent.
     pub max_loans: usize,
-    /// The message size for which the pool is made at first; a larger message makes it grow.
+    /// The message size for which the pool is first made. A larger message makes the pool grow.
     pub expected_message_bytes: usize,
-    /// The memory that the pool may take. `None`: only the numbers of queued, held and lent
-    /// messages limit it.
+    /// The memory that the pool may take. With `None`, the pool is limited only by the numbers of
+    /// queued, held and lent messages.
     pub pool_limit_bytes: Option<u64>,
 }
 
 impl HostPublisherSettings {
-    /// The limits of a pool, with one loan more than the user may have, for a message that is moved
-    /// to a larger pool. With these limits, a pool never runs out of chunks.
+    /// The limits of a pool. They allow one more loan than the user may have, for a message that is
+    /// moved to a larger pool. With these limits, a pool never runs out of chunks.
     fn limits(&self) -> PoolLimits {
         let max_loans = self.max_loans + 1;
         let max_messages =
@@ -61,7 +63,7 @@ impl HostPublisherSettings {
     }
 
     /// Makes settings with the defaults: depth 16, 16 subscriptions with 8 views each, 4 loans,
-    /// messages of 1 KiB at first, no limit.
+    /// messages of 1 KiB at first, and no memory limit.
     #[must_use]
     pub fn new(id: u64) -> Self {
         Self {
@@ -78,14 +80,14 @@ impl HostPublisherSettings {
     }
 }
 
-/// The use of a publisher's pool.
+/// How a publisher's pool is used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PoolUse {
-    /// The number of messages that the pool can hold at once: every queue full, every view held,
-    /// every loan out.
+    /// The number of messages that the pool can hold at the same time, if all queues are full, all
+    /// views are held, and all loans are lent.
     pub max_messages: usize,
-    /// The largest number of messages that were in use at once (lent, queued, or held by
-    /// subscriptions).
+    /// The largest number of messages that have been in use at the same time (lent, queued, or held
+    /// by subscriptions).
     pub peak_messages: usize,
     /// The number of messages that are lent now.
     pub lent: usize,
@@ -95,21 +97,21 @@ pub struct PoolUse {
     pub message_bytes: usize,
     /// The memory that the pool has taken from `/dev/shm`, which it keeps for later messages.
     pub used_bytes: u64,
-    /// The memory that the pool may take, if limited.
+    /// The memory that the pool may take, if it is limited.
     pub limit_bytes: Option<u64>,
-    /// How many times the pool was replaced by one for larger messages.
+    /// How many times the pool has been replaced by a pool for larger messages.
     pub growths: u64,
 }
 
-/// One publisher's shared memory. Any number of threads may lend memory and send messages; they
-/// never wait for a reader.
+/// One publisher's shared memory. Any number of threads may lend memory and send messages. They
+/// never wait for readers.
 ///
-/// iceoryx2 offers memory that grows automatically, but then keeps records for 255 segments: 2 KB
-/// of heap per message that the pool may hold (800 KB with the default limits) and 255 bytes more
-/// in each connection. Here, the pool is one fixed segment of sparse memory. A message that is too
-/// large for it makes another pool, at least four times as large, with its own port of the same
-/// service. The smaller pools stay for readers that still have messages there; together they take
-/// at most a third of the largest pool.
+/// iceoryx2 offers memory that grows automatically, but then keeps records for 255 segments, which
+/// cost 2 KB of heap per message that the pool may hold (800 KB with the default limits) and 255
+/// additional bytes in each connection. Here, the pool is one fixed segment of sparse memory
+/// instead. A message that is too large for it makes another pool, at least four times as large,
+/// with its own port of the same service. The smaller pools stay for readers that still have
+/// messages there; together they take at most a third of the size of the largest pool.
 #[repr(C)] // a message needs only the pools
 pub struct HostPublisher {
     /// Shared with the loans, which may outlive the publisher.
@@ -117,25 +119,25 @@ pub struct HostPublisher {
     service: Service,
     settings: HostPublisherSettings,
     failed_connections: Arc<AtomicU64>,
-    /// Dropped last, so that its files are removed after the files of the ports.
+    /// Dropped last, so that the node's files are removed after the files of the ports.
     node: Arc<HostNode>,
 }
 
 /// The pools that a publisher has had, and the loans from them.
 #[repr(C)] // the fields that each message needs lie together
 struct Pools {
-    /// The number of growths so far. A loan stores it to identify its pool.
+    /// The number of times that the pool has grown. A loan stores this number to identify its pool.
     generation: u64,
     lent: usize,
     max_loans: usize,
     limit_bytes: Option<u64>,
-    /// The number of the last message sent.
+    /// The number of the last message that was sent.
     sequence: u64,
     type_hash: u64,
-    /// The pool that lends memory; `None` after the publisher was dropped.
+    /// The pool that lends memory; `None` after the publisher has been dropped.
     present: Option<Pool>,
-    /// The smaller pools, from which messages are no longer sent. They stay for readers that still
-    /// have messages there.
+    /// The smaller pools, from which messages are not sent any longer. They are kept for readers
+    /// that still have messages there.
     retired: Vec<Pool>,
     retired_bytes: u64,
     /// The memory of loans that have outlived the publisher.
@@ -159,7 +161,8 @@ impl Pools {
 }
 
 impl HostPublisher {
-    /// Makes the shared memory of a publisher. Subscriptions can connect as soon as this returns.
+    /// Makes the shared memory of a publisher. Subscriptions can connect as soon as this function
+    /// has returned.
     ///
     /// # Errors
     /// [`CreateError`].
@@ -230,11 +233,11 @@ impl HostPublisher {
     }
 
     /// Lends memory for a message of `size_bytes`, including its encapsulation header. The memory
-    /// is initialised, to zeros or to an earlier message. Byte 4, from which CDR counts alignment,
-    /// is aligned to 8.
+    /// is initialised; it contains zeros or an earlier message. Byte 4, from which CDR counts
+    /// alignment, is aligned to 8.
     ///
-    /// This waits for no reader, and for no other process unless the pool must grow. It allocates
-    /// nothing for a size that was lent before.
+    /// This never waits for readers, nor for other processes unless the pool must grow. It
+    /// allocates nothing if the size has been lent before.
     ///
     /// # Errors
     /// [`LoanError`] names the exhausted resource.
@@ -259,7 +262,7 @@ impl HostPublisher {
         })
     }
 
-    /// Replaces the pool with one for larger messages.
+    /// Replaces the pool with a pool for larger messages.
     #[cold]
     fn grow(&self, pools: &mut Pools, size_bytes: usize) -> Result<(), LoanError> {
         if size_bytes > MAX_MESSAGE_BYTES {
@@ -275,8 +278,8 @@ impl HostPublisher {
         let free = free_bytes().map_err(|cause| LoanError::Refused { cause: cause.to_string() })?;
         check_space(size_bytes as u64, free).map_err(refused)?;
         check_open_files().map_err(refused)?;
-        // Publishing must not wait for another process, so this fails if the lock is taken; the
-        // publisher's next message tries again.
+        // Publishing must not wait for another process, so growing fails if the lock is taken. The
+        // publisher's next message then tries again.
         let lock = self.node.exclusive_now().map_err(refused)?;
         let wanted = size_bytes.max(pools.message_bytes().saturating_mul(4).min(MAX_MESSAGE_BYTES));
         let (limits, failed) = (self.settings.limits(), &self.failed_connections);
@@ -291,8 +294,8 @@ impl HostPublisher {
         Ok(())
     }
 
-    /// Gives a message to all connected subscriptions (see [`refresh`](Self::refresh)) and returns
-    /// their number. In a full queue, the message replaces the oldest one.
+    /// Sends a message to all connected subscriptions (see [`refresh`](Self::refresh)) and returns
+    /// their number. In a full queue, the message replaces the oldest message.
     ///
     /// Never blocks, and allocates nothing unless a subscription has left.
     ///
@@ -302,7 +305,7 @@ impl HostPublisher {
         if !Arc::ptr_eq(&loan.pools, &self.pools) {
             return Err(SendError::Foreign);
         }
-        // On an error, the lock is released first. Then the loan is dropped, which takes the lock.
+        // On an error, the lock is released first, because dropping the loan takes the lock.
         let mut guard = self.pools.lock();
         let pools = &mut *guard;
         if loan.generation != pools.generation {
@@ -330,8 +333,8 @@ impl HostPublisher {
     }
 
     /// Connects to new subscriptions, and takes back the chunks of subscriptions that have left.
-    /// Call this when a subscription has opened its [`Link`](crate::Link), before its first
-    /// message, so that the message does not pay the cost (a mapping and some allocations).
+    /// Call this after a subscription has opened its [`Link`](crate::Link) and before its first
+    /// message, so that the cost (a mapping and some allocations) does not delay the message.
     pub fn refresh(&self) {
         let mut pools = self.pools.lock();
         let Pools { retired, present, .. } = &mut *pools;
@@ -351,22 +354,22 @@ impl HostPublisher {
         }
     }
 
-    /// The number of registered subscriptions, including those of killed processes that have not
-    /// been cleaned up.
+    /// The number of registered subscriptions. This includes subscriptions of killed processes
+    /// until they are cleaned up.
     #[must_use]
     pub fn subscriber_count(&self) -> usize {
         use iceoryx2::service::port_factory::PortFactory;
         self.service.dynamic_config().number_of_subscribers()
     }
 
-    /// How many times a registered subscription could not be connected; such a subscription gets no
+    /// How many times a registered subscription could not be connected. Such a subscription gets no
     /// messages through shared memory.
     #[must_use]
     pub fn failed_connections(&self) -> u64 {
         self.failed_connections.load(Ordering::Relaxed)
     }
 
-    /// The present use of the pool.
+    /// The current use of the pool.
     #[must_use]
     pub fn pool(&self) -> PoolUse {
         let pools = self.pools.lock();
@@ -405,7 +408,7 @@ fn create_service(
     service::builder(node.iceoryx(), settings.id)
         .max_publishers(MAX_POOLS)
         .max_subscribers(settings.max_subscriptions)
-        .max_nodes(settings.max_subscriptions * 2 + 2) // killed processes keep their slot until the clean-up
+        .max_nodes(settings.max_subscriptions * 2 + 2) // killed processes keep their slots until the clean-up
         .subscriber_max_buffer_size(settings.largest_depth)
         .subscriber_max_borrowed_samples(settings.max_views)
         .history_size(0) // the engine delivers history to late joiners
@@ -413,34 +416,34 @@ fn create_service(
         .create()
 }
 
-/// Moves a loan from a pool that was replaced to the present pool.
+/// Moves a loan from a pool that has been replaced to the present pool.
 #[cold]
 fn move_to_present(loan: &mut HostLoan, pools: &mut Pools) -> Result<(), LoanError> {
     let chunk = pools.lend(loan.size_bytes)?;
     let Some(pool) = &pools.present else { unreachable!("it has just lent a chunk") };
     let start = pool.message(chunk);
-    // SAFETY: the new chunk was lent just now, has room for a message of this size, and differs
-    // from the loan's chunk, which belongs to another pool.
+    // SAFETY: the new chunk has been lent for this copy, has room for a message of this size, and
+    // differs from the loan's chunk, which belongs to another pool.
     unsafe { start.copy_from_nonoverlapping(loan.start, loan.size_bytes) };
     // The old chunk stays unused in its pool, which no longer lends chunks.
     (loan.start, loan.chunk, loan.generation) = (start, Some(chunk), pools.generation);
     Ok(())
 }
 
-/// Memory that a [`HostPublisher`] has lent for one message. Dropping it without sending it returns
-/// the memory.
+/// Memory that a [`HostPublisher`] has lent for one message. Dropping the loan without sending it
+/// returns the memory.
 pub struct HostLoan {
     start: NonNull<u8>,
     size_bytes: usize,
-    /// `None` once the loan is sent.
+    /// `None` once the loan has been sent.
     chunk: Option<usize>,
     /// The generation of the loan's pool.
     generation: u64,
-    /// The pools, which keep the memory mapped even after the publisher is dropped.
+    /// The pools, which keep the memory mapped even after the publisher has been dropped.
     pools: Arc<Mutex<Pools>>,
 }
 
-// SAFETY: the memory belongs to the loan alone, and its other fields are `Send`.
+// SAFETY: only the loan owns the memory, and its other fields are `Send`.
 unsafe impl Send for HostLoan {}
 // SAFETY: a shared loan only reads its own memory.
 unsafe impl Sync for HostLoan {}
@@ -473,15 +476,15 @@ impl Deref for HostLoan {
     type Target = [u8];
 
     fn deref(&self) -> &[u8] {
-        // SAFETY: `start` points to `size_bytes` bytes whose pages are present, of a chunk that is
-        // lent to this loan alone; any bytes are initialised memory.
+        // SAFETY: `start` points to `size_bytes` bytes whose pages are present, in a chunk that is
+        // lent only to this loan; all bytes are initialised.
         unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.size_bytes) }
     }
 }
 
 impl DerefMut for HostLoan {
     fn deref_mut(&mut self) -> &mut [u8] {
-        // SAFETY: as for `deref`; no reader sees the memory before it is sent.
+        // SAFETY: see `deref`; no reader sees the memory before it is sent.
         unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.size_bytes) }
     }
 }

@@ -1,16 +1,16 @@
-//! The reasons why a match does not use a shorter transport, for users to read, and the obstacles
-//! that keep an endpoint from using shared memory.
+//! The reasons why a match does not use a more direct transport, for users to read, and the
+//! obstacles that prevent an endpoint from using shared memory.
 
 use std::fmt;
 
 use feros_trace::Transport;
 
-/// One end of a match.
+/// One side of a match.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Side {
-    /// The end that sends.
+    /// The side that sends.
     Publisher,
-    /// The end that receives.
+    /// The side that receives.
     Subscription,
 }
 
@@ -24,12 +24,12 @@ impl fmt::Display for Side {
 }
 
 /// The reason why an endpoint cannot use shared memory. The endpoint's
-/// [`Announcement`](crate::Announcement) contains it as a short code, so that the other side can
-/// show it to its user.
+/// [`Announcement`](crate::Announcement) contains the obstacle as a short code, so that the other
+/// side can show it to users.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Obstacle {
-    /// The system refuses anonymous shared memory to the process.
+    /// The system refuses the process anonymous shared memory.
     NoMemory,
     /// `/proc` is missing or hidden, so that processes cannot find each other's memory.
     NoProc,
@@ -39,7 +39,7 @@ pub enum Obstacle {
     Full,
     /// Access to the shared memory is denied.
     Denied,
-    /// A table of the process's shared memory is full.
+    /// One of the tables in the process's shared memory is full.
     TableFull,
     /// The process was forked from a process that already had shared memory.
     Forked,
@@ -47,9 +47,9 @@ pub enum Obstacle {
     LongHistory,
     /// The process cannot map the other side's shared memory.
     NotMapped,
-    /// The process has reached its limit of open files.
+    /// The process has reached its limit on open files.
     OpenFilesLimit,
-    /// The process may not make files as large as needed.
+    /// The process is not permitted to make files of the needed size.
     FileSizeLimit,
     /// Shared memory is turned off.
     Off,
@@ -111,23 +111,23 @@ impl fmt::Display for Obstacle {
     }
 }
 
-/// The reason why a match does not use the shortest transport, for the user to read.
+/// The reason why a match does not use the most direct transport, for users to read.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Reason {
-    /// One side announces no transports: it is not a Feros endpoint.
+    /// One side announces no transports, so it is not a Feros endpoint.
     StockPeer {
-        /// That side.
+        /// The side that announces no transports.
         side: Side,
     },
     /// One side's announcement cannot be read.
     UnreadableAnnouncement {
-        /// That side.
+        /// The side whose announcement cannot be read.
         side: Side,
     },
-    /// The sides run on two hosts.
+    /// The sides are on different hosts.
     OtherHost,
-    /// The sides belong to two users, who cannot access each other's memory.
+    /// The sides belong to different users, who cannot access each other's memory.
     OtherUser {
         /// The user of the publisher's process.
         publisher_uid: u32,
@@ -147,42 +147,44 @@ pub enum Reason {
         /// The subscription's format.
         subscription: u32,
     },
-    /// One side does not allow the shorter transport.
+    /// One side does not allow the more direct transport.
     NotAllowed {
-        /// The transport.
+        /// The transport that is not allowed.
         transport: Transport,
-        /// The side.
+        /// The side that does not allow it.
         by: Side,
     },
     /// Shared memory cannot be used on one side.
     SharedMemoryUnavailable {
-        /// That side.
+        /// The side that cannot use shared memory.
         by: Side,
         /// The obstacle.
         why: Obstacle,
     },
-    /// The shorter transport is being set up.
+    /// The more direct transport is being set up.
     Pending,
-    /// The publisher already serves as many subscriptions through shared memory as it may.
+    /// The publisher already serves the largest number of subscriptions that it may serve through
+    /// shared memory.
     TooManySubscriptions {
-        /// That number.
+        /// The largest number of subscriptions.
         limit: usize,
     },
-    /// The subscription already receives from as many publishers through shared memory as it may.
+    /// The subscription already receives from the largest number of publishers that it may receive
+    /// from through shared memory.
     TooManyPublishers {
-        /// That number.
+        /// The largest number of publishers.
         limit: usize,
     },
-    /// The publisher's process has ended or its shared memory was removed.
+    /// The publisher's process has ended, or its shared memory has been removed.
     PublisherGone,
-    /// The subscription's process has ended or its entry was removed.
+    /// The subscription's process has ended, or its entry has been removed.
     SubscriptionGone,
-    /// No executor spins the subscription's node with a doorbell that other processes can ring.
+    /// No executor with a doorbell that other processes can ring spins the subscription's node.
     NoDoorbell,
-    /// No transport is possible: `shorter` prevents the shortest one, and the network is not
-    /// allowed.
+    /// No transport is possible: `shorter` is the reason against the more direct transports, and
+    /// the network is not allowed.
     NoTransport {
-        /// The reason against the shorter transport.
+        /// The reason against the more direct transports.
         shorter: Box<Reason>,
         /// The side that does not allow the network.
         by: Side,
@@ -190,7 +192,7 @@ pub enum Reason {
 }
 
 impl Reason {
-    /// The clause in terms of a service's client and server, instead of a publisher and a
+    /// The same clause, but with a service's client and server instead of a publisher and a
     /// subscription.
     pub fn of_service(&self) -> String {
         let clause = self.to_string().replace("publisher", "client");

@@ -1,5 +1,5 @@
-//! A subscription's ends of the connections to one publisher. There is one connection for each pool
-//! that the publisher has had.
+//! A subscription's ends of the connections to one publisher. Each pool that the publisher has had
+//! needs a connection of its own.
 
 use std::ptr::NonNull;
 use std::sync::Arc;
@@ -11,14 +11,15 @@ use crate::storage::Mapping;
 #[derive(Debug)]
 struct ReceivingEnd {
     rings: Rings,
-    /// The memory of the publisher's messages. The end stays, and the memory stays mapped, as long
-    /// as the subscription holds one of the messages.
+    /// The memory of the publisher's messages. As long as the subscription holds one of these
+    /// messages, the end exists and the memory stays mapped.
     memory: Arc<Mapping>,
     number: u32,
     /// The number of messages that the subscription holds.
     held: usize,
     returned: u64,
-    /// Whether the positions of the ring were impossible, so that this end takes no more messages.
+    /// Whether the positions of the ring have been impossible. If so, this end does not take any
+    /// further messages.
     is_broken: bool,
     /// Whether the subscription has already searched for the pool that replaced this end's pool.
     is_followed: bool,
@@ -29,8 +30,8 @@ impl ReceivingEnd {
         !self.is_broken && self.rings.get().has_message()
     }
 
-    /// Whether this end's pool was replaced and the subscription has not yet searched for the new
-    /// pool.
+    /// Whether this end's pool has been replaced and the subscription has not yet searched for the
+    /// new pool.
     fn has_successor(&self) -> bool {
         !self.is_followed && self.rings.get().is_replaced()
     }
@@ -40,18 +41,18 @@ impl ReceivingEnd {
 #[derive(Debug)]
 pub(crate) struct ReceivingEnds {
     ends: Vec<ReceivingEnd>,
-    /// The number of the end that was added last.
+    /// The number of the last end that was added.
     last_number: u32,
     held: usize,
     max_held: usize,
 }
 
-/// A message that was taken, with the location that the publisher claims.
+/// A message that was taken, with the position that the publisher claims.
 #[derive(Debug)]
 pub(crate) struct Taken {
-    /// The number of the end through which the message came, from 1.
+    /// The number of the end through which the message came, counted from 1.
     pub(crate) end: u32,
-    /// The offset of the message from the beginning of the publisher's memory.
+    /// The offset of the message from the start of the publisher's memory.
     pub(crate) place: u64,
     /// The publisher's memory.
     pub(crate) start: NonNull<u8>,
@@ -62,7 +63,7 @@ pub(crate) struct Taken {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum NotTaken {
     Empty,
-    /// The subscription holds as many messages as it may.
+    /// The subscription holds the largest number of messages that it may hold.
     Crowded,
     /// The positions of a queue are impossible; the queue is not read again.
     Nonsense,
@@ -80,8 +81,8 @@ impl ReceivingEnds {
         }
     }
 
-    /// Adds ends that iceoryx2 has made; returns how many of them have no memory. Ends that
-    /// iceoryx2 has ended stay until their messages are taken and returned.
+    /// Adds ends that iceoryx2 has made. Returns how many of these have no memory. Ends that
+    /// iceoryx2 has ended stay until their messages have been taken and returned.
     pub(crate) fn update(&mut self, new: Vec<NewReceiver>) -> usize {
         self.ends.retain(|end| end.held > 0 || end.has_message() || !end.rings.have_ended());
         let mut without_memory = 0;
@@ -104,13 +105,13 @@ impl ReceivingEnds {
         without_memory
     }
 
-    /// Whether a message may wait, in one of these ends or in a pool that has not been searched for
-    /// yet.
+    /// Whether there may be a message to take, in one of these ends or in a pool that has not been
+    /// searched for yet.
     pub(crate) fn have_message(&self) -> bool {
         self.ends.iter().any(|end| end.has_message() || end.has_successor())
     }
 
-    /// Takes the oldest message of the oldest pool that has one.
+    /// Takes the oldest message of the oldest pool that has a message.
     pub(crate) fn take(&mut self) -> Result<Taken, NotTaken> {
         if self.held >= self.max_held {
             return Err(if self.have_message() { NotTaken::Crowded } else { NotTaken::Empty });

@@ -1,5 +1,5 @@
 //! The rings (queues with fixed slots) through which a publisher sends messages to one subscription
-//! and gets their memory back.
+//! and gets back their memory.
 //!
 //! ```text
 //!                 sent: at most `depth`; the oldest makes room
@@ -9,30 +9,31 @@
 //! ```
 //!
 //! Each ring has one side that writes and one side that reads. Only the position `read` of the
-//! first ring is moved by both sides: by the subscription when it takes the oldest message, and by
-//! the publisher when it pushes that message out of a full ring. The side that moves `read` past a
-//! message owns that message. A slot is overwritten only after `read` has passed it.
+//! first ring is moved by both sides: the subscription moves it when it takes the oldest message,
+//! and the publisher moves it when it pushes that message out of a full ring. The side that moves
+//! `read` past a message owns that message. A slot is overwritten only after `read` has passed it.
 //!
 //! The rings lie in shared memory, where other processes can write. So each side keeps its own
-//! position in its own memory, accepts the other side's position only if it is possible, and
-//! returns each message (a number) unchecked: the caller has to check it.
+//! position in its own memory, and accepts the other side's position only if it is possible.
+//! Messages are numbers, which are returned unchecked; the caller must check them.
 
 use feros_sync::{AtomicU64, Ordering};
 
 /// How many times a subscription tries again while a publisher pushes messages out of the full
-/// ring. If the publisher interferes more often than this, its positions count as impossible.
+/// ring. If the publisher interferes more often, its positions count as impossible.
 #[cfg(not(loom))]
 const MOST_LOOKS: usize = 1000;
 #[cfg(loom)]
 const MOST_LOOKS: usize = 4;
 
-/// The positions of both rings; each counts up from zero. All words are zero before the first use.
+/// The positions of both rings. Each position counts up from zero. All words are zero before the
+/// first use.
 #[repr(C, align(64))]
 #[derive(Debug)]
 pub(crate) struct Positions {
     /// The number of messages that the publisher has sent.
     written: AtomicU64,
-    /// The number of messages that were taken or pushed out.
+    /// The number of messages that have been taken or pushed out.
     read: AtomicU64,
     /// The number of messages that the subscription has returned.
     returned: AtomicU64,
@@ -49,21 +50,20 @@ impl Positions {
         Self { written, read, returned, is_replaced, is_left }
     }
 
-    /// Records that the subscription has left. The process that removes the subscription calls
-    /// this.
+    /// Records that the subscription has left. Called by the process that removes the subscription.
     pub(crate) fn leave(&self) {
         self.is_left.store(1, Ordering::Release);
     }
 }
 
-/// The positions are impossible, so something else has written them.
+/// The error for impossible positions, which another process must have written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Nonsense;
 
 /// The number of slots of both rings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Size {
-    /// The limit on messages that wait.
+    /// The limit on messages that have been sent and not taken.
     depth: usize,
     sent: usize,
     returned: usize,
@@ -73,7 +73,7 @@ impl Size {
     /// The size for at most `depth` waiting messages and `views` messages that the subscription
     /// holds.
     pub(crate) fn new(depth: usize, views: usize) -> Self {
-        // One more message can come back, if it is taken and returned between the publisher's last
+        // One more message may be returned if it is taken and returned between the publisher's last
         // [`Ring::reclaim`] and its next message.
         let returned = depth.saturating_add(views).saturating_add(1);
         Self { depth, sent: depth.next_power_of_two(), returned: returned.next_power_of_two() }
@@ -95,7 +95,7 @@ pub(crate) struct Ring<'a> {
 }
 
 impl<'a> Ring<'a> {
-    /// Returns `None` if there are not enough slots.
+    /// Makes rings from their memory. Returns `None` if there are not enough slots.
     pub(crate) fn new(
         positions: &'a Positions,
         places: &'a [AtomicU64],
@@ -110,14 +110,14 @@ impl<'a> Ring<'a> {
         })
     }
 
-    /// Whether a message may wait.
+    /// Whether there may be a message to take.
     pub(crate) fn has_message(&self) -> bool {
         let Positions { written, read, .. } = self.positions;
         written.load(Ordering::Acquire) != read.load(Ordering::Relaxed)
     }
 
-    /// Records that later messages come through other rings, which must already exist. Publisher
-    /// only.
+    /// Records that later messages are sent through other rings, which must already exist. Only for
+    /// the publisher.
     pub(crate) fn replace(&self) {
         self.positions.is_replaced.store(1, Ordering::Release);
     }
@@ -133,7 +133,7 @@ impl<'a> Ring<'a> {
     }
 
     /// Sends a message; `written` is the publisher's own position. Returns the message that was
-    /// pushed out of a full ring, if any. Publisher only.
+    /// pushed out of a full ring, if any. Only for the publisher.
     pub(crate) fn push(&self, written: &mut u64, message: u64) -> Result<Option<u64>, Nonsense> {
         let read = self.positions.read.load(Ordering::Acquire);
         let waiting = written.wrapping_sub(read);
@@ -147,20 +147,20 @@ impl<'a> Ring<'a> {
         Ok(pushed_out)
     }
 
-    /// Pushes the oldest message out and returns it, or `None` if the subscription has taken it
-    /// meanwhile.
+    /// Pushes out the oldest message and returns it, or returns `None` if the subscription has
+    /// taken the message in the meantime.
     fn push_out(&self, read: u64) -> Option<u64> {
         let oldest = place(self.sent, read).load(Ordering::Relaxed);
         self.pass(read).then_some(oldest)
     }
 
-    /// Moves `read` on by one. Returns false if the other side has moved it before.
+    /// Moves `read` forward by one. Returns false if the other side has already moved it.
     fn pass(&self, read: u64) -> bool {
         let (next, position) = (read.wrapping_add(1), &self.positions.read);
         position.compare_exchange(read, next, Ordering::AcqRel, Ordering::Acquire).is_ok()
     }
 
-    /// Takes the oldest message. Subscription only.
+    /// Takes the oldest message. Only for the subscription.
     pub(crate) fn take(&self) -> Result<Option<u64>, Nonsense> {
         for _ in 0..MOST_LOOKS {
             let read = self.positions.read.load(Ordering::Acquire);
@@ -168,8 +168,8 @@ impl<'a> Ring<'a> {
             if waiting == 0 {
                 return Ok(None);
             }
-            // If more messages seem to wait than fit, the publisher has pushed a message out
-            // between the two reads; try again.
+            // More messages seem to wait than fit, so the publisher has pushed out a message
+            // between the two reads. Try again.
             if waiting <= self.depth {
                 let oldest = place(self.sent, read).load(Ordering::Relaxed);
                 if self.pass(read) {
@@ -180,8 +180,8 @@ impl<'a> Ring<'a> {
         Err(Nonsense)
     }
 
-    /// Returns a message that was taken; `returned` is the subscription's own position.
-    /// Subscription only.
+    /// Returns a message that was taken to the publisher; `returned` is the subscription's own
+    /// position. Only for the subscription.
     pub(crate) fn give_back(&self, returned: &mut u64, message: u64) {
         place(self.returned, *returned).store(message, Ordering::Relaxed);
         *returned = returned.wrapping_add(1);
@@ -190,7 +190,7 @@ impl<'a> Ring<'a> {
 
     /// Takes back a message that the subscription has returned; `reclaimed` is the publisher's own
     /// position. Before each [`push`](Self::push), call this until it returns `None`, so that there
-    /// is always room for returned messages. Publisher only.
+    /// is always room for returned messages. Only for the publisher.
     pub(crate) fn reclaim(&self, reclaimed: &mut u64) -> Result<Option<u64>, Nonsense> {
         let waiting = self.positions.returned.load(Ordering::Acquire).wrapping_sub(*reclaimed);
         if waiting == 0 {
@@ -205,7 +205,7 @@ impl<'a> Ring<'a> {
     }
 }
 
-/// The slot of a position; the number of slots is a power of two.
+/// The slot for a position. The number of slots is a power of two.
 fn place(places: &[AtomicU64], position: u64) -> &AtomicU64 {
     &places[position as usize & (places.len() - 1)]
 }

@@ -1,4 +1,4 @@
-//! A message that lies in a publisher's shared memory, held by a subscription.
+//! A message in a publisher's shared memory that a subscription holds.
 
 use std::sync::Arc;
 
@@ -8,12 +8,13 @@ use crate::port::Port;
 use crate::receiving_end::Taken;
 use crate::service::{SampleHeader, WireHeader};
 
-/// A message that was taken from the queue. Dropping this returns it to the publisher.
+/// A message that has been taken from the queue. Dropping this value returns the message to the
+/// publisher.
 pub(crate) struct Message {
     port: Arc<Port>,
     place: u64,
     end: u32,
-    /// The length of the message; 0 until it is checked.
+    /// The length of the message; 0 until it has been checked.
     cdr_bytes: u32,
 }
 
@@ -30,8 +31,8 @@ impl Drop for Message {
     }
 }
 
-/// The bytes of a message in shared memory. Dropping this gives the memory back to the publisher.
-/// Any thread may drop it, before or after the [`Link`](crate::Link) and the publisher.
+/// The bytes of a message in shared memory. Dropping this value returns the memory to the
+/// publisher. Any thread may drop it, before or after the [`Link`](crate::Link) and the publisher.
 pub struct HostBytes {
     cdr: *const u8,
     message: Message,
@@ -39,18 +40,18 @@ pub struct HostBytes {
 
 // SAFETY: the bytes are only read, and the port's state is behind a mutex.
 unsafe impl Send for HostBytes {}
-// SAFETY: as above.
+// SAFETY: see above.
 unsafe impl Sync for HostBytes {}
 
-// The bytes must be small enough for a payload to store them inline.
+// The bytes must be small enough to be stored inline in a payload.
 const _: () = assert!(feros_engine::Payload::is_inline::<HostBytes>());
 
 impl PayloadBytes for HostBytes {
     fn bytes(&self) -> &[u8] {
-        // SAFETY: `Link` checked that this many bytes lie in the publisher's memory, which stays
-        // mapped for reading while the sample is held; the publisher does not write to it before
-        // the sample is dropped. (A hostile process of the same user could write to it, but such a
-        // process can also change this process's own memory.)
+        // SAFETY: `Link` has checked that these bytes lie in the publisher's memory, which stays
+        // mapped for reading while the sample is held; the publisher does not write to them before
+        // the sample is dropped. (A hostile process of the same user could write to them, but such
+        // a process can also change this process's own memory.)
         unsafe { std::slice::from_raw_parts(self.cdr, self.message.cdr_bytes as usize) }
     }
 }
@@ -67,13 +68,14 @@ pub struct HostSample {
     bytes: HostBytes,
     header: SampleHeader,
     pub(crate) sequence: u64,
-    /// The number of the receiving end through which the sample came. It differs between the pools
-    /// of a publisher.
+    /// The number of the receiving end through which the sample came. Each pool of a publisher has
+    /// a different number.
     pub(crate) origin: u32,
 }
 
 impl HostSample {
-    /// Makes a sample of a message whose header was checked. Its bytes begin at `cdr`.
+    /// Makes the sample for a message whose header has been checked. The message's bytes begin at
+    /// `cdr`.
     pub(crate) fn new(mut message: Message, header: &WireHeader, cdr: *const u8) -> Self {
         let origin = message.end;
         message.cdr_bytes = header.cdr_bytes;

@@ -1,10 +1,10 @@
-//! The process segment: memory of a process to which publishers in other processes of the host have
-//! access, in order to wake its executors and to find its subscriptions.
+//! The process segment: memory of a process that publishers in other processes of the host can
+//! access, so that they find the process's subscriptions and can wake its executors.
 //!
-//! It is an anonymous file (memfd) that others open as `/proc/<pid>/fd/<number>`, which the kernel
-//! allows only to processes of the same user with no fewer rights. It has no name that could stay
-//! behind, and it vanishes when the last process that maps it ends. Its size is sealed, so that no
-//! access can fail later.
+//! The segment is an anonymous file (memfd). Other processes open it as `/proc/<pid>/fd/<number>`,
+//! which the kernel allows only to processes of the same user with at least the same rights. The
+//! file has no name that could be left behind, and it vanishes when the last process that maps it
+//! has ended. Its size is sealed, so that accesses cannot fail later.
 
 #[cfg(not(loom))]
 mod layout;

@@ -1,4 +1,5 @@
-//! A publisher's end of one connection, through which messages go out and their memory comes back.
+//! A publisher's end of one connection. Messages leave through it, and their memory is returned
+//! through it.
 
 use std::sync::Arc;
 
@@ -34,9 +35,9 @@ pub(crate) struct SendingEnd {
     written: u64,
     reclaimed: u64,
     held: Held,
-    /// Whether the subscription has returned impossible values. If so, this end no longer sends
-    /// messages. The first impossible value ends the connection, because its source may produce
-    /// more without end.
+    /// Whether the subscription has returned impossible values. If so, this end does not send any
+    /// further messages. The first impossible value ends the connection, because the source of that
+    /// value might produce an endless number of them.
     is_broken: bool,
 }
 
@@ -46,18 +47,18 @@ impl SendingEnd {
         Self { rings, written: 0, reclaimed: 0, held: Held::default(), is_broken: false }
     }
 
-    /// Whether the subscription has left, as far as iceoryx2 knows.
+    /// Whether iceoryx2 knows that the subscription has left.
     pub(crate) fn has_ended(&self) -> bool {
         self.rings.have_ended()
     }
 
-    /// Whether the subscription has recorded that it left. iceoryx2 learns this only when it
+    /// Whether the subscription has recorded that it left. iceoryx2 notices this only when it
     /// updates its connections.
     pub(crate) fn is_left(&self) -> bool {
         self.rings.get().is_left()
     }
 
-    /// Tells the subscription that later messages come from another pool.
+    /// Tells the subscription that later messages are sent from another pool.
     pub(crate) fn replace(&self) {
         self.rings.get().replace();
     }
@@ -73,8 +74,8 @@ impl SendingEnd {
         }
     }
 
-    /// Sends a chunk. In a full queue, it replaces the oldest chunk. Returns whether the chunk was
-    /// sent.
+    /// Sends a chunk. If the queue is full, the chunk replaces the oldest chunk. Returns whether
+    /// the chunk was sent.
     pub(crate) fn send(&mut self, chunk: usize, stride: Stride, chunks: &mut Chunks) -> bool {
         self.reclaim(stride, chunks);
         if self.is_broken {

@@ -1,5 +1,5 @@
-//! The iceoryx2 service of a publisher (each publisher has its own): the service's name and limits,
-//! and the header before each message.
+//! The iceoryx2 service of a publisher (each publisher has a service of its own): the name and
+//! limits of the service, and the header before each message.
 
 use iceoryx2::prelude::{Node, ServiceName};
 use iceoryx2::service::builder::publish_subscribe::Builder;
@@ -12,32 +12,35 @@ pub(crate) type Service = PortFactory<Ipc, [u8], ()>;
 /// The version of [`WireHeader`] and of the payload that follows it.
 pub(crate) const HEADER_VERSION: u32 = 2;
 
-/// The padding between [`WireHeader`], which is aligned to 8, and the message. The message begins
-/// with the 4-byte encapsulation header; with the padding, the bytes after that header, from which
-/// CDR counts alignment, are aligned to 8.
+/// The padding between [`WireHeader`], which is aligned to 8 bytes, and the message. The message
+/// begins with the encapsulation header of 4 bytes. With this padding, the bytes after the
+/// encapsulation header are aligned to 8 bytes. CDR counts its alignment from there.
 const LEADING_BYTES: usize = 4;
 
-/// The size of the header and padding before each message. Together with the encapsulation header,
-/// they fill one cache line.
+/// The size of the header and the padding before each message. Together with the encapsulation
+/// header, they fill one cache line.
 pub(crate) const HEAD_BYTES: usize = size_of::<WireHeader>() + LEADING_BYTES;
 
-/// The limit on the size of a message in shared memory: lengths in CDR have 32 bits.
+/// The limit on the size of a message in shared memory. Lengths in CDR have 32 bits.
 pub(crate) const MAX_MESSAGE_BYTES: usize = u32::MAX as usize;
 
-/// A message's header, as given by its publisher.
+/// The header of a message, as the publisher gives it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct SampleHeader {
-    /// The publisher's strictly increasing time stamp, in nanoseconds since the epoch.
+    /// The publisher's time stamp, in nanoseconds since the epoch. The stamps of a publisher
+    /// increase strictly.
     pub stamp: i64,
-    /// The message's publication number, from 1, whatever transports it took.
+    /// The publication number of the message, counted from 1, no matter which transports the
+    /// message took.
     pub publication_number: u64,
-    /// The end of the message's lifespan, in nanoseconds since the epoch; 0 for no end.
+    /// The end of the message's lifespan, in nanoseconds since the epoch. 0 means that the lifespan
+    /// does not end.
     pub expires_nanos: u64,
-    /// Reserved for the publisher and its readers; 0 at present.
+    /// Reserved for the publisher and its readers. At present, this is 0.
     pub flags: u32,
 }
 
-/// The header of each message in shared memory. Readers check every field that they use.
+/// The header of each message in shared memory. Readers check each field before they use it.
 #[derive(Debug, Clone, Copy, Default)]
 #[repr(C)]
 pub(crate) struct WireHeader {
@@ -45,11 +48,11 @@ pub(crate) struct WireHeader {
     pub(crate) flags: u32,
     /// The first eight bytes of the type's hash; 0 if the publisher has no hash.
     pub(crate) type_hash: u64,
-    /// The number of the message among those sent through shared memory, from 1. If a number is
-    /// missing, that message was dropped from a full queue.
+    /// The number of this message among the messages sent through shared memory, counted from 1. If
+    /// a number is missing, its message was dropped from a full queue.
     pub(crate) sequence: u64,
     pub(crate) cdr_bytes: u32,
-    /// The room for a message in this chunk.
+    /// The room for the message in this chunk.
     pub(crate) room_bytes: u32,
     pub(crate) stamp: i64,
     pub(crate) publication_number: u64,

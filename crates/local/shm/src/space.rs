@@ -1,5 +1,6 @@
-//! One user's space in `/dev/shm`: a folder, and a prefix of the names of the user's shared memory.
-//! The user's first process that shares memory makes the space, and the last one removes it.
+//! The space of one user in `/dev/shm`: a folder, and a prefix of the names of the user's shared
+//! memory. The first process of the user that shares memory makes the space, and the last process
+//! removes it.
 
 use std::fs;
 use std::io::{self, Read};
@@ -17,33 +18,33 @@ use crate::error::UnavailableError;
 use crate::populate::SHM;
 use crate::sweep::{sweep, sweep_unfinished};
 
-/// How long iceoryx2 waits for a file that another process is making. It waits just as long for a
-/// half-made file of a killed process.
+/// How long iceoryx2 waits for a file that another process is making. If that process was killed
+/// before the file was complete, iceoryx2 waits just as long.
 const CREATION_TIMEOUT: Duration = Duration::from_millis(200);
-/// The number of slots for pools that a publisher has left and a subscription still reads from,
-/// more than a publisher ever has. Each slot is checked for each message; iceoryx2's default is
-/// 128.
+/// The number of slots for pools that a publisher no longer uses but a subscription still reads
+/// from. A publisher never has this many such pools. iceoryx2 checks each slot for each message;
+/// its default number is 128.
 const LEFT_CONNECTIONS: usize = 16;
 
 pub(crate) const PREFIX_FILE: &str = "prefix";
 
-/// iceoryx2's segment that counts nodes and outlives them.
+/// The suffix of the iceoryx2 segment that counts the nodes and exists longer than they do.
 const NODE_COUNTER_SUFFIX: &str = ".global_mgmt";
 
-/// How many times opening starts again because the last process of this user was removing the
-/// folder.
+/// How many times the opening of a space is tried again because the last process of this user was
+/// removing the folder at that moment.
 const MAX_ATTEMPTS: u32 = 100;
 
-/// A user's folder and prefix of names.
+/// The folder of a user, and the prefix of the names of the user's shared memory.
 pub(crate) struct Space {
     pub(crate) folder: PathBuf,
     pub(crate) prefix: String,
 }
 
 impl Space {
-    /// Makes the folder, or checks that only this user has access to an existing one. No other user
-    /// can replace it afterwards: in a sticky folder, which `/dev/shm` is, only the owner of an
-    /// entry may replace it.
+    /// Makes the folder, or checks that only this user has access to an existing folder. After
+    /// that, no other user can replace the folder: `/dev/shm` is a sticky folder, in which only the
+    /// owner of an entry may replace it.
     pub(crate) fn open(folder: PathBuf) -> Result<(Self, SpaceLock), UnavailableError> {
         for _ in 0..MAX_ATTEMPTS {
             if !make_or_check(&folder)? {
@@ -62,8 +63,8 @@ impl Space {
 
     /// Removes the folder and the node counter if no process uses them any longer.
     ///
-    /// If another process waits for the lock meanwhile, it sees that the folder was removed, and
-    /// makes a new folder with a new prefix.
+    /// If another process is waiting for the lock at that time, it sees that the folder was
+    /// removed, and makes a new folder with a new prefix.
     pub(crate) fn remove_if_unused(&self, _lock: &SpaceLock) {
         let is_empty = |name: &str| match fs::read_dir(self.folder.join(name)) {
             Ok(mut entries) => entries.next().is_none(),
@@ -72,7 +73,7 @@ impl Space {
         if !is_empty("nodes") {
             return;
         }
-        sweep(&self.folder, &self.prefix); // no process is left that would have to wait
+        sweep(&self.folder, &self.prefix); // no process is left that could be held up by this
         if !is_empty("services") {
             return;
         }
@@ -122,7 +123,8 @@ impl Space {
         config.global.prefix =
             FileName::new(self.prefix.as_bytes()).map_err(|cause| refused(format!("{cause:?}")))?;
         config.global.creation_timeout = CREATION_TIMEOUT;
-        // Feros decides when to clean up; otherwise every open would check every process.
+        // Feros decides when to clean up. Otherwise, iceoryx2 would check every process each time
+        // something is opened.
         config.global.service.cleanup_dead_nodes_on_open = false;
         config.global.node.cleanup_dead_nodes_on_creation = false;
         config.global.node.cleanup_dead_nodes_on_destruction = false;
@@ -131,8 +133,8 @@ impl Space {
     }
 }
 
-/// Checks whether the folder could be made or, if it exists, whether only this user has access to
-/// it. Makes no folder.
+/// Checks whether the folder could be made. If it already exists, checks whether only this user has
+/// access to it. Makes no folder.
 pub(crate) fn check_access(folder: &Path) -> Result<(), UnavailableError> {
     if folder.symlink_metadata().is_ok() {
         return make_or_check(folder).map(drop);
@@ -142,7 +144,8 @@ pub(crate) fn check_access(folder: &Path) -> Result<(), UnavailableError> {
     })
 }
 
-/// Makes or checks the folder; returns `false` if it was removed meanwhile.
+/// Makes or checks the folder. Returns `false` if another process removed the folder in the
+/// meantime.
 fn make_or_check(folder: &Path) -> Result<bool, UnavailableError> {
     let failed = |cause: io::Error| UnavailableError::Folder {
         folder: folder.to_owned(),
@@ -180,8 +183,8 @@ fn make_or_check(folder: &Path) -> Result<bool, UnavailableError> {
     Ok(true)
 }
 
-/// Returns the prefix that all processes of this user share. The first process chooses it; the file
-/// that holds it is complete before it gets its name.
+/// Returns the prefix that all processes of this user share. The first process chooses it. The file
+/// with the prefix gets its name only when its content is complete.
 fn read_or_make_prefix(folder: &Path, uid: u32) -> io::Result<String> {
     let path = folder.join(PREFIX_FILE);
     match fs::read_to_string(&path) {
@@ -209,25 +212,27 @@ fn read_or_make_prefix(folder: &Path, uid: u32) -> io::Result<String> {
     Ok(prefix)
 }
 
-/// How long to wait for other processes that make or remove shared memory. Each process takes
-/// milliseconds, but if a launch file starts dozens of processes at once on a busy host, all of
-/// them need the lock. A killed process does not hold up others.
+/// How long to wait for other processes that make or remove shared memory. Each process holds the
+/// lock for milliseconds, but if a launch file starts dozens of processes at once on a busy host,
+/// all of them need the lock. A process that was killed does not delay the others.
 pub(crate) const LOCK_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// The name of a folder that exists while a holder of the space's lock is at work. If a process
-/// takes the lock and finds this folder, an earlier holder was killed or failed.
+/// The name of a folder that exists while a holder of the space's lock works. If a process takes
+/// the lock and finds this folder, an earlier holder was killed or failed.
 const BUSY: &str = "busy";
 
-/// The lock of a space, on its folder. The lock of a process that is killed is released.
+/// The lock of a space, which is a lock on the folder of the space. If a process is killed, its
+/// lock is released.
 pub(crate) struct SpaceLock {
     folder: OwnedFd,
-    /// Whether the former holder did not finish, so that there may be unfinished files.
+    /// Whether the former holder of the lock did not finish its work. If so, there may be
+    /// unfinished files.
     pub(crate) was_interrupted: bool,
 }
 
 impl SpaceLock {
-    /// Waits for the lock, at most for `patience`. `None` if the folder is missing, or was replaced
-    /// during the wait.
+    /// Waits for the lock for at most `patience`. Returns `None` if the folder is missing or was
+    /// replaced during the wait.
     pub(crate) fn take(
         folder: &Path,
         patience: Duration,
@@ -258,29 +263,29 @@ impl SpaceLock {
 impl SpaceLock {
     fn taken(folder: OwnedFd) -> Self {
         // Every error counts as an interruption: if this folder cannot be made, no other file can
-        // be made either, and sweeping is harmless.
+        // be made either, and then it does no harm to sweep.
         let was_interrupted = rustix::fs::mkdirat(&folder, BUSY, Mode::RWXU).is_err();
         Self { folder, was_interrupted }
     }
 
-    /// Unlocks after all work is finished. If this is dropped instead, the next holder of the lock
-    /// looks for unfinished files.
+    /// Unlocks after all work has been finished. If this value is dropped instead, the next holder
+    /// of the lock looks for unfinished files.
     pub(crate) fn finish(self) {
-        // The folder may have been removed with the space.
+        // The folder may have been removed together with the space.
         let _ = rustix::fs::unlinkat(&self.folder, BUSY, AtFlags::REMOVEDIR);
     }
 }
 
 impl Drop for SpaceLock {
-    /// Unlocks explicitly: if the folder were only closed, a process that was forked meanwhile
-    /// would keep the lock (`flock(2)`).
+    /// Unlocks explicitly. If the folder were only closed, a process that was forked in the
+    /// meantime would keep the lock (`flock(2)`).
     fn drop(&mut self) {
-        // This only fails for an invalid descriptor; the folder is closed in any case.
+        // This can fail only for an invalid descriptor. The folder is closed in any case.
         let _ = rustix::fs::flock(&self.folder, FlockOperation::Unlock);
     }
 }
 
-/// Whether the path leads to this open file.
+/// Whether the path leads to the same file as this descriptor.
 fn is_at(open: BorrowedFd<'_>, path: &Path) -> bool {
     match (rustix::fs::fstat(open), rustix::fs::lstat(path)) {
         (Ok(open), Ok(there)) => (open.st_dev, open.st_ino) == (there.st_dev, there.st_ino),
@@ -299,7 +304,7 @@ mod tests {
         fs::create_dir(&folder).unwrap();
         let take = || SpaceLock::take(&folder, Duration::ZERO).unwrap().unwrap();
         let first = take();
-        let of_the_forked = first.folder.try_clone().unwrap(); // a forked process gets such a copy
+        let of_the_forked = first.folder.try_clone().unwrap(); // a forked process gets a copy like this
         first.finish();
         take().finish();
         drop(of_the_forked);
@@ -317,7 +322,7 @@ mod tests {
         first.finish();
         let second = take();
         assert!(!second.was_interrupted);
-        drop(second); // as after a kill or a failure
+        drop(second); // this is what a kill or a failure does
         let third = take();
         assert!(third.was_interrupted);
         third.finish();

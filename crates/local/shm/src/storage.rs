@@ -1,15 +1,15 @@
-//! The files for iceoryx2's state in shared memory, made so that no access to them can fail.
-//! iceoryx2 lets a service choose its storages; iceoryx2's own storage does not check for free
-//! space before or while it is made.
+//! The files for the state of iceoryx2 in shared memory. They are made in a way that no access to
+//! them can fail. iceoryx2 lets a service choose its storages. The storage that iceoryx2 itself
+//! provides does not check for free space before or during its creation.
 //!
-//! - [`WholeStorage`] has memory for the whole file from the start. It holds queues, lists of ports
-//!   and the counter of nodes.
-//! - [`SparseStorage`] has memory for what is written while it is made. It holds a publisher's
-//!   pool: iceoryx2's records of a pool are small, and its messages get their pages one by one
-//!   (`populate`).
+//! - [`WholeStorage`] has memory for the whole file from the start. It holds queues, lists of
+//!   ports, and the counter of nodes.
+//! - [`SparseStorage`] has memory only for what is written during its creation. It holds a
+//!   publisher's pool. The records that iceoryx2 keeps about a pool are small, and the messages in
+//!   the pool get their pages one by one (`populate`).
 //!
-//! Names, layout and permissions are those of iceoryx2's own storage in POSIX shared memory. But
-//! here, a file is finished before it gets its name.
+//! Names, layout and permissions are the same as in the storage that iceoryx2 provides for POSIX
+//! shared memory. But here, a file is finished before it gets its name.
 
 mod builder;
 mod file;
@@ -39,21 +39,21 @@ pub(crate) use self::file::Mapping;
 
 /// A storage with memory for the whole file.
 pub(crate) type WholeStorage<T> = Storage<T, true>;
-/// A storage with memory for what was written while it was made, including its first pages.
+/// A storage with memory only for what was written during its creation, and for its first pages.
 pub(crate) type SparseStorage<T> = Storage<T, false>;
 
-/// The names are the same as those of iceoryx2's own storage.
+/// The names are the same as in the storage that iceoryx2 provides.
 type Configuration<T> = posix_shared_memory::Configuration<T>;
 type Names<T> = posix_shared_memory::Storage<T>;
 
-/// A value of iceoryx2 and the memory that follows it, in a file that processes share.
+/// A value of iceoryx2, and the memory that follows it, in a file that several processes share.
 #[derive(Debug)]
 pub(crate) struct Storage<T: Debug + Send + Sync + ZeroCopySend, const WHOLE: bool> {
-    /// Shared with code that reads and writes this memory directly.
+    /// This is shared with code that reads and writes the memory directly.
     mapping: Arc<Mapping>,
     name: FileName,
     path: PathBuf,
-    /// Whether the file is removed when this is dropped.
+    /// Whether dropping this value removes the file.
     has_ownership: AtomicBool,
     value: PhantomData<T>,
 }
@@ -61,7 +61,8 @@ pub(crate) struct Storage<T: Debug + Send + Sync + ZeroCopySend, const WHOLE: bo
 /// The beginning of a file.
 #[repr(C)]
 struct Head<T> {
-    /// iceoryx2's version, since its layout differs between versions; 0 in an unfinished file.
+    /// The version of iceoryx2, because the layout differs between versions. It is 0 in an
+    /// unfinished file.
     version: AtomicU64,
     value: MaybeUninit<T>,
 }
@@ -74,15 +75,15 @@ pub(crate) struct Failure {
 }
 
 thread_local! {
-    /// The last failure on this thread. iceoryx2 makes storages on the thread that asks for a port,
-    /// and reports only that something failed.
+    /// The last failure on this thread. iceoryx2 makes the storages on the thread that asks for a
+    /// port, and it reports only that something failed.
     static FAILURE: Cell<Option<Failure>> = const { Cell::new(None) };
     /// The sparse storage that this thread made or opened last.
     static SPARSE: Cell<Option<Arc<Mapping>>> = const { Cell::new(None) };
 }
 
-/// Returns the memory of the sparse storage that this thread made or opened last, once for each
-/// storage.
+/// Returns the memory of the sparse storage that this thread made or opened last. Each storage is
+/// returned only once.
 pub(crate) fn take_sparse() -> Option<Arc<Mapping>> {
     SPARSE.take()
 }
@@ -92,8 +93,8 @@ pub(crate) fn forget_failure() {
     FAILURE.set(None);
 }
 
-/// Takes the last failure to make or open a storage on this thread, unless failures have been
-/// forgotten since.
+/// Takes the last failure of this thread to make or open a storage. Returns `None` if there was no
+/// failure, or if it has been forgotten.
 pub(crate) fn take_failure() -> Option<Failure> {
     FAILURE.take()
 }
@@ -108,9 +109,9 @@ impl<T: Debug + Send + Sync + ZeroCopySend, const WHOLE: bool> Storage<T, WHOLE>
         const { assert!(size_of::<Head<T>>().is_multiple_of(align_of::<AtomicU64>())) };
         let (start, head_bytes) = (self.mapping.start(), size_of::<Head<T>>());
         let words = (self.mapping.size_bytes() - head_bytes) / size_of::<AtomicU64>();
-        // SAFETY: this many bytes are mapped behind the head, which was checked to fit, as long as
-        // `self` lives; any content is valid for an atomic, and a change by other processes is not
-        // a data race.
+        // SAFETY: this many bytes are mapped after the head while `self` exists, and it was checked
+        // that the head fits. Any content is valid for an atomic, and a change by another process
+        // is not a data race.
         unsafe { std::slice::from_raw_parts(start.add(head_bytes).cast().as_ptr(), words) }
     }
 }
@@ -129,7 +130,7 @@ impl<T: Debug + Send + Sync + ZeroCopySend, const WHOLE: bool> Drop for Storage<
 
 impl<T: Debug + Send + Sync + ZeroCopySend, const WHOLE: bool> Abandonable for Storage<T, WHOLE> {
     unsafe fn abandon_in_place(mut this: NonNull<Self>) {
-        // SAFETY: the caller hands over its value, which is not used afterwards.
+        // SAFETY: the caller hands over its value, and does not use it afterwards.
         unsafe { std::ptr::drop_in_place(&raw mut this.as_mut().mapping) };
     }
 }
@@ -149,7 +150,7 @@ impl<T: Debug + Send + Sync + ZeroCopySend, const WHOLE: bool> NamedConceptMgmt
         name: &FileName,
         config: &Self::Configuration,
     ) -> Result<bool, NamedConceptRemoveError> {
-        // SAFETY: the caller makes the same promises.
+        // SAFETY: the caller gives the same guarantees.
         unsafe { Names::<T>::remove_cfg(name, config) }
     }
 
@@ -191,8 +192,8 @@ impl<T: Debug + Send + Sync + ZeroCopySend, const WHOLE: bool> DynamicStorage<T>
     }
 
     fn get(&self) -> &T {
-        // SAFETY: the file is mapped as long as `self` lives, is at least as long as its head,
-        // which was checked, and was finished before it got its name.
+        // SAFETY: the file is mapped while `self` exists, was checked to be at least as long as its
+        // head, and was finished before it got its name.
         unsafe { self.head().as_ref().value.assume_init_ref() }
     }
 
@@ -200,7 +201,7 @@ impl<T: Debug + Send + Sync + ZeroCopySend, const WHOLE: bool> DynamicStorage<T>
         config: &mut Self::Configuration,
         type_name: &str,
     ) {
-        // SAFETY: the caller makes the same promises.
+        // SAFETY: the caller gives the same guarantees.
         unsafe { Names::<T>::__internal_set_type_name_in_config(config, type_name) };
     }
 }

@@ -1,13 +1,13 @@
-//! Removes the few files that iceoryx2's own clean-up misses, or fails on, when a process is killed
-//! at an unlucky moment. These belong to an unfinished tag (which is not listed, and keeps its
-//! folder from being removed), to a connection that neither side has entered yet, to a service
-//! whose last owner was leaving, or to a node that lacks a part.
+//! Removes the few files that the clean-up of iceoryx2 misses, or on which it fails, after a
+//! process was killed at an unlucky moment. These files belong to an unfinished tag (which is not
+//! listed, and which prevents the removal of its folder), to a connection that neither side has
+//! entered yet, to a service whose last owner was leaving, or to a node that is incomplete.
 //!
-//! Every process makes such files only while it holds the lock of the space, which is released when
-//! the process is killed. So unfinished files that the holder of the lock finds were left by killed
-//! processes. The owners of other files follow from names: iceoryx2 makes the tag of a port before
-//! the port's other files and removes it last, and makes the tag of a service before the service's
-//! files. A file without a tag has no owner, or is being removed.
+//! A process makes such files only while it holds the lock of the space, and this lock is released
+//! when the process is killed. So if the holder of the lock finds unfinished files, they were left
+//! by killed processes. The owner of any other file follows from its name: iceoryx2 makes the tag
+//! of a port before the port's other files and removes the tag last, and it makes the tag of a
+//! service before the service's files. So a file without a tag has no owner, or is being removed.
 
 use std::collections::{HashMap, HashSet};
 use std::fs::{self, Metadata};
@@ -20,14 +20,14 @@ use crate::populate::SHM;
 pub(crate) const LIFE_SIGNS: [&str; 3] =
     [".node_monitor", ".node_monitor_context", ".node_monitor_owner_lock"];
 
-/// Removes unfinished files. Call this with the lock held, before any call of iceoryx2 that opens
+/// Removes unfinished files. Call this while you hold the lock, before any iceoryx2 call that opens
 /// or lists files.
 pub(crate) fn sweep_unfinished(folder: &Path) -> u64 {
-    // iceoryx2 makes a file readable and writable, fills it, and makes it read-only. Until then,
-    // iceoryx2 does not list it.
+    // iceoryx2 first makes a file readable and writable, then fills it, and then makes it
+    // read-only. Until that last step, iceoryx2 does not list the file.
     let file = |found: &Metadata| found.is_file() && found.mode() & 0o200 != 0;
-    // iceoryx2 makes a life sign write-only; until it is readable, iceoryx2 assumes that the node
-    // is starting.
+    // iceoryx2 first makes a life sign write-only. Until the life sign is readable, iceoryx2
+    // assumes that the node is starting.
     let life_sign = |found: &Metadata| found.is_file() && found.mode() & 0o400 == 0;
     let nodes = folder.join("nodes");
     let of_nodes = names(&nodes)
@@ -45,7 +45,8 @@ fn remove_if(folder: &Path, unfinished: impl Fn(&Metadata) -> bool) -> u64 {
         .sum()
 }
 
-/// Removes files without an owner. Call this with the lock held, after the clean-up of iceoryx2.
+/// Removes files without an owner. Call this while you hold the lock, after the clean-up of
+/// iceoryx2.
 pub(crate) fn sweep(folder: &Path, prefix: &str) -> u64 {
     let found = InSharedMemory::list(prefix);
     let services = folder.join("services");
@@ -62,8 +63,8 @@ pub(crate) fn sweep(folder: &Path, prefix: &str) -> u64 {
     }
     let file_of = |hash: &str| services.join(format!("{prefix}{hash}.service"));
     let id_of = |hash: &str| service_id(&fs::read_to_string(file_of(hash)).unwrap_or_default());
-    // Each service has one file in shared memory, which is made after the service's description and
-    // removed at about the same time.
+    // Each service has one file in shared memory. It is made after the description of the service,
+    // and both are removed at about the same time.
     let all_described = found.of_services.len() <= service_hashes.len();
     let owned = |hash: &String| tags.contains(hash);
     if !all_described || !service_hashes.iter().all(owned) {
@@ -84,7 +85,7 @@ pub(crate) fn sweep(folder: &Path, prefix: &str) -> u64 {
     removed
 }
 
-/// Removes a file or folder; returns the number of removed entries, one or zero.
+/// Removes a file or folder. Returns the number of removed entries, which is one or zero.
 fn remove(path: &Path) -> u64 {
     let removed = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
     if removed.is_ok() {
@@ -97,8 +98,8 @@ fn remove(path: &Path) -> u64 {
 /// The files in `/dev/shm`, with their owners.
 struct InSharedMemory {
     /// The data segments and connections, each with the port that it depends on. A connection
-    /// depends on its receiver, which makes it; the sender opens it only while the receiver is
-    /// registered.
+    /// depends on its receiver, because the receiver makes the connection, and the sender opens it
+    /// only while the receiver is registered.
     of_ports: Vec<(String, String)>,
     of_services: Vec<(String, String)>,
 }
@@ -118,7 +119,7 @@ impl InSharedMemory {
     }
 }
 
-/// The tags of ports (numbers) and services (hashes) of all nodes.
+/// The tags of the ports (numbers) and the services (hashes) of all nodes.
 fn tags(nodes: &Path, prefix: &str) -> HashSet<String> {
     let of_node = |node: String| {
         names(&nodes.join(node)).filter_map(|name| {
@@ -129,7 +130,7 @@ fn tags(nodes: &Path, prefix: &str) -> HashSet<String> {
     names(nodes).filter(|name| is_number(name)).flat_map(of_node).collect()
 }
 
-/// The folders and files of nodes that lack one of their life signs.
+/// The folders and files of nodes that lack at least one of their life signs.
 pub(crate) fn incomplete_nodes(nodes: &Path, prefix: &str) -> Vec<PathBuf> {
     let mut of_nodes: HashMap<String, Vec<PathBuf>> = HashMap::new();
     let mut life_signs: HashMap<String, usize> = HashMap::new();

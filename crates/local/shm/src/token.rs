@@ -1,5 +1,5 @@
-//! Random numbers that distinguish processes and publishers. They are announced, so they are not
-//! secret.
+//! Random numbers that distinguish processes and publishers. The numbers are announced, so they are
+//! not secret.
 
 use std::hash::{BuildHasher, RandomState};
 use std::num::NonZeroU64;
@@ -8,16 +8,16 @@ use std::sync::OnceLock;
 /// Returns a random number for a new publisher.
 pub fn random_id() -> NonZeroU64 {
     loop {
-        // This is a hash with a random key: the standard library gets the keys of its maps from the
-        // system's randomness.
+        // This is a hash with a random key, because the standard library takes the keys of its maps
+        // from the random numbers of the system.
         if let Some(id) = NonZeroU64::new(RandomState::new().hash_one("feros")) {
             return id;
         }
     }
 }
 
-/// Returns this process's random number, which stays the same. It prevents a later process with the
-/// same id from being mistaken for this one.
+/// Returns the random number of this process, which never changes. It prevents a later process with
+/// the same process id from being mistaken for this process.
 pub fn process_token() -> NonZeroU64 {
     static TOKEN: OnceLock<NonZeroU64> = OnceLock::new();
     *TOKEN.get_or_init(random_id)

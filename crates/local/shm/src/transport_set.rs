@@ -10,18 +10,18 @@ use feros_trace::Transport;
 pub struct TransportSet(u8);
 
 impl TransportSet {
-    /// Every transport.
+    /// All transports.
     pub const ALL: Self = Self(0b111);
     /// No transport, so that no message can be delivered.
     pub const NONE: Self = Self(0);
     /// The environment variable that restricts the transports of all endpoints of a process.
     pub const ENVIRONMENT_VARIABLE: &'static str = "FEROS_TRANSPORTS";
 
-    /// The transports that [`TransportSet::ENVIRONMENT_VARIABLE`] allows; all of them if it is not
-    /// set.
+    /// The transports that [`TransportSet::ENVIRONMENT_VARIABLE`] allows. If the variable is not
+    /// set, all transports.
     ///
     /// # Errors
-    /// The variable's value is not a list of transports, or not Unicode.
+    /// The value of the variable is not a list of transports, or is not Unicode.
     pub fn from_env() -> Result<Self, ParseTransportsError> {
         match std::env::var_os(Self::ENVIRONMENT_VARIABLE) {
             None => Ok(Self::ALL),
@@ -50,18 +50,18 @@ impl TransportSet {
         Self(self.0 & !Self::bit(transport))
     }
 
-    /// The transports that both sets allow.
+    /// The transports that are in both sets.
     #[must_use]
     pub fn intersection(self, other: Self) -> Self {
         Self(self.0 & other.0)
     }
 
-    /// Whether no transport is allowed.
+    /// Whether the set contains no transport.
     pub fn is_empty(self) -> bool {
         self == Self::NONE
     }
 
-    /// The allowed transports, the shortest first.
+    /// The allowed transports, in the order from the most to the least direct transport.
     pub fn iter(self) -> impl Iterator<Item = Transport> {
         Transport::ALL.into_iter().filter(move |&transport| self.contains(transport))
     }
@@ -85,7 +85,7 @@ impl From<Transport> for TransportSet {
     }
 }
 
-/// Writes the names separated by commas, as [`FromStr`] parses them.
+/// Writes the names, separated by commas, in the form that [`FromStr`] parses.
 impl fmt::Display for TransportSet {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(&self.iter().map(Transport::name).collect::<Vec<_>>().join(","))
@@ -98,7 +98,7 @@ impl fmt::Debug for TransportSet {
     }
 }
 
-/// Parses lower-case names separated by commas; blanks around them do not matter.
+/// Parses lower-case names that are separated by commas. Spaces around the names are ignored.
 impl FromStr for TransportSet {
     type Err = ParseTransportsError;
 
@@ -117,7 +117,7 @@ impl FromStr for TransportSet {
 /// The reason why a string is not a list of transports.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ParseTransportsError {
-    /// A word is not the name of a transport.
+    /// A word in the list is not the name of a transport.
     #[error(
         "`{word}` is not a transport: write one or more of intra_process, shared_memory and \
          network, separated by commas"

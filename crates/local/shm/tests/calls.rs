@@ -1,4 +1,4 @@
-//! Tests a client's memory for calls: servers claim channels, channels are filled and freed, and
+//! Tests of a client's memory for calls: servers claim channels, channels are filled and freed, and
 //! other processes overwrite the memory.
 #![allow(clippy::unwrap_used)]
 
@@ -14,7 +14,7 @@ use feros_shm::{
 
 const CLIENT: [u8; 16] = [7; 16];
 
-/// Returns this process as another process would see it.
+/// Returns this process in the form in which another process sees it.
 fn this_process() -> Arc<Peer> {
     let segment = ProcessSegment::of_this_process().unwrap();
     let token: NonZeroU64 = segment.token();
@@ -102,7 +102,7 @@ fn a_full_channel_or_a_too_large_request_is_an_error_and_sends_nothing() {
     assert_eq!(large, SendToChannelError::TooLarge { size_bytes });
     assert_eq!(client.send(1, 0, 8, |_| false).unwrap_err(), SendToChannelError::Aborted);
     assert_eq!(request(&server), None);
-    // Two messages that do not fit at the same time.
+    // These two messages do not fit at the same time.
     client.send(1, 0, ARENA_BYTES - 100, |memory| memory.len() == ARENA_BYTES - 100).unwrap();
     assert!(matches!(client.send(2, 0, 101, |_| true), Err(SendToChannelError::Busy { .. })));
     assert_eq!(request(&server).unwrap().1.len(), ARENA_BYTES - 100);
@@ -166,7 +166,7 @@ fn a_channel_comes_back_whose_server_was_killed_while_it_claimed() {
     let mut killed = std::process::Command::new("true").spawn().unwrap();
     killed.wait().unwrap();
     let claimed = (u64::from(killed.id()) << 32) | 1;
-    let at = 64 * MAX_SERVERS as u64; // the last claim: each has 64 bytes, behind the first 64
+    let at = 64 * MAX_SERVERS as u64; // the last claim; each claim has 64 bytes, after the first 64 bytes
     let path = format!("/proc/self/fd/{}", memory.endpoint() - 1);
     let file = OpenOptions::new().write(true).open(path).unwrap();
     file.write_all_at(&claimed.to_le_bytes(), at).unwrap();
@@ -194,7 +194,7 @@ fn what_is_no_memory_for_calls_is_not_opened() {
     }
 }
 
-/// Every word that either side reads is overwritten with many kinds of impossible values.
+/// Many kinds of impossible values are written over every word that either side reads.
 #[test]
 fn words_that_cannot_be_true_end_the_channel_and_nothing_else() {
     let mut random = 7_u64;

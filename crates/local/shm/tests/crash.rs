@@ -1,8 +1,9 @@
-//! Tests that processes can be killed with SIGKILL at random points (while they make, lend, send,
-//! connect, take, hold or grow memory), that the survivors continue, and that nothing is left
-//! behind. `FEROS_CRASH_ROUNDS` sets the number of rounds (two kills each), `FEROS_CRASH_MICROS`
-//! the longest lifetime of a process that is going to be killed, and `FEROS_CRASH_SEED` the seed of
-//! these lifetimes.
+//! Tests that processes can be killed with SIGKILL at random points, that the surviving processes
+//! continue, and that nothing is left in shared memory. The points are: while a process makes
+//! memory, lends, sends, connects, takes, holds messages, or lets memory grow. `FEROS_CRASH_ROUNDS`
+//! sets the number of rounds (with two kills each), `FEROS_CRASH_MICROS` sets the longest lifetime
+//! of a process that is going to be killed, and `FEROS_CRASH_SEED` sets the seed of these
+//! lifetimes.
 #![allow(clippy::unwrap_used)]
 
 use std::collections::HashMap;
@@ -24,7 +25,7 @@ const ID: &str = "FEROS_CRASH_ID";
 const SURVIVOR: u64 = 1;
 const SETTINGS: LinkSettings = LinkSettings { depth: 4, type_hash: None };
 
-/// A generator of random numbers from a seed, so that a failure can be repeated.
+/// A random number generator with a seed, so that a failure can be repeated.
 struct Random(u64);
 
 impl Random {
@@ -36,7 +37,7 @@ impl Random {
     }
 }
 
-/// The work of the child processes. It does nothing when the test binary runs as usual.
+/// The work of the child processes. In a normal test run, this test does nothing.
 #[test]
 fn role_of_a_child() {
     let Ok(role) = std::env::var(ROLE) else { return };
@@ -57,7 +58,7 @@ fn publish_forever(node: &Arc<HostNode>, id: u64, random: &mut Random) {
             let size_bytes = 8 + random.below(1 << (4 + number % 16)) as usize;
             let mut loan = loop {
                 match publisher.loan(size_bytes) {
-                    Err(LoanError::Busy) => std::thread::yield_now(), // another process cleans up
+                    Err(LoanError::Busy) => std::thread::yield_now(), // another process is cleaning up
                     lent => break lent.unwrap(),
                 }
             };
@@ -105,7 +106,7 @@ fn child(role: &str, space: &str, id: u64) -> Child {
         .unwrap()
 }
 
-/// Kills a child, and fails if the child has already ended with a failure.
+/// Kills a child process. Fails if the child has already ended with a failure.
 fn kill(mut child: Child) {
     if let Some(status) = child.try_wait().unwrap() {
         let output = child.wait_with_output().unwrap();
@@ -147,14 +148,15 @@ fn resident_bytes() -> u64 {
     pages * 4096
 }
 
-/// Sends one message from the survivor's publisher to the survivor's own connection, and takes it.
+/// Sends one message from the survivor's publisher to the survivor's own connection, and takes it
+/// there.
 fn exchange(publisher: &HostPublisher, link: &mut Link, number: u64) {
     let mut loan = match publisher.loan(1000) {
         Err(LoanError::TooManyLoans { .. }) => panic!("a loan leaked"),
         other => other.unwrap(),
     };
     loan.fill(number as u8);
-    publisher.refresh(); // other subscriptions come and go meanwhile
+    publisher.refresh(); // in the meantime, other subscriptions have started and ended
     publisher
         .send(loan, SampleHeader { publication_number: number, ..SampleHeader::default() })
         .unwrap();
@@ -165,8 +167,8 @@ fn exchange(publisher: &HostPublisher, link: &mut Link, number: u64) {
     assert!(sample.bytes().iter().all(|byte| *byte == number as u8));
 }
 
-/// Removes the space at the end, even after a failed test. It is declared before the node, so that
-/// it is dropped after the node.
+/// Removes the space at the end, even after a failed test. The variable is declared before the
+/// node, so that it is dropped after the node.
 struct Space(String);
 
 impl Drop for Space {
@@ -213,7 +215,7 @@ fn killed_processes_harm_nobody() {
                         *from_doomed.entry(id).or_default() += 1;
                     }
                     if !doomed.is_connected() {
-                        doomed_link = None; // the child makes a new publisher
+                        doomed_link = None; // the child has made a new publisher
                     }
                 }
             }
@@ -230,7 +232,7 @@ fn killed_processes_harm_nobody() {
             number += 1;
             exchange(&publisher, &mut link, number);
         }
-        // Queued messages can still be read after the death.
+        // Messages in the queue can still be read after the death of the publisher.
         if let Some(mut doomed) = doomed_link {
             while let TakeOutcome::Sample(_) = doomed.take() {}
             assert!(
@@ -246,15 +248,15 @@ fn killed_processes_harm_nobody() {
             1,
             "round {round}: the killed subscription's slot is free"
         );
-        // The id can be reused at once.
+        // The id can be used again at once.
         drop(HostPublisher::create(&node, HostPublisherSettings::new(id)).unwrap());
         if round == rounds / 3 {
             baseline = (descriptors(), resident_bytes());
         }
     }
     assert!(!from_doomed.is_empty(), "no message ever came from a doomed publisher");
-    // Clean up again: what the survivor shared with a killed process is removed once neither uses
-    // it.
+    // Clean up once more: what the survivor shared with a killed process is removed only when
+    // neither of them uses it any longer.
     node.clean_up();
     let after = (descriptors(), resident_bytes());
     println!(

@@ -1,5 +1,5 @@
-//! Tests publishers and connections within one process: content, order, limits, refusals,
-//! leftovers.
+//! Tests of publishers and connections within one process: content, order, limits, refusals, and
+//! remaining files.
 #![allow(clippy::unwrap_used)]
 
 use std::collections::BTreeSet;
@@ -14,7 +14,7 @@ use feros_shm::{
     LoanError, OpenError, Refused, SampleHeader, SendError, TakeOutcome,
 };
 
-/// A space for one test, removed when the test ends.
+/// A space for one test. It is removed when the test ends.
 struct Space {
     name: String,
     node: Option<Arc<HostNode>>,
@@ -129,7 +129,7 @@ fn a_growing_pool_keeps_order_and_loses_nothing() {
     let publisher = HostPublisher::create(space.node(), HostPublisherSettings::new(1)).unwrap();
     let mut link =
         Link::open(space.node(), 1, LinkSettings { depth: 16, type_hash: None }).unwrap();
-    // This message is lent before the pool grows and sent afterwards.
+    // This message is lent before the pool grows, and it is sent after that.
     let mut early = publisher.loan(64).unwrap();
     early.fill(9);
     let sizes: Vec<usize> = (0..10).map(|power| 100 << (4 * (power / 2))).collect();
@@ -191,7 +191,7 @@ fn a_sample_outlives_its_link_and_its_publisher_unchanged() {
     let sample = taken(&mut link);
     drop(link);
     for number in 2..100 {
-        publish(&publisher, 1000, number); // would overwrite the sample if its memory were free
+        publish(&publisher, 1000, number); // this would overwrite the sample if its memory had been freed
     }
     check(&sample, 1000, 1);
     drop(publisher);
@@ -253,7 +253,7 @@ fn a_wrong_type_is_refused_and_counted() {
     assert_eq!(wrong.counts().refused, 1);
 }
 
-/// The files of this kind in `/dev/shm`.
+/// The files of the given kind in `/dev/shm`.
 fn files_of(space: &Space, kind: &str) -> Vec<PathBuf> {
     let paths = fs::read_dir("/dev/shm").unwrap().map(|entry| entry.unwrap().path());
     let is_ours = |path: &PathBuf| {
@@ -263,7 +263,7 @@ fn files_of(space: &Space, kind: &str) -> Vec<PathBuf> {
     paths.filter(is_ours).collect()
 }
 
-/// Changes shared memory directly, as a broken or hostile process of this user could.
+/// Changes shared memory directly, as a faulty or hostile process of this user could do.
 fn patch(space: &Space, find: &[u8], distance: isize, replace: &[u8]) {
     let data = files_of(space, ".data").remove(0);
     let content = fs::read(&data).unwrap();
@@ -276,8 +276,8 @@ fn patch(space: &Space, find: &[u8], distance: isize, replace: &[u8]) {
 fn what_another_process_spoils_is_refused_and_counted() {
     const HASH: [u8; 32] = [0xA7; 32];
     type Check = fn(Refused) -> bool;
-    // The numbers are distances from the type's hash: -8 is the version, 16 the length of the
-    // message. A length is checked against the room of the chunk.
+    // The numbers are distances from the hash of the type: the version is at -8, and the length of
+    // the message is at 16. The length is checked against the room in the chunk.
     const ROOM_BYTES: u64 = 3840;
     let cases: [(isize, &[u8], Check); 4] = [
         (-8, &77u32.to_ne_bytes(), |refused| matches!(refused, Refused::Version { found: 77, .. })),
@@ -317,7 +317,8 @@ fn a_length_beyond_the_mapping_is_refused() {
     let publisher = HostPublisher::create(space.node(), settings).unwrap();
     let mut link = Link::open(space.node(), 1, SETTINGS).unwrap();
     publish(&publisher, 100, 1);
-    // This overwrites the length and, behind it, the claimed room for the message.
+    // This overwrites the length of the message, and also the room for the message, which is stored
+    // after the length.
     patch(&space, &[0xA7; 8], 16, &[0xff; 8]);
     const CLAIMED_BYTES: u64 = u32::MAX as u64;
     match link.take() {
@@ -328,8 +329,8 @@ fn a_length_beyond_the_mapping_is_refused() {
     }
 }
 
-/// Whatever another process writes into the rings, at most messages are lost: no memory is lent
-/// twice, and both sides continue.
+/// No matter what another process writes into the rings, the worst effect is a loss of messages: no
+/// memory is lent twice, and both sides continue.
 #[test]
 fn scribbled_rings_cost_messages_and_nothing_else() {
     let words = [0, 1, 7, 4096, 1 << 40, u64::MAX];
@@ -367,7 +368,7 @@ fn scribbled_rings_cost_messages_and_nothing_else() {
     }
 }
 
-/// One ring of the doorbell may announce both the last message of a pool and the first message of
+/// One ring of the doorbell can announce both the last message of a pool and the first message of
 /// the next pool.
 #[test]
 fn a_message_of_a_pool_that_has_grown_is_known_to_wait() {
@@ -484,8 +485,8 @@ fn several_threads_publish_while_others_take() {
     assert_eq!(publisher.pool().lent, 0);
 }
 
-/// A pool must not wait for the lock of the user's folder, since a stopped process may hold that
-/// lock forever.
+/// The growth of a pool must not wait for the lock of the user's folder, because a stopped process
+/// may hold that lock forever.
 #[test]
 fn a_pool_does_not_wait_for_others_to_grow() {
     let space = Space::new("locked");

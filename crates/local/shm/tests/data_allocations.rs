@@ -1,5 +1,5 @@
-//! Tests that lending, sending, taking and holding messages allocate nothing for sizes that
-//! occurred before.
+//! Tests that no memory is allocated when messages are lent, sent, taken and held, if messages of
+//! the same size have occurred before.
 #![allow(clippy::unwrap_used)]
 
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -19,19 +19,19 @@ thread_local! {
 }
 
 #[allow(unsafe_code)]
-// SAFETY: the system's allocator does all the work; the count is a plain number that belongs to the
-// thread.
+// SAFETY: the allocator of the system does all the work, and the count is a plain number that
+// belongs to the thread.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         let _ = ALLOCATIONS.try_with(|count| count.set(count.get() + 1));
         let _ = LIVE.try_with(|live| live.set(live.get() + 1));
-        // SAFETY: the caller makes the promises that the system's allocator needs.
+        // SAFETY: the caller gives the guarantees that the allocator of the system requires.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
         let _ = LIVE.try_with(|live| live.set(live.get() - 1));
-        // SAFETY: the caller makes the promises that the system's allocator needs.
+        // SAFETY: the caller gives the guarantees that the allocator of the system requires.
         unsafe { System.dealloc(pointer, layout) }
     }
 }
@@ -39,8 +39,8 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static COUNTING: Counting = Counting;
 
-/// Removes the space at the end, even after a failed test. It is declared before the node, so that
-/// it is dropped after the node.
+/// Removes the space at the end, even after a failed test. The variable is declared before the
+/// node, so that it is dropped after the node.
 struct Space(String);
 
 impl Drop for Space {
@@ -73,7 +73,7 @@ fn publish_and_take_allocate_nothing_after_warm_up() {
                 assert!(matches!(link.take(), TakeOutcome::Empty));
             }
         }
-        // The queue is full, and all views are held.
+        // The queue is full, and all views are in use.
         for _ in 0..10 {
             publisher.send(publisher.loan(256).unwrap(), SampleHeader::default()).unwrap();
         }

@@ -1,5 +1,5 @@
-//! Tests the effects of a node that are visible outside of it: modes of files, threads, signals,
-//! folders of other users, a full `/dev/shm`.
+//! Tests of the effects of a node that are visible from outside: file modes, threads, signals,
+//! folders of other users, and a full `/dev/shm`.
 #![allow(clippy::unwrap_used)]
 
 use std::fs;
@@ -18,8 +18,8 @@ use feros_test_support::skip;
 const ROLE: &str = "FEROS_DATA_NODE_ROLE";
 const SETTINGS: LinkSettings = LinkSettings { depth: 4, type_hash: None };
 
-/// Removes a space at the end, even after a failed test. It is declared before the node, so that it
-/// is dropped after the node.
+/// Removes a space at the end, even after a failed test. The variable is declared before the node,
+/// so that it is dropped after the node.
 struct Space(String);
 
 impl Drop for Space {
@@ -33,7 +33,7 @@ fn name(test: &str) -> String {
 }
 
 /// Starts a separate process, so that nothing else changes its threads or its `/dev/shm`. `wrap` is
-/// the command that starts it.
+/// the command that starts this process.
 fn run(role: &str, wrap: &[&str]) -> std::process::Output {
     let binary = std::env::current_exe().unwrap();
     let mut command = match wrap.split_first() {
@@ -63,7 +63,7 @@ fn expect_success(output: &std::process::Output) {
     assert!(text(&output.stdout).contains("role done"), "{}", text(&output.stdout));
 }
 
-/// The work of the separate processes. It does nothing when the test binary runs as usual.
+/// The work of the separate processes. In a normal test run, this test does nothing.
 #[test]
 fn role_of_a_child() {
     match std::env::var(ROLE).as_deref() {
@@ -113,7 +113,7 @@ fn nothing_can_be_read_or_written_by_other_users() {
     let publisher = HostPublisher::create(&node, HostPublisherSettings::new(1)).unwrap();
     let link = Link::open(&node, 1, SETTINGS).unwrap();
     publisher.send(publisher.loan(100_000).unwrap(), SampleHeader::default()).unwrap();
-    check(node.folder()); // the folder's mode protects everything in it
+    check(node.folder()); // the mode of the folder protects everything in it
     let ours = shared_files(&node);
     assert!(ours.len() >= 5, "data (2), connection, service, node counter: {ours:?}");
     ours.iter().for_each(|path| check(path));
@@ -127,8 +127,8 @@ fn shared_files(node: &HostNode) -> Vec<PathBuf> {
     paths.filter(is_ours).collect()
 }
 
-/// The memory is allocated in advance: if a process touched a new page when no memory is left, it
-/// would get a SIGBUS.
+/// The memory is allocated in advance. Otherwise, a process that touches a new page when no memory
+/// is left would get a SIGBUS.
 #[test]
 fn what_processes_share_has_its_memory_from_the_start() {
     let space = name("blocks");
@@ -137,7 +137,7 @@ fn what_processes_share_has_its_memory_from_the_start() {
     let settings = HostPublisherSettings {
         expected_message_bytes: 1 << 20,
         max_subscriptions: 1,
-        largest_depth: 4096, // a queue of many pages, most of which are not written when it is made
+        largest_depth: 4096, // a queue with many pages, most of which are not written when the queue is made
         ..HostPublisherSettings::new(1)
     };
     let publisher = HostPublisher::create(&node, settings).unwrap();
@@ -146,8 +146,8 @@ fn what_processes_share_has_its_memory_from_the_start() {
         let found = fs::metadata(&path).unwrap();
         let (taken, size) = (found.blocks() * 512, found.len());
         if path.extension().unwrap() == "data" {
-            // Messages get their pages one by one; the pages of iceoryx2's records and of some
-            // messages' heads are present.
+            // Messages get their pages one by one. The only resident pages are those with the
+            // records of iceoryx2 and with the heads of some messages.
             assert!(size > 1 << 30 && (4096..64 * 1024).contains(&taken), "{path:?} {taken}");
         } else {
             assert!(taken >= size, "{path:?} has {taken} of {size} bytes");
@@ -170,7 +170,8 @@ fn a_foreign_folder_is_not_trusted() {
     fs::remove_file(&folder).unwrap();
     assert!(matches!(file, UnavailableError::NotTrusted { .. }), "{file}");
 
-    // The folder belongs to this user but is open to others: it is closed before use.
+    // The folder belongs to this user but is open to others. It is closed to them before it is
+    // used.
     fs::create_dir(&folder).unwrap();
     fs::set_permissions(&folder, fs::Permissions::from_mode(0o777)).unwrap();
     let node = HostNode::new(&space).unwrap();
@@ -221,7 +222,7 @@ fn the_node_is_shared_and_goes_with_its_last_user() {
     assert_eq!(Arc::strong_count(&HostNode::shared().unwrap()), 1);
 }
 
-/// The files of a space in `/dev/shm`, including its folder.
+/// The files of a space in `/dev/shm`, and the folder of the space.
 fn of_space(space: &str, prefix: &str) -> Vec<String> {
     let names = fs::read_dir("/dev/shm")
         .unwrap()
@@ -242,13 +243,13 @@ fn a_space_goes_with_its_last_process() {
     assert!(Path::new("/dev/shm").join(&space).exists(), "the other one is still there");
     drop((link, second));
     assert_eq!(of_space(&space, &prefix), [""; 0]);
-    // The next space gets names that nobody can know beforehand.
+    // The next space gets names that nobody can know in advance.
     let third = HostNode::new(&space).unwrap();
     assert_ne!(third.prefix(), prefix);
 }
 
-/// A process that starts while another one removes the space must get a complete space; processes
-/// that run at the same time find each other.
+/// A process that starts while another process removes the space must get a complete space.
+/// Processes that run at the same time must find each other.
 #[test]
 fn coming_and_going_leaves_nothing() {
     let space = name("churn");
@@ -279,7 +280,7 @@ fn coming_and_going_leaves_nothing() {
     assert!(!Path::new("/dev/shm").join(&space).exists());
 }
 
-/// The test runs in a mount namespace with a `/dev/shm` of 3 MB, if the system allows that.
+/// If the system allows it, the test runs in a mount namespace with a `/dev/shm` of 3 MB.
 #[test]
 fn a_full_dev_shm_is_an_error_and_no_signal() {
     let mount = "mount -t tmpfs -o size=3m,mode=1777 none /dev/shm && exec \"$0\" \"$@\"";
@@ -304,9 +305,9 @@ fn full() {
     let publisher = HostPublisher::create(&node, HostPublisherSettings::new(1)).unwrap();
     let mut link = Link::open(&node, 1, SETTINGS).unwrap();
     publisher.refresh();
-    // This message is too large for the available memory.
+    // This message is too large for the free memory.
     assert!(matches!(publisher.loan(4 << 20), Err(LoanError::SharedMemoryFull { .. })));
-    // Another process fills the rest while messages are in use.
+    // Another process takes the remaining memory while messages are in use.
     let mut held = Vec::new();
     let first_error = loop {
         match publisher.loan(500_000) {
@@ -322,8 +323,8 @@ fn full() {
     assert!(matches!(first_error, LoanError::SharedMemoryFull { .. }), "{first_error}");
     assert!((4..=6).contains(&held.len()), "{}", held.len());
     fs::write("/dev/shm/filler", vec![1; 3 << 20]).unwrap_err();
-    // No new shared memory can be made; existing publishers continue with the memory that they
-    // have.
+    // New shared memory cannot be made, but existing publishers continue with the memory that they
+    // already have.
     let create = HostPublisher::create(&node, HostPublisherSettings::new(2)).unwrap_err();
     assert!(matches!(create, CreateError::Unavailable(UnavailableError::Full { .. })), "{create}");
     let open = Link::open(&node, 1, SETTINGS).unwrap_err();
@@ -338,17 +339,17 @@ fn full() {
         let TakeOutcome::Sample(sample) = link.take() else { panic!("no sample") };
         assert!(sample.bytes().iter().all(|byte| *byte == 8));
     }
-    // The publisher continues once there is space again.
+    // The publisher continues when there is free memory again.
     fs::remove_file("/dev/shm/filler").unwrap();
     held.clear();
     drop(publisher.loan(500_000).unwrap());
     drop(link);
-    drop(publisher); // a pool keeps the memory that it has taken until it ends
+    drop(publisher); // a pool keeps all the memory that it has taken until the pool ends
     drop(HostPublisher::create(&node, HostPublisherSettings::new(2)).unwrap());
 }
 
-/// A failed connection must not look like unfinished work, after which the next holder of the lock
-/// checks every file.
+/// A failed connection must not look like unfinished work. After unfinished work, the next holder
+/// of the lock checks every file.
 #[test]
 fn a_link_that_finds_no_place_leaves_nothing_unfinished() {
     let space = Space(name("no-place"));
@@ -377,8 +378,8 @@ fn a_link_that_finds_no_place_leaves_nothing_unfinished() {
     }
 }
 
-/// A clean-up checks all files only if a process was killed. Otherwise each of many processes that
-/// end together would check all files.
+/// A clean-up checks all files only if a process was killed. If it always did so, each of many
+/// processes that end at the same time would check all files.
 #[test]
 fn only_what_ended_processes_left_has_all_files_looked_at() {
     let space = Space(name("strangers"));

@@ -1,5 +1,5 @@
-//! Tests process segments between real processes: this test binary starts itself again, and the
-//! other process plays the role that an environment variable names.
+//! Tests of process segments between real processes: this test program starts itself again, and an
+//! environment variable tells the other process which role to play.
 #![allow(clippy::unwrap_used)]
 
 use feros_executor::{
@@ -23,14 +23,14 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 const ROLE: &str = "FEROS_SEGMENT_TEST_ROLE";
-/// The announcement of the starting process.
+/// The announcement of the process that started this process.
 const STARTER: &str = "FEROS_SEGMENT_TEST_STARTER";
-/// Marks the lines that are for the starting process, among the lines of the test harness.
+/// Marks the lines that are meant for the starting process. The test harness prints other lines.
 const MARK: &str = "child: ";
 const SLOT: usize = 70;
 const PUBLISHER: NonZeroU64 = NonZeroU64::new(99).unwrap();
 
-/// Some tests count mappings and descriptors of the process, so all tests take turns.
+/// Some tests count the mappings and descriptors of the process, so only one test runs at a time.
 fn in_turn() -> MutexGuard<'static, ()> {
     static TURN: Mutex<()> = Mutex::new(());
     TURN.lock()
@@ -110,12 +110,12 @@ fn say(text: &str) {
     std::io::stdout().flush().unwrap();
 }
 
-/// Sleeps until the starting process ends, which closes the pipe.
+/// Sleeps until the starting process ends. The end of that process closes the pipe.
 fn wait_for_the_end() {
     let _ = std::io::stdin().lines().next();
 }
 
-/// This is not a test itself, but the work of the other processes.
+/// This is not a test: it does the work of the other processes.
 #[test]
 fn the_other_process() {
     let Ok(role) = std::env::var(ROLE) else { return };
@@ -132,7 +132,8 @@ fn the_other_process() {
                 assert!(subscription.ring());
                 match attachment.wait_for_room(seen, WATCHDOG) {
                     Room::Taken(taken) => seen = taken,
-                    // The last count may go unnoticed, because the attachment ends right after it.
+                    // The last count may not be noticed, because the attachment ends directly after
+                    // it.
                     Room::Detached => break,
                     Room::TimedOut => panic!("no room came"),
                 }
@@ -193,8 +194,8 @@ fn a_killed_subscription_is_noticed_and_leaves_nothing() {
         assert_eq!((attachment.capacity(), attachment.taken()), (5, Some(0)));
         other.kill();
         assert!(!subscription.peer().is_alive());
-        // The memory exists as long as this process maps it, so these calls are safe, and no call
-        // waits long for a dead process.
+        // The memory exists while this process maps it, so these calls are safe. No call waits for
+        // a dead process for long.
         subscription.ring();
         assert_eq!(attachment.wait_for_room(0, WATCHDOG), Room::Detached);
         drop((attachment, subscription, other));
@@ -205,7 +206,7 @@ fn a_killed_subscription_is_noticed_and_leaves_nothing() {
     }
 }
 
-/// The number of mappings of segments, and the number of open files.
+/// The number of mapped segments and the number of open files.
 fn footprint() -> (usize, usize) {
     let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
     let mappings = maps.lines().filter(|line| line.contains("memfd:feros-segment")).count();
@@ -230,8 +231,8 @@ fn a_killed_publisher_leaves_entry_and_doorbell_usable() {
         subscription.wait();
         subscription.wait();
         publisher.kill();
-        // The publisher was killed while it rang, so it may have set the flag without waking the
-        // subscription.
+        // The publisher was killed while it was ringing, so it may have set the flag without waking
+        // the subscription.
         subscription.doorbell.nudge();
         subscription.doorbell.take(slot());
         let own = open(&subscription.announcement()).unwrap();
@@ -280,8 +281,8 @@ fn the_own_process_is_a_peer_like_others() {
     assert!(!first.exists());
 }
 
-/// Tests all parts together: an executor on a shared doorbell, an entity that reports its place,
-/// and a publisher in another process.
+/// Tests all parts together: an executor on a shared doorbell, an entity that tells publishers
+/// where to ring, and a publisher in another process.
 #[test]
 fn an_executor_is_woken_through_its_segment() {
     let _turn = in_turn();
@@ -307,7 +308,7 @@ fn an_executor_is_woken_through_its_segment() {
     std::thread::scope(|scope| {
         let spin = || executor.spin().unwrap();
         std::thread::Builder::new().name("spinning".into()).spawn_scoped(scope, spin).unwrap();
-        executions.recv_timeout(WATCHDOG).unwrap(); // joining the executor rings once
+        executions.recv_timeout(WATCHDOG).unwrap(); // the executor rings once when the entity joins it
         for _ in 0..100 {
             assert!(other.ring());
             executions.recv_timeout(WATCHDOG).unwrap();
@@ -318,7 +319,7 @@ fn an_executor_is_woken_through_its_segment() {
     assert!(!other.ring(), "taken out of the executor");
 }
 
-/// Makes an anonymous file of this process, which a forged announcement could name.
+/// Makes an anonymous file of this process. A forged announcement can point to such a file.
 fn memory(name: &str, size_bytes: u64, content: &[u8], seals: SealFlags) -> OwnedFd {
     let file =
         rustix::fs::memfd_create(name, MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING).unwrap();
@@ -341,8 +342,8 @@ fn files_that_are_no_segments_are_refused() {
     file.read_exact_at(&mut header, 0).unwrap();
     let mut later_version = header;
     later_version[16] += 1;
-    // The files below get another token than the real segment, because `Peer::open` finds a segment
-    // that is already open by its token.
+    // The files below get a different token from the real segment, because `Peer::open` identifies
+    // a segment that is already open by its token.
     let token = NonZeroU64::new(segment.token().get() ^ 1).unwrap();
     let mut others_token = header;
     others_token[8] ^= 1;
@@ -406,7 +407,7 @@ fn processes_that_are_not_there_are_refused() {
     );
 }
 
-/// A copy of this test program that everybody may run, whatever folder it was built in.
+/// A copy of this test program that every user may run, no matter in which folder it was built.
 struct PublicCopy(PathBuf);
 
 impl PublicCopy {
@@ -417,7 +418,7 @@ impl PublicCopy {
         Self(copy)
     }
 
-    /// Returns a command that runs the copy as a user without rights.
+    /// Returns a command that runs the copy as a user without privileges.
     fn as_nobody(&self) -> Command {
         let mut command = Command::new(&self.0);
         command.uid(65534).gid(65534).current_dir("/");
@@ -452,7 +453,7 @@ fn another_user_cannot_map_the_segment() {
     let why = Obstacle::Denied;
     let by = Side::Subscription;
     assert_eq!(error.reason(by), Reason::SharedMemoryUnavailable { by, why });
-    // The file's mode also stops a process that finds the file in another way.
+    // The mode of the file also stops a process that finds the file by another path.
     let path = format!("/proc/{}/fd/{}", announcement.pid, announcement.shared_memory.unwrap());
     let mode = std::fs::metadata(Path::new(&path)).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o600);

@@ -1,10 +1,11 @@
-//! Memory for a serialized message with several readers. It is reused when all readers are done.
+//! Memory for a serialized message that several readers read. The memory is used again when all of
+//! them have finished.
 
 use std::sync::Arc;
 
 use feros_engine::{Payload, PayloadBytes};
 
-/// A buffer whose fifth byte, where a message's body starts, is aligned to 8.
+/// A buffer in which the body of a message, which starts at the fifth byte, is aligned to 8 bytes.
 pub(crate) struct Buffer {
     memory: Vec<u8>,
     start: usize,
@@ -13,7 +14,7 @@ pub(crate) struct Buffer {
 
 /// The alignment of a message's body.
 const ALIGNMENT: usize = 8;
-/// The size of the header before the body.
+/// The size of the header before the body of a message.
 const HEADER_BYTES: usize = 4;
 
 impl Buffer {
@@ -23,11 +24,11 @@ impl Buffer {
         buffer
     }
 
-    /// Sets the length of the content, which is what the buffer held before, or zero.
+    /// Sets the length of the content. The content is then what the buffer held before, or zeros.
     fn set_len(&mut self, len: usize) {
         if self.memory.len() < len + ALIGNMENT {
-            // The old content is useless, so this allocates anew instead of growing, which would
-            // copy.
+            // The old content is not needed. So this allocates a new vector; to grow the existing
+            // vector would copy its content.
             self.memory = vec![0; len + ALIGNMENT];
             let body = self.memory.as_ptr().wrapping_add(HEADER_BYTES).align_offset(ALIGNMENT);
             self.start = body % ALIGNMENT;
@@ -52,12 +53,13 @@ impl Buffer {
 #[derive(Default)]
 pub(crate) struct BufferPool(Vec<Arc<Buffer>>);
 
-/// The number of buffers to keep for reuse: one to write, and some that subscriptions still read.
+/// The number of buffers to keep for reuse: one to write into, and some that subscriptions are
+/// still reading.
 const KEPT: usize = 4;
 
 impl BufferPool {
-    /// Returns a buffer of this length that has no other user. Allocates if no buffer is free or
-    /// the free one is too small.
+    /// Returns a buffer of this length that nobody else uses. Allocates memory if no buffer is free
+    /// or the free buffer is too small.
     pub(crate) fn get(&mut self, len: usize) -> Arc<Buffer> {
         let free = self.0.iter().position(|buffer| Arc::strong_count(buffer) == 1);
         let mut buffer = free.map(|index| self.0.swap_remove(index));
@@ -68,7 +70,7 @@ impl BufferPool {
         buffer.unwrap_or_else(|| Arc::new(Buffer::with_len(len)))
     }
 
-    /// Keeps a buffer for reuse once its readers are done.
+    /// Keeps a buffer, which can be used again when its readers have finished.
     pub(crate) fn put_back(&mut self, buffer: &Arc<Buffer>) {
         if self.0.len() >= KEPT {
             self.0.remove(0);
@@ -77,7 +79,7 @@ impl BufferPool {
     }
 }
 
-/// A reference to a pooled buffer, for one subscription that reads it.
+/// A reference to a buffer of the pool, for one subscription that reads the buffer.
 struct Lent(Arc<Buffer>);
 
 impl PayloadBytes for Lent {
@@ -86,7 +88,7 @@ impl PayloadBytes for Lent {
     }
 }
 
-/// Returns the bytes of a pooled buffer as a payload, for one more queue.
+/// Returns the bytes of a buffer of the pool as a payload, for one more queue.
 pub(crate) fn lend(bytes: &Arc<Buffer>) -> Payload {
     Payload::new(Lent(Arc::clone(bytes)))
 }

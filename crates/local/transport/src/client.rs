@@ -1,4 +1,4 @@
-//! The untyped handle of a service client. The `Caller` sends requests and takes responses.
+//! The untyped handle of a service client. The `Caller` in it sends requests and takes responses.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -22,7 +22,7 @@ use crate::shared_memory::upkeep::Upkeep;
 
 /// The options of a client.
 pub struct ClientOptions<'a> {
-    /// The client's node.
+    /// The node of the client.
     pub node: NodeId,
     /// The fully qualified name of the service.
     pub service: &'a str,
@@ -34,22 +34,22 @@ pub struct ClientOptions<'a> {
     pub request_hash: Option<TypeHash>,
     /// The hash of the response message.
     pub response_hash: Option<TypeHash>,
-    /// The QoS policies of both directions.
+    /// The QoS policies for both directions.
     pub qos: QosProfile,
-    /// The mapping to use, whatever the server announces. With `None`, the client follows the
-    /// server's announcement.
+    /// The mapping to use, no matter what the server announces. With `None`, the client uses the
+    /// mapping that the server announces.
     pub force_mapping: Option<ServiceMapping>,
     /// The transports that requests and responses may take.
     pub transports: TransportSet,
-    /// The ringer that is rung when there may be a response to take, or when the servers have
+    /// The ringer that is rung when there may be a response to take, or when the servers may have
     /// changed.
     pub ringer: &'a Ringer,
-    /// The function that is called when there may be a response to take, on any thread. It must
-    /// neither block nor own the client. For responses in shared memory, it is called only after
-    /// [`Client::listen`] has been called.
+    /// The function that is called when there may be a response to take. It may be called on any
+    /// thread, and must neither block nor own the client. For responses in shared memory, it is
+    /// called only after a call of [`Client::listen`].
     pub on_response: Notify,
-    /// The function that is called when the servers may have changed, on any thread. It must
-    /// neither block nor own the client.
+    /// The function that is called when the servers may have changed. It may be called on any
+    /// thread, and must neither block nor own the client.
     pub on_match: Notify,
 }
 
@@ -58,7 +58,8 @@ pub struct ClientOptions<'a> {
 /// All methods may be called from any thread.
 #[derive(Clone)]
 pub struct Client {
-    // Dropped first: the upkeep must not use the fields below while they are dropped.
+    // This is dropped first, because the upkeep must not use the fields below while they are being
+    // dropped.
     _looked_after: Arc<LookedAfter>,
     caller: Arc<Caller>,
 }
@@ -73,10 +74,10 @@ impl Drop for LookedAfter {
 }
 
 impl Client {
-    /// Makes the endpoint.
+    /// Makes the endpoints of the client.
     ///
     /// # Errors
-    /// If the engine refuses.
+    /// The engine refuses.
     pub fn new(
         session: &dyn Session,
         options: ClientOptions<'_>,
@@ -142,34 +143,35 @@ impl Client {
         Ok(Self { _looked_after: Arc::new(LookedAfter(upkeep)), caller })
     }
 
-    /// Whether there is a server to answer a request that is sent now. Servers of this host whose
-    /// processes have ended do not count, even if the engine still believes them to be alive.
+    /// Whether there is a server that would answer a request sent now. Servers of this host whose
+    /// processes have ended do not count, even if the engine still regards them as alive.
     pub fn service_is_available(&self) -> bool {
         self.caller.routes().is_available()
     }
 
-    /// The servers that get a request that is sent now.
+    /// The servers that would get a request sent now.
     pub fn servers(&self) -> Vec<Gid> {
         self.caller.routes().servers.iter().map(|route| route.server).collect()
     }
 
-    /// The transport of requests to each server, and the reason against a shorter one.
+    /// The transport of requests to each server, and the reason why a more direct transport is not
+    /// used.
     pub fn transports(&self) -> Vec<MatchTransport> {
         self.caller.routes().transports.clone()
     }
 
-    /// The endpoints that the servers' responses come from. A server whose endpoint is missing here
-    /// will send no more responses.
+    /// The endpoints that the servers send their responses from. If the endpoint of a server is not
+    /// in this list, that server will not send any further responses.
     pub fn responders(&self) -> Vec<Gid> {
         self.caller.engine.responders()
     }
 
-    /// Sends a request; returns its number and its recipients.
+    /// Sends a request. Returns its number and its recipients.
     ///
-    /// Waits up to a second for servers of this host that have not taken earlier requests.
+    /// Waits up to one second for servers of this host that have not taken earlier requests yet.
     ///
     /// # Errors
-    /// If the request cannot be serialized or sent.
+    /// The request cannot be serialized or sent.
     pub fn send_request(
         &self,
         size_bytes: usize,
@@ -179,11 +181,11 @@ impl Client {
     }
 
     /// Like [`send_request`](Self::send_request), but returns `None` if no [service is
-    /// available](Self::service_is_available). It finds the servers only once, unlike two separate
-    /// calls.
+    /// available](Self::service_is_available). This call looks for the servers only once, whereas
+    /// two separate calls would look for them twice.
     ///
     /// # Errors
-    /// If the request cannot be serialized or sent.
+    /// The request cannot be serialized or sent.
     pub fn send_request_if_served(
         &self,
         size_bytes: usize,
@@ -192,8 +194,8 @@ impl Client {
         self.caller.send_request_if_served(size_bytes, fill)
     }
 
-    /// Whether these servers have left or were killed, so that no response will come besides those
-    /// that can be taken now. For servers of this host, the end is noticed at once and reported
+    /// Whether these servers have left or were killed. If so, no response will arrive except those
+    /// that can be taken now. For servers of this host, the end is noticed at once, and is reported
     /// through [`ClientOptions::on_match`] and the ringer.
     pub fn have_left(&self, recipients: &Recipients) -> bool {
         self.caller.have_left(recipients)
@@ -202,36 +204,36 @@ impl Client {
     /// Takes the next response, and returns it with the number of its request. Never blocks.
     ///
     /// # Errors
-    /// If the engine fails.
+    /// The engine fails.
     pub fn take_response(&self) -> Result<Option<(i64, Sample)>, TakeError> {
         self.caller.take_response()
     }
 
-    /// From now on, [`ClientOptions::on_response`] is also called for responses in shared memory,
-    /// which otherwise only a waiting thread would notice. Call this before the last check for a
-    /// response that is awaited.
+    /// From now on, [`ClientOptions::on_response`] is also called for responses in shared memory.
+    /// Without this call, only a waiting thread would notice such responses. Before you await a
+    /// response, call this, and then check once more for the response.
     pub fn listen(&self) {
         self.caller.listen();
     }
 
-    /// Starts to wait for responses on this thread. It is best called before the request is sent,
-    /// so that this work does not delay the response.
+    /// Starts to wait for responses on this thread. It is best to call this before the request is
+    /// sent, so that this work does not delay the response.
     pub fn begin_wait(&self) -> ResponseWait {
         ResponseWait::begin(&self.caller.ringer, self.caller.may_be_rung_by_others())
     }
 
-    /// Sleeps until a ring that comes after the last [`ResponseWait::begin_look`], at most for
-    /// `timeout`. May return early without a reason.
+    /// Sleeps until a ring arrives, for at most `timeout`. A ring since the last
+    /// [`ResponseWait::begin_look`] also counts. This may return early for no reason.
     pub fn sleep(&self, waiting: &ResponseWait, timeout: Duration) {
         waiting.sleep(self.caller.is_rung_by_others(), timeout);
     }
 
-    /// The counts of the requests sent so far, by transport.
+    /// The counts of the requests sent so far, for each transport.
     pub fn counts(&self) -> CallCounts {
         self.caller.counters.read(self.caller.engine.lost_responses())
     }
 
-    /// The QoS policies, with system-default resolved.
+    /// The QoS policies, in which system-default values have been replaced by the actual values.
     pub fn qos(&self) -> QosProfile {
         self.caller.engine.qos()
     }
@@ -241,8 +243,7 @@ impl Client {
         self.caller.engine.gid()
     }
 
-    /// The identity of the endpoint that receives responses, which identifies the client to
-    /// servers.
+    /// The identity of the endpoint that receives responses. Servers identify the client by it.
     pub fn response_gid(&self) -> Gid {
         self.caller.engine.response_gid()
     }

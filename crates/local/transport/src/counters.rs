@@ -28,7 +28,7 @@ impl TransportCounter {
 
 /// The counters of a publisher.
 #[derive(Debug, Default)]
-#[repr(C)] // the counters for a message through shared memory lie together
+#[repr(C)] // the counters of a message through shared memory are next to each other
 pub(crate) struct PublisherCounters {
     pub(crate) shared_memory: TransportCounter,
     pub(crate) skipped_engine_writes: AtomicU64,
@@ -81,19 +81,20 @@ pub struct TransportCount {
     /// The number of messages.
     pub messages: u64,
     /// The number of their serialized bytes. Messages that subscriptions of this process take as
-    /// structs are not serialized, so they count no bytes.
+    /// structs are not serialized, so they count as 0 bytes.
     pub bytes: u64,
 }
 
-/// The counts of the messages that a publisher sent, by transport.
+/// The counts of the messages that a publisher sent, for each transport.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct PublisherCounts {
-    /// Deliveries to subscriptions of this process: one message to three subscriptions counts three
+    /// Deliveries to subscriptions of this process. One message to three subscriptions counts three
     /// times.
     pub intra_process: TransportCount,
-    /// Deliveries to subscriptions in other processes of this host, also counted by subscription.
+    /// Deliveries to subscriptions in other processes of this host. One message to three
+    /// subscriptions counts three times.
     pub shared_memory: TransportCount,
-    /// Messages that the engine wrote; one message to several subscriptions counts once.
+    /// Messages that the engine wrote. One message to several subscriptions counts once.
     pub network: TransportCount,
     /// Messages that the engine did not write because no subscription needed them.
     pub skipped_engine_writes: u64,
@@ -101,20 +102,20 @@ pub struct PublisherCounts {
     pub shared_memory_failures: u64,
 }
 
-/// The counts of the messages that a subscription received, by transport.
+/// The counts of the messages that a subscription received, for each transport.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct SubscriptionCounts {
     /// Messages from publishers of this process.
     pub intra_process: TransportCount,
-    /// Messages from publishers in other processes of this host, through shared memory.
+    /// Messages from publishers in other processes of this host that arrived through shared memory.
     pub shared_memory: TransportCount,
     /// Messages through the engine.
     pub network: TransportCount,
-    /// Messages that also came over a second transport and were dropped there.
+    /// Messages that arrived over two transports; the second copy was dropped.
     pub duplicates: u64,
-    /// Messages on the two local transports that were pushed out of a full queue before they were
+    /// Messages on the two local transports that were removed from a full queue before they were
     /// taken.
     pub lost_on_local_transports: u64,
-    /// Samples in shared memory that were refused as malformed.
+    /// Samples in shared memory that were refused because they were malformed.
     pub refused_in_shared_memory: u64,
 }

@@ -1,5 +1,6 @@
 //! Events of publishers and subscriptions. They are fetched from the engine and stored by kind
-//! until they are taken, with a counter for each kind. The losses on all transports form one event.
+//! until they are taken. Each kind has a counter. The losses on all transports together form one
+//! event.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -10,47 +11,48 @@ use feros_sync::Mutex;
 /// The kinds of [`PublisherEvent`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum PublisherEventKind {
-    /// [`PublisherEvent::Matched`].
+    /// The kind of [`PublisherEvent::Matched`].
     Matched,
-    /// [`PublisherEvent::OfferedQosIncompatible`].
+    /// The kind of [`PublisherEvent::OfferedQosIncompatible`].
     OfferedQosIncompatible,
-    /// [`PublisherEvent::OfferedDeadlineMissed`].
+    /// The kind of [`PublisherEvent::OfferedDeadlineMissed`].
     OfferedDeadlineMissed,
-    /// [`PublisherEvent::LivelinessLost`].
+    /// The kind of [`PublisherEvent::LivelinessLost`].
     LivelinessLost,
-    /// [`PublisherEvent::IncompatibleType`].
+    /// The kind of [`PublisherEvent::IncompatibleType`].
     IncompatibleType,
 }
 
 /// The kinds of [`SubscriptionEvent`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SubscriptionEventKind {
-    /// [`SubscriptionEvent::Matched`].
+    /// The kind of [`SubscriptionEvent::Matched`].
     Matched,
-    /// [`SubscriptionEvent::RequestedQosIncompatible`].
+    /// The kind of [`SubscriptionEvent::RequestedQosIncompatible`].
     RequestedQosIncompatible,
-    /// [`SubscriptionEvent::RequestedDeadlineMissed`].
+    /// The kind of [`SubscriptionEvent::RequestedDeadlineMissed`].
     RequestedDeadlineMissed,
-    /// [`SubscriptionEvent::LivelinessChanged`].
+    /// The kind of [`SubscriptionEvent::LivelinessChanged`].
     LivelinessChanged,
-    /// [`SubscriptionEvent::MessageLost`].
+    /// The kind of [`SubscriptionEvent::MessageLost`].
     MessageLost,
-    /// [`SubscriptionEvent::IncompatibleType`].
+    /// The kind of [`SubscriptionEvent::IncompatibleType`].
     IncompatibleType,
 }
 
-/// An event that can wait and be merged with later events of its kind.
+/// An event that can be stored until it is taken, and that can be merged with later events of its
+/// kind.
 pub(crate) trait Event: Copy + Send {
-    /// The type of the event's kinds.
     type Kind: Copy + PartialEq + Send + 'static;
 
-    /// The kinds, in the order in which waiting events are taken.
+    /// The kinds, in the order in which stored events are taken.
     const KINDS: &'static [Self::Kind];
 
-    /// The event's kind; `None` for an event that this version does not know, which is dropped.
+    /// The kind of the event, or `None` if this version does not know the kind. Such an event is
+    /// dropped.
     fn kind(&self) -> Option<Self::Kind>;
 
-    /// Merges this event with a later one of its kind.
+    /// Merges this event with a later event of the same kind.
     #[must_use]
     fn join(self, later: Self) -> Self;
 }
@@ -176,7 +178,7 @@ impl Event for SubscriptionEvent {
     }
 }
 
-/// The events of one endpoint that wait to be taken, by kind.
+/// The events of one endpoint that have not been taken yet, by kind.
 pub(crate) struct Waiting<E: Event>(Mutex<Vec<Slot<E>>>);
 
 struct Slot<E> {
@@ -190,8 +192,8 @@ impl<E: Event> Waiting<E> {
         Self(Mutex::new(E::KINDS.iter().map(|_| Slot { event: None, count: 0 }).collect()))
     }
 
-    /// Fetches all events from `source`, then takes a waiting event: the one of the wanted kind or,
-    /// without a wanted kind, the first in the order of [`Event::KINDS`].
+    /// Fetches all events from `source`, and then takes one stored event: if a kind is given, the
+    /// event of this kind; otherwise, the first event in the order of [`Event::KINDS`].
     pub(crate) fn take(
         &self,
         wanted: Option<E::Kind>,
@@ -206,7 +208,7 @@ impl<E: Event> Waiting<E> {
         Ok(found.find(|(kind, slot)| is_it(kind, slot)).and_then(|(_, slot)| slot.event.take()))
     }
 
-    /// The number of events of a kind, taken or not.
+    /// The number of events of a kind, including the events that have been taken.
     pub(crate) fn count(
         &self,
         kind: E::Kind,
@@ -234,7 +236,8 @@ impl<E: Event> Waiting<E> {
     }
 }
 
-/// A flag that shows whether an endpoint has events to take; reading it costs one load.
+/// A flag that shows whether an endpoint has events to take. Reading the flag costs only one atomic
+/// load.
 pub(crate) struct PendingEvents {
     is_pending: AtomicBool,
     /// The number of losses on the intra-process and shared-memory transports that events have
@@ -257,24 +260,25 @@ impl PendingEvents {
         self.is_pending.load(Ordering::Acquire)
     }
 
-    /// Lowers the flag, since the take that follows may leave no event.
+    /// Clears the flag, because the take that follows may leave no event.
     pub(crate) fn begin_taking(&self) {
         self.is_pending.store(false, Ordering::Release);
     }
 
-    /// Raises the flag for an event of the engine, and notifies.
+    /// Sets the flag because of an event of the engine, and notifies.
     pub(crate) fn announce(&self) {
         self.is_pending.store(true, Ordering::Release);
         (self.notify)();
     }
 
-    /// Raises the flag for a loss of messages that the engine does not know about, and notifies.
+    /// Sets the flag because of a loss of messages that the engine does not know about, and
+    /// notifies.
     pub(crate) fn announce_loss(&self) {
         self.announce();
     }
 
-    /// The number of losses on the local transports that no event has reported yet. They count as
-    /// reported from now on.
+    /// The number of losses on the local transports that have not been reported in an event yet.
+    /// From now on, they count as reported.
     pub(crate) fn new_losses(&self, total: u64) -> u64 {
         total.saturating_sub(self.reported_losses.swap(total, Ordering::AcqRel))
     }

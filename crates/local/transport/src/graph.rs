@@ -1,5 +1,5 @@
-//! The transports of matches between other processes, as far as the announcements of the endpoints
-//! reveal them.
+//! The transports of matches between other processes, as far as they can be derived from the
+//! announcements of the endpoints.
 
 use feros_engine::{EndpointInfo, Gid, GraphSnapshot};
 use feros_shm::{Announced, Reason, Transport, classify};
@@ -9,10 +9,11 @@ use feros_shm::{Announced, Reason, Transport, classify};
 pub struct MatchTransport {
     /// The other endpoint.
     pub gid: Gid,
-    /// The transport. `None` if no transport that both sides allow is possible, so that nothing is
-    /// delivered.
+    /// The transport, or `None` if there is no possible transport that both sides allow. In that
+    /// case, nothing is delivered.
     pub transport: Option<Transport>,
-    /// Why the transport is not a shorter one; `None`: there is no shorter one.
+    /// The reason why a more direct transport is not used, or `None` if a more direct transport
+    /// does not exist.
     pub reason: Option<Reason>,
 }
 
@@ -24,25 +25,25 @@ pub(crate) fn network_is_allowed(publisher: &Announced, subscription: &Announced
     allows(publisher) && allows(subscription)
 }
 
-/// The transport between a publisher and a subscription, according to their announcements.
+/// The transport between a publisher and a subscription, as derived from their announcements.
 ///
-/// Only the endpoints themselves know whether shared memory is already in use
-/// ([`Publisher::transports`](crate::Publisher::transports)), because it is set up during the first
-/// messages.
+/// Shared memory is set up during the first messages, and only the endpoints themselves know
+/// whether it is already in use ([`Publisher::transports`](crate::Publisher::transports)).
 #[derive(Debug, Clone, PartialEq)]
 pub struct TransportBetween<'a> {
-    /// The sender.
+    /// The sending endpoint.
     pub publisher: &'a EndpointInfo,
-    /// The receiver.
+    /// The receiving endpoint.
     pub subscription: &'a EndpointInfo,
-    /// The transport. `None` if no transport that both sides allow is possible, so that nothing is
-    /// delivered.
+    /// The transport, or `None` if there is no possible transport that both sides allow. In that
+    /// case, nothing is delivered.
     pub transport: Option<Transport>,
-    /// Why the transport is not a shorter one; `None`: there is no shorter one.
+    /// The reason why a more direct transport is not used, or `None` if a more direct transport
+    /// does not exist.
     pub reason: Option<Reason>,
 }
 
-/// The transport of each match of a topic, as any observer of the graph sees it.
+/// The transport of each match of a topic, in the form in which any observer of the graph sees it.
 ///
 /// ```no_run
 /// # let graph: feros_engine::GraphSnapshot = unimplemented!();
@@ -68,12 +69,12 @@ fn between<'a>(
     TransportBetween { publisher, subscription, transport, reason }
 }
 
-/// The transport of requests and responses between each client and each server of a service, as any
-/// observer of the graph sees it. In the result, the client is the `publisher` and the server is
-/// the `subscription`.
+/// The transport of requests and responses between each client and each server of a service, in the
+/// form in which any observer of the graph sees it. In the result, the client is the `publisher`,
+/// and the server is the `subscription`.
 ///
-/// As long as a client can reach one of its servers only over the network transport, its requests
-/// take the network transport to all servers.
+/// If a client can reach at least one of its servers only over the network transport, the client's
+/// requests take the network transport to all servers.
 pub fn transports_of_service<'a>(
     graph: &'a GraphSnapshot,
     service: &'a str,
@@ -85,7 +86,7 @@ pub fn transports_of_service<'a>(
 /// Checks whether this process can share memory with other processes.
 ///
 /// # Errors
-/// The obstacle and its remedy.
+/// Returns a text that describes the obstacle and how to remove it.
 pub fn check_shared_memory() -> Result<(), String> {
     feros_shm::ProcessSegment::of_this_process().map_err(|error| error.to_string())?;
     feros_shm::HostNode::shared().map_err(|error| error.to_string())?;

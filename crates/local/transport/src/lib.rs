@@ -1,30 +1,32 @@
-//! The untyped parts of publishers, subscriptions, servers and clients, over three transports:
+//! The untyped parts of publishers, subscriptions, servers and clients. They use three transports:
 //! objects within a process, shared memory within a host, and the engine for everything else.
 //!
-//! For each of them there is an endpoint of the engine, which finds matches, checks their QoS and
-//! reports events. `routing` sorts a publisher's matches by transport, `sending` publishes one
-//! message on each transport that needs it, `receiving` merges the messages of several transports
-//! in each publisher's order. `intra_process` and `shared_memory` implement their transports; the
-//! network is left to the engine. `calls` has the additional parts of servers and clients.
+//! Each of them has an endpoint of the engine, which finds matches, checks their QoS and reports
+//! events. `routing` sorts the matches of a publisher by transport, `sending` publishes a message
+//! over each transport that needs it, and `receiving` merges the messages of several transports and
+//! keeps the order of each publisher. `intra_process` and `shared_memory` implement the two local
+//! transports; the network transport is left to the engine. `calls` contains the additional parts
+//! of servers and clients.
 //!
-//! The client library chooses the form of a message within a process ([`Object`], [`Outgoing`]).
+//! The client library chooses the form that a message has within a process ([`Object`],
+//! [`Outgoing`]).
 //!
 //! # Modules
 //!
-//! | module | holds |
+//! | module | content |
 //! |---|---|
 //! | `publisher`, `subscription`, `service`, `client` | the untyped handles of the endpoints |
-//! | `routing` | a publisher's matches by transport, and whether the engine has to send |
-//! | `sending` | publishing one message |
-//! | `receiving`, `local_link` | one order of received messages, and the interface of connections that bypass the engine |
-//! | `intra_process` | queues, and the registry of this process |
-//! | `shared_memory` | the handshake of a match, both of its sides, retries, and the upkeep thread |
+//! | `routing` | the matches of a publisher by transport, and whether the engine must send |
+//! | `sending` | publishes one message |
+//! | `receiving`, `local_link` | put the received messages into one order, and define the interface of connections without the engine |
+//! | `intra_process` | the queues, and the registry of this process |
+//! | `shared_memory` | the handshake of a match, the two sides of the transport, retries, and the upkeep thread |
 //! | `calls` | requests and responses over the local transports |
-//! | `events`, `counters`, `graph`, `bytes` | events by kind, counts by transport, transports between other processes, reused buffers |
+//! | `events`, `counters`, `graph`, `bytes` | events by kind, counts for each transport, transports between other processes, and reused buffers |
 //!
 //! # Invariants
 //!
-//! The crate knows no node, no executor, no message type and no user callback. Only a publishing
+//! This crate does not know nodes, executors, message types or user callbacks. Only a publishing
 //! thread waits for a full network link, or for a subscription that keeps all messages.
 #![forbid(unsafe_code)]
 

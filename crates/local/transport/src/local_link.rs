@@ -1,11 +1,11 @@
-//! The interface of a subscription's connection to one publisher, which does not involve the
-//! engine. Messages have numbers and stamps and come in the publisher's order.
+//! The interface of a subscription's connection to one publisher that does not use the engine.
+//! Messages have numbers and stamps, and arrive in the publisher's order.
 
 use feros_engine::{Gid, Payload, Stamp};
 
 use crate::intra_process::queue::Envelope;
 
-/// The messages of one publisher that come through shared memory.
+/// The messages of one publisher that arrive through shared memory.
 pub(crate) trait LocalLink {
     fn publisher(&self) -> Gid;
     /// The stamp of the next message, if there is one.
@@ -14,10 +14,10 @@ pub(crate) trait LocalLink {
     fn take(&mut self) -> Option<LinkMessage>;
 }
 
-/// A message of a connection.
+/// A message that arrived through a connection.
 pub(crate) struct LinkMessage {
     pub(crate) envelope: Envelope,
-    /// The time at which the message was found.
+    /// The time at which the receiver found the message.
     pub(crate) received: Stamp,
     pub(crate) payload: Payload,
 }

@@ -22,29 +22,29 @@ use crate::shared_memory::upkeep::Upkeep;
 
 /// The options of a publisher.
 pub struct PublisherOptions<'a> {
-    /// The publisher's node.
+    /// The node of the publisher.
     pub node: NodeId,
     /// The fully qualified topic.
     pub topic: &'a str,
     /// The name of the message type, in the form `package/msg/Name`.
     pub type_name: &'a str,
-    /// The type's hash; an endpoint without one matches by name only.
+    /// The hash of the type. An endpoint without a hash matches by the type name only.
     pub type_hash: Option<TypeHash>,
     /// The publisher's QoS policies.
     pub qos: QosProfile,
-    /// The mode, which determines whether publishing waits for the network.
+    /// The mode, which decides whether publishing waits for the network.
     pub mode: PublishMode,
     /// The transports that messages may take.
     pub transports: TransportSet,
     /// The options for the use of shared memory.
     pub shared_memory: &'a SharedMemoryOptions,
-    /// The function that is called when there may be events, on any thread. It must neither block
-    /// nor own the publisher.
+    /// The function that is called when there may be events. It may be called on any thread, and
+    /// must neither block nor own the publisher.
     pub on_event: Notify,
 }
 
-/// A publisher without a message type. It consists of an endpoint of the engine, which finds
-/// matches, and of the transports that the matches take.
+/// A publisher without a message type. It consists of an endpoint of the engine, which finds the
+/// matches, and of the transports that lead to these matches.
 ///
 /// All methods may be called from any thread.
 pub struct Publisher {
@@ -56,10 +56,10 @@ pub struct Publisher {
 }
 
 impl Publisher {
-    /// Makes the endpoint.
+    /// Makes the endpoint of the publisher.
     ///
     /// # Errors
-    /// If the engine refuses.
+    /// The engine refuses.
     pub fn new(
         session: &dyn Session,
         options: PublisherOptions<'_>,
@@ -110,10 +110,10 @@ impl Publisher {
         Ok(Self { engine, sender, upkeep, pending, events: Waiting::new() })
     }
 
-    /// Publishes one message on every transport that a subscription needs.
+    /// Publishes one message over each transport that a subscription needs.
     ///
-    /// If delivery is reliable, it waits up to a second for subscriptions that keep all messages
-    /// and have no room. It holds no lock while it waits.
+    /// If delivery is reliable, this waits up to one second for subscriptions that keep all
+    /// messages and have no room. It holds no lock while it waits.
     ///
     /// # Errors
     /// See [`PublishError`].
@@ -125,7 +125,7 @@ impl Publisher {
         self.sender.publish(message, trace)
     }
 
-    /// Publishes a message that is already serialized, including its 4-byte header.
+    /// Publishes a message that is already serialized. The message includes its 4-byte header.
     ///
     /// # Errors
     /// See [`PublishError`].
@@ -133,11 +133,11 @@ impl Publisher {
         self.sender.publish(&mut Bytes(bytes), trace)
     }
 
-    /// Lends memory in which a message of this size can be built: shared memory if a subscription
-    /// reads the message there, otherwise a buffer.
+    /// Lends memory in which a message of this size can be built. This is shared memory if a
+    /// subscription reads the message there, and otherwise a buffer.
     ///
     /// # Errors
-    /// If shared memory is exhausted and the options do not allow the network instead.
+    /// Shared memory is exhausted, and the options do not allow the network transport instead.
     pub fn lend(&self, size_bytes: usize) -> Result<Loan, PublishError> {
         self.sender.lend(size_bytes)
     }
@@ -150,24 +150,24 @@ impl Publisher {
         self.sender.publish_built(loan, trace)
     }
 
-    /// Whether there may be events to take; costs one load.
+    /// Whether there may be events to take. This costs only one atomic load.
     pub fn has_events(&self) -> bool {
         self.pending.is_pending()
     }
 
-    /// Takes the next waiting event. Several events of one kind are merged into one.
+    /// Takes the next event. Several events of the same kind are merged into one event.
     ///
     /// # Errors
-    /// If the engine fails.
+    /// The engine fails.
     pub fn take_event(&self) -> Result<Option<PublisherEvent>, EventError> {
         self.pending.begin_taking();
         self.events.take(None, || self.engine.take_event())
     }
 
-    /// Takes the next event of this kind. Events of other kinds keep waiting.
+    /// Takes the next event of this kind. Events of other kinds are not affected.
     ///
     /// # Errors
-    /// If the engine fails.
+    /// The engine fails.
     pub fn take_event_of(
         &self,
         kind: PublisherEventKind,
@@ -175,26 +175,27 @@ impl Publisher {
         self.events.take(Some(kind), || self.engine.take_event())
     }
 
-    /// The number of events of this kind that the engine has reported, whether taken or not.
+    /// The number of events of this kind that the engine has reported, including the events that
+    /// have been taken.
     ///
     /// # Errors
-    /// If the engine fails.
+    /// The engine fails.
     pub fn event_count(&self, kind: PublisherEventKind) -> Result<u64, EventError> {
         self.events.count(kind, || self.engine.take_event())
     }
 
-    /// The transport of each match, and the reason against a shorter one.
+    /// The transport of each match, and the reason why a more direct transport is not used.
     pub fn transports(&self) -> Vec<MatchTransport> {
         self.sender.transports()
     }
 
-    /// The use of the publisher's shared memory; `None` until a subscription in another process of
-    /// this host needs that memory.
+    /// The use of the publisher's shared memory. It is `None` until a subscription in another
+    /// process of this host needs this memory.
     pub fn pool(&self) -> Option<PoolUse> {
         self.sender.pool()
     }
 
-    /// The counts of the messages sent so far, by transport.
+    /// The counts of the messages sent so far, for each transport.
     pub fn counts(&self) -> PublisherCounts {
         self.sender.counters().read()
     }
@@ -204,7 +205,8 @@ impl Publisher {
         self.sender.topic()
     }
 
-    /// The QoS policies, with system-default and best-available resolved.
+    /// The QoS policies, in which system-default and best-available values have been replaced by
+    /// the actual values.
     pub fn qos(&self) -> QosProfile {
         self.engine.qos()
     }
@@ -219,12 +221,12 @@ impl Publisher {
         self.engine.matched_subscriptions()
     }
 
-    /// Waits, at most for `patience`, until the best-effort subscriptions that match now have found
-    /// this publisher, as far as the engine can tell, and returns whether they have. Reliable
-    /// subscriptions need no wait, since they lose no message.
+    /// Waits until the best-effort subscriptions that match now have found this publisher, for at
+    /// most `patience`, and returns whether they have, as far as the engine can tell. There is no
+    /// need to wait for reliable subscriptions, because they do not lose messages.
     pub fn wait_until_announced(&self, patience: Duration) -> bool {
-        /// The time from a subscription's acknowledgement of the announcement to the resulting
-        /// match.
+        /// The time from the moment when a subscription acknowledges the announcement until the
+        /// resulting match.
         const MATCHING: Duration = Duration::from_millis(5);
         let matches = self.engine.matches();
         let best_effort =
@@ -243,20 +245,21 @@ impl Publisher {
     /// Waits until all reliable subscriptions have acknowledged all messages sent so far.
     ///
     /// # Errors
-    /// If time runs out.
+    /// The time limit was reached.
     pub fn wait_for_all_acked(&self, timeout: Duration) -> Result<(), WaitForAckedError> {
         self.engine.wait_for_all_acked(timeout)
     }
 
-    /// Asserts that the publisher is alive, if its liveliness is manual.
+    /// Signals that the publisher is alive, for publishers whose liveliness is manual.
     ///
     /// # Errors
-    /// If the engine refuses.
+    /// The engine refuses.
     pub fn assert_liveliness(&self) -> Result<(), EventError> {
         self.engine.assert_liveliness()
     }
 
-    /// The number of messages that an asynchronous publisher dropped because its queue was full.
+    /// The number of messages that an asynchronous publisher has dropped because its queue was
+    /// full.
     pub fn dropped_messages(&self) -> u64 {
         self.engine.dropped_messages()
     }

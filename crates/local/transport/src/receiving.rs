@@ -1,5 +1,5 @@
-//! Receives the messages of one subscription in each publisher's order, whatever transport they
-//! take.
+//! Receives the messages of one subscription in the order of each publisher, no matter which
+//! transports the messages take.
 
 mod received;
 mod receiver;

@@ -1,5 +1,5 @@
-//! The matches of a publisher, with the transport of each. Each publish uses these routes; they are
-//! found anew when a match or a subscription of the process changes.
+//! The matches of a publisher, and the transport of each of them. Each publish uses these routes.
+//! They are found again when a match or a subscription of the process changes.
 
 use std::num::NonZeroU64;
 use std::sync::Arc;
@@ -21,32 +21,33 @@ use crate::shared_memory::sending::{
     Established, SharedMemoryRoute, SharedMemorySending, has_ended, make_memory,
 };
 
-/// How long the first message within a process waits for earlier messages; publishing waits just as
+/// How long the first message within a process waits for earlier messages. Publishing waits just as
 /// long for a full subscription.
 const HISTORY_WAIT: Duration = Duration::from_secs(1);
 
-/// The matches of one publisher, sorted by transport. The whole value is replaced when they change.
-#[repr(C)] // the fields that each message needs lie together
+/// The matches of one publisher, sorted by transport. The whole value is replaced when the matches
+/// change.
+#[repr(C)] // the fields that each message needs are next to each other
 pub(crate) struct Routes {
     generation: Generation,
     /// Whether the shared memory of some matches is still being set up.
     pub(crate) has_pending: bool,
-    /// Whether the engine has to send each message, because a match takes the network transport, or
+    /// Whether the engine must send each message, because a match takes the network transport, or
     /// because the engine implements a QoS policy by sending.
     pub(crate) needs_engine: bool,
-    /// Whether a subscription that is served without the engine keeps all messages, so that
-    /// publishing waits until it has room.
+    /// Whether at least one subscription that is served without the engine keeps all messages. In
+    /// that case, publishing waits until that subscription has room.
     pub(crate) is_lossless: bool,
-    /// The publisher's shared memory, if one of the matches is served from it.
+    /// The shared memory of the publisher, if at least one match is served from it.
     pub(crate) memory: Option<Arc<HostPublisher>>,
     shared_memory: Vec<SharedMemoryRoute>,
     pub(crate) intra_process: Vec<IntraProcessRoute>,
-    /// The transports as users see them.
+    /// The transports in the form that users see.
     pub(crate) transports: Vec<MatchTransport>,
 }
 
-/// Identifies the state that routes depend on: the engine's matches and the subscriptions of this
-/// process.
+/// Identifies the state that the routes depend on, which consists of the matches of the engine and
+/// the subscriptions of this process.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Generation {
     matches: u64,
@@ -54,7 +55,7 @@ struct Generation {
 }
 
 impl Routes {
-    /// Makes routes that are never current, so that the first publish finds the real ones.
+    /// Makes routes that are never up to date, so that the first publish finds the real routes.
     pub(crate) fn not_looked_yet() -> Self {
         Self::new(Generation { matches: u64::MAX, registrations: u64::MAX }, true)
     }
@@ -72,8 +73,8 @@ impl Routes {
         }
     }
 
-    /// Whether a message that was prepared for these routes can be sent over `others`, because the
-    /// same matches take the same transports.
+    /// Whether a message that was prepared for these routes can be sent over `others`. This is true
+    /// if the same matches take the same transports.
     pub(crate) fn send_like(&self, others: &Self) -> bool {
         self.generation == others.generation && self.transports == others.transports
     }
@@ -85,8 +86,8 @@ impl Routes {
         self.shared_memory.iter().filter_map(|route| Some((route, route.state.established()?)))
     }
 
-    /// Adds a match that can be served through shared memory, and returns the transport that it
-    /// takes now.
+    /// Adds a match that can be served through shared memory. Returns the transport that the match
+    /// takes at present.
     fn add_shared_memory(
         &mut self,
         route: Result<SharedMemoryRoute, Reason>,
@@ -114,16 +115,16 @@ impl Routes {
 /// Finds the routes of one publisher.
 #[repr(C)] // a message needs only the first fields
 pub(crate) struct Router {
-    /// Incremented by the engine at each match notification.
+    /// The engine increments this counter at each match notification.
     matches: Arc<AtomicU64>,
     topic: String,
     gid: Gid,
     engine: Arc<dyn EnginePublisher>,
     shared_memory: Mutex<SharedMemorySending>,
-    /// The publisher's random id on the shared-memory transport.
+    /// The random id of the publisher on the shared-memory transport.
     id: NonZeroU64,
-    /// Whether the engine has to send every message to every match, to keep the promises of the
-    /// QoS.
+    /// Whether the engine must send every message to every match, in order to fulfil the QoS
+    /// policies.
     engine_keeps_promises: bool,
     needs_clean_up: AtomicBool,
 }
@@ -148,17 +149,17 @@ impl Router {
         }
     }
 
-    /// The publisher's shared memory, if it has some.
+    /// The shared memory of the publisher, if there is any.
     pub(crate) fn memory(&self) -> Option<Arc<HostPublisher>> {
         self.shared_memory.lock().memory().cloned()
     }
 
-    /// Whether these subscriptions have acknowledged all messages that the engine sent them.
+    /// Whether these subscriptions have acknowledged all messages that the engine sent to them.
     pub(crate) fn is_acknowledged(&self, by: &[Gid]) -> bool {
         self.shared_memory.lock().is_acknowledged(&*self.engine, by)
     }
 
-    /// Whether nothing has changed since the routes were made.
+    /// Whether nothing has changed since the routes were found.
     pub(crate) fn is_current(&self, routes: &Routes) -> bool {
         let has_attached = |route: &SharedMemoryRoute| route.has_attached(self.id);
         let is_ready = routes.has_pending && routes.shared_memory.iter().any(has_attached);
@@ -172,13 +173,14 @@ impl Router {
         }
     }
 
-    /// Finds the routes for the message of this number and later ones.
+    /// Finds the routes for the message with this number and for later messages.
     pub(crate) fn find_routes(&self, former: &Routes, next_number: u64) -> Routes {
         let mut routes = Routes::new(self.generation(), self.engine_keeps_promises);
         let mut shared_memory = self.shared_memory.lock();
         for found in self.engine.matches() {
             let mut announced = Announced::read(found.announcement.as_deref());
-            // The subscription declined, but its route stays, since it will try again.
+            // The subscription has declined, but its route is kept, because the subscription will
+            // try again.
             let declined = announced.forget_declined(self.id.get());
             let mut choice = classify(shared_memory.announced(), &announced);
             let queue = match choice.transport {
@@ -231,8 +233,9 @@ impl Router {
     }
 
     /// Waits until the engine has delivered the messages that were published before the
-    /// subscription existed, which may happen on one of its threads. Otherwise, a message over the
-    /// shorter transport would overtake them, and they would be dropped as old.
+    /// subscription existed. The engine may deliver them on one of its own threads. Without this
+    /// wait, a message over the more direct transport would overtake them, and they would be
+    /// dropped as old messages.
     fn wait_for_history(&self, of: Gid) {
         if self.engine.qos().durability == Durability::TransientLocal
             && !self.engine.is_acknowledged_by(of, HISTORY_WAIT)
@@ -246,8 +249,8 @@ impl Router {
         }
     }
 
-    /// Checks whether subscriptions that are no longer matched were killed, so that their remains
-    /// in shared memory have to be removed. Returns whether there are any.
+    /// Checks whether subscriptions that no longer match were killed, so that their remains in
+    /// shared memory must be removed. Returns whether there are any such subscriptions.
     pub(crate) fn note_deaths(&self, former: &Routes, routes: &Routes) -> bool {
         let is_there = |gone: &SharedMemoryRoute| {
             routes.shared_memory.iter().any(|route| route.subscription == gone.subscription)
@@ -259,9 +262,9 @@ impl Router {
         has_deaths
     }
 
-    /// Makes the publisher's shared memory once a match could use it, makes the engine forget
-    /// processes that have ended, and cleans up. May wait for other processes. Returns when to try
-    /// again.
+    /// Makes the shared memory of the publisher as soon as a match could use it, makes the engine
+    /// forget processes that have ended, and cleans up. This may wait for other processes. Returns
+    /// the time for the next attempt.
     pub(crate) fn keep_up(&self) -> Option<Instant> {
         if self.needs_clean_up.swap(false, Ordering::Relaxed) {
             clean_up_soon();
@@ -272,8 +275,8 @@ impl Router {
             let shared_memory = self.shared_memory.lock();
             let could_serve = |found: &&Match| {
                 let mut announced = Announced::read(found.announcement.as_deref());
-                // The memory is made even if the subscription declined, since the subscription will
-                // try again.
+                // The memory is made even if the subscription declined, because the subscription
+                // will try again.
                 announced.forget_declined(self.id.get());
                 shared_memory.could_serve(&announced)
             };
@@ -284,17 +287,17 @@ impl Router {
             (shared_memory.due(now), ended)
         };
         // A publish may be blocked in the engine because of a killed process, while a restarted
-        // process waits for the message.
+        // process is waiting for the message.
         ended.into_iter().for_each(|gone| self.engine.forget_ended(gone));
         if let Some(settings) = settings {
-            let made = make_memory(settings); // done without the lock, since it takes time
+            let made = make_memory(settings); // without the lock, because this takes time
             let announcement = self.shared_memory.lock().note(made, now);
             if let Some(announcement) = announcement
                 && let Err(error) = self.engine.announce(&announcement)
             {
                 availability::announcing_failed(&error);
             }
-            self.matches.fetch_add(1, Ordering::AcqRel); // the routes have to be found anew
+            self.matches.fetch_add(1, Ordering::AcqRel); // this makes publishes find the routes again
         }
         self.shared_memory.lock().retry_at()
     }

@@ -1,4 +1,4 @@
-//! The untyped handle of a service server. It takes requests from every transport, and sends each
+//! The untyped handle of a service server. It takes requests from all transports, and sends each
 //! response over the transport of its request.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -25,7 +25,7 @@ use crate::shared_memory::availability;
 
 /// The options of a server.
 pub struct ServiceOptions<'a> {
-    /// The server's node.
+    /// The node of the server.
     pub node: NodeId,
     /// The fully qualified name of the service.
     pub service: &'a str,
@@ -37,15 +37,15 @@ pub struct ServiceOptions<'a> {
     pub request_hash: Option<TypeHash>,
     /// The hash of the response message.
     pub response_hash: Option<TypeHash>,
-    /// The QoS policies of both directions.
+    /// The QoS policies for both directions.
     pub qos: QosProfile,
     /// How the server announces itself to stock ROS 2.
     pub mapping: ServiceMapping,
-    /// Whether the endpoint that sends responses through the engine may be created when the first
-    /// client appears, instead of at once.
+    /// Whether the endpoint that sends responses through the engine may be created only when the
+    /// first client appears.
     pub replies_on_demand: bool,
-    /// Whether requests from other hosts are ignored. Requests on the intra-process and
-    /// shared-memory transports always come from this host.
+    /// Whether requests from other hosts are ignored. Requests over the intra-process and
+    /// shared-memory transports are always from this host.
     pub local_requests_only: bool,
     /// The transports that requests and responses may take.
     pub transports: TransportSet,
@@ -60,13 +60,14 @@ pub struct ServiceOptions<'a> {
 pub struct Service(Arc<Inner>);
 
 struct Inner {
-    // Dropped first, since clients of this process find the queue as long as this lives.
+    // This is dropped first, because clients of this process can find the queue while this value
+    // exists.
     _registration: Registration,
     service: String,
     engine: Arc<dyn EngineService>,
     queue: Arc<RequestQueue>,
     channels: Arc<ServerChannels>,
-    /// Raised by the engine when it may have a request.
+    /// Set by the engine when there may be a request to take.
     engine_pending: Arc<AtomicBool>,
     receives_network: bool,
     /// The source to check first for the next request.
@@ -75,7 +76,7 @@ struct Inner {
     counters: CallCounters,
 }
 
-/// The information that a response to a request needs.
+/// The information about a request that is needed to send its response.
 #[derive(Debug, Clone)]
 pub struct Request {
     id: RequestId,
@@ -99,7 +100,7 @@ impl std::fmt::Debug for ReplyWay {
     }
 }
 
-/// Two requests are equal if the same response answers both.
+/// Two requests are equal if the same response answers both of them.
 impl PartialEq for Request {
     fn eq(&self, other: &Self) -> bool {
         self.id == other.id && self.transport() == other.transport()
@@ -109,19 +110,19 @@ impl PartialEq for Request {
 impl Eq for Request {}
 
 impl From<RequestId> for Request {
-    /// Makes a request that came through the engine.
+    /// Makes a request that arrived through the engine.
     fn from(id: RequestId) -> Self {
         Self { id, way: ReplyWay::Engine }
     }
 }
 
 impl Request {
-    /// The sender of the request, and the request's number at that sender.
+    /// The sender of the request, and the number that the sender has given to the request.
     pub fn id(&self) -> &RequestId {
         &self.id
     }
 
-    /// The transport of the request, which its response takes too.
+    /// The transport of the request, which its response also takes.
     pub fn transport(&self) -> Transport {
         match self.way {
             ReplyWay::Engine => Transport::Network,
@@ -132,10 +133,10 @@ impl Request {
 }
 
 impl Service {
-    /// Makes the endpoint.
+    /// Makes the endpoints of the server.
     ///
     /// # Errors
-    /// If the engine refuses.
+    /// The engine refuses.
     pub fn new(
         session: &dyn Session,
         options: ServiceOptions<'_>,
@@ -188,26 +189,26 @@ impl Service {
         })))
     }
 
-    /// Takes the next request, and returns it with the information that its response needs. Never
-    /// blocks.
+    /// Takes the next request. Returns it together with the information that is needed to send its
+    /// response. Never blocks.
     ///
     /// # Errors
-    /// If the engine fails.
+    /// The engine fails.
     pub fn take_request(&self) -> Result<Option<(Request, Sample)>, TakeError> {
         self.0.take_request()
     }
 
-    /// Whether there may be a request to take. After this returns false, no further check is needed
-    /// until [`ServiceOptions::ringer`] is rung.
+    /// Whether there may be a request to take. After this has returned false, there is no need to
+    /// check again until [`ServiceOptions::ringer`] is rung.
     pub fn may_have_request(&self) -> bool {
         self.0.may_have_request()
     }
 
-    /// Sends the response to a request over the transport of the request, or through the engine if
-    /// shared memory has no room.
+    /// Sends the response to a request over the transport of the request. If shared memory has no
+    /// room, the response goes through the engine.
     ///
     /// # Errors
-    /// If the response cannot be serialized or sent, or the client has left.
+    /// The response cannot be serialized or sent, or the client has left.
     pub fn send_response(
         &self,
         request: &Request,
@@ -217,8 +218,8 @@ impl Service {
         self.0.send_response(request, size_bytes, fill)
     }
 
-    /// Whether the client of a request may still take a response: `false` once the client is known
-    /// to have left. That is only ever known for clients of this host.
+    /// Whether the client of a request may still take a response. This is `false` when the client
+    /// is known to have left, which can be known only for clients of this host.
     pub fn is_awaited(&self, request: &Request) -> bool {
         match &request.way {
             ReplyWay::Engine => true,
@@ -229,19 +230,19 @@ impl Service {
         }
     }
 
-    /// The transport of each client's requests, and the reason against a shorter one. A client
-    /// takes the network transport to all its servers if it can reach one of them only over the
-    /// network.
+    /// The transport of the requests from each client, and the reason why a more direct transport
+    /// is not used. If a client can reach at least one of its servers only over the network
+    /// transport, it takes the network transport to all of its servers.
     pub fn transports(&self) -> Vec<MatchTransport> {
         self.0.channels.transports(&self.0.engine.clients())
     }
 
-    /// The counts of the requests received so far, by transport.
+    /// The counts of the requests received so far, for each transport.
     pub fn counts(&self) -> CallCounts {
         self.0.counters.read(self.0.engine.lost_requests())
     }
 
-    /// The QoS policies, with system-default resolved.
+    /// The QoS policies, in which system-default values have been replaced by the actual values.
     pub fn qos(&self) -> QosProfile {
         self.0.engine.qos()
     }
@@ -260,7 +261,7 @@ impl Inner {
     fn take_request(&self) -> Result<Option<(Request, Sample)>, TakeError> {
         let channels = self.channels.open();
         channels.iter().for_each(|known| known.catch_up());
-        // The sources take turns, so that no client or transport keeps the others waiting.
+        // The sources take turns, so that no client or transport makes the others wait.
         let sources = channels.len() + 2;
         let first = self.turn.load(Ordering::Relaxed);
         for offset in 0..sources {
@@ -335,8 +336,8 @@ impl Inner {
         }
     }
 
-    /// Makes a request that came over a local transport. As in stock ROS 2, its client is
-    /// identified by the endpoint that receives the responses.
+    /// Makes a request that arrived over a local transport. As in stock ROS 2, the client is
+    /// identified by the endpoint that receives its responses.
     fn local_request(
         &self,
         way: ReplyWay,
@@ -365,8 +366,8 @@ impl Inner {
             }
             ReplyWay::SharedMemory(to) => match to.send(number, size_bytes, &mut *fill) {
                 Ok(()) => Ok(()),
-                // Only the client's memory says that the client has left, and other processes can
-                // write to that memory, so the engine decides.
+                // Only the memory of the client says that the client has left. Other processes can
+                // write to this memory, so the engine decides.
                 Err(SendToChannelError::Gone) if to.channel.peer().is_alive() => {
                     self.send_by_engine(request, to, size_bytes, fill)
                 }
@@ -422,7 +423,8 @@ impl Inner {
         self.send_by_engine(request, to, size_bytes, fill)
     }
 
-    /// Sends the response to a request that the engine has never seen, through the engine.
+    /// Sends the response to a request through the engine, although the engine has never seen the
+    /// request.
     fn send_by_engine(
         &self,
         request: &Request,

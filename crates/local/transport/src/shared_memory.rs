@@ -1,10 +1,10 @@
-//! The shared-memory transport between processes of one host.
+//! The shared-memory transport between processes of the same host.
 //!
-//! [`handshake`] shows how a match starts to use this transport. [`sending`] and [`receiving`] are
-//! its two sides. [`link`] is the connection of a subscription to one publisher; [`retry`]
-//! schedules the tries to open it, and [`crowded`] remembers publishers that have no slot for it.
-//! [`upkeep`] is the thread that makes and opens shared memory, and [`clean_up`] removes the
-//! remains of killed processes.
+//! [`handshake`] explains how a match starts to use this transport. [`sending`] and [`receiving`]
+//! are its two sides. [`link`] is the connection of a subscription to one publisher, [`retry`]
+//! decides when to try to open the connection, and [`crowded`] remembers publishers that have no
+//! free slot for it. [`upkeep`] is the thread that makes and opens shared memory, and [`clean_up`]
+//! removes the remains of killed processes.
 
 pub(crate) mod availability;
 pub(crate) mod clean_up;

@@ -21,33 +21,34 @@ use crate::shared_memory::receiving::SharedMemoryReceiving;
 
 /// The options of a subscription.
 pub struct SubscriptionOptions<'a, O: Object> {
-    /// The subscription's node.
+    /// The node of the subscription.
     pub node: NodeId,
     /// The fully qualified topic.
     pub topic: &'a str,
     /// The name of the message type, in the form `package/msg/Name`.
     pub type_name: &'a str,
-    /// The type's hash; an endpoint without one matches by name only.
+    /// The hash of the type. An endpoint without a hash matches by the type name only.
     pub type_hash: Option<TypeHash>,
     /// The subscription's QoS policies.
     pub qos: QosProfile,
-    /// The subscription's wish about the objects that it gets.
+    /// The subscription's requirements for the objects that it gets.
     pub wish: O::Wish,
     /// Whether the subscription ignores publishers of the same session.
     pub ignore_local_publications: bool,
-    /// The transports that messages may take. Without the network transport, there is no history
-    /// for late joiners.
+    /// The transports that messages may take. Without the network transport, late joiners get no
+    /// history.
     pub transports: TransportSet,
-    /// The ringer that is rung when there may be a message to take, or when connections or matches
-    /// have to be advanced.
+    /// The ringer that is rung when there may be a message to take, or when there is work on
+    /// connections or matches.
     pub ringer: &'a Ringer,
-    /// The function that is called when there may be events, on any thread. It must neither block
-    /// nor own the subscription.
+    /// The function that is called when there may be events. It may be called on any thread, and
+    /// must neither block nor own the subscription.
     pub on_event: Notify,
 }
 
-/// A subscription without a message type. It consists of an endpoint of the engine, which finds
-/// matches, and of the transports that the matches take. The endpoint ends when this is dropped.
+/// A subscription without a message type. It consists of an endpoint of the engine, which finds the
+/// matches, and of the transports that lead to these matches. The endpoint ends when this value is
+/// dropped.
 ///
 /// All methods may be called from any thread.
 pub struct Subscription {
@@ -59,15 +60,15 @@ pub struct Subscription {
     events: Waiting<SubscriptionEvent>,
     /// The number of losses that the engine has reported.
     lost_by_engine: AtomicU64,
-    /// The registration, by which publishers of this process find the queue as long as this lives.
+    /// The registration. While it exists, publishers of this process can find the queue.
     _registration: Registration,
 }
 
 impl Subscription {
-    /// Makes the endpoint and its receiver.
+    /// Makes the endpoint of the subscription and its receiver.
     ///
     /// # Errors
-    /// If the engine refuses.
+    /// The engine refuses.
     pub fn new<O: Object>(
         session: &dyn Session,
         options: SubscriptionOptions<'_, O>,
@@ -133,31 +134,31 @@ impl Subscription {
         Ok((subscription, receiver))
     }
 
-    /// Makes publishers of this process call `run` after they put a message into the queue, instead
-    /// of ringing, until the returned value is dropped.
+    /// Makes publishers of this process call `run` after they have put a message into the queue,
+    /// and not ring, until the returned value is dropped.
     pub fn dispatch_directly(&self, run: impl Fn() + Send + Sync + 'static) -> DirectDispatch {
         DirectDispatch::new(&self.queue, run)
     }
 
-    /// Whether there may be events to take; costs one load.
+    /// Whether there may be events to take. This costs only one atomic load.
     pub fn has_events(&self) -> bool {
         self.pending.is_pending()
     }
 
-    /// Takes the next waiting event. Several events of one kind are merged into one, and so are the
-    /// losses of all transports.
+    /// Takes the next event. Several events of the same kind are merged into one event, and the
+    /// losses of all transports are also merged into one event.
     ///
     /// # Errors
-    /// If the engine fails.
+    /// The engine fails.
     pub fn take_event(&self) -> Result<Option<SubscriptionEvent>, EventError> {
         self.pending.begin_taking();
         self.events.take(None, || self.fetch_event())
     }
 
-    /// Takes the next event of this kind. Events of other kinds keep waiting.
+    /// Takes the next event of this kind. Events of other kinds are not affected.
     ///
     /// # Errors
-    /// If the engine fails.
+    /// The engine fails.
     pub fn take_event_of(
         &self,
         kind: SubscriptionEventKind,
@@ -165,16 +166,16 @@ impl Subscription {
         self.events.take(Some(kind), || self.fetch_event())
     }
 
-    /// The number of events of this kind so far, whether taken or not.
+    /// The number of events of this kind so far, including the events that have been taken.
     ///
     /// # Errors
-    /// If the engine fails.
+    /// The engine fails.
     pub fn event_count(&self, kind: SubscriptionEventKind) -> Result<u64, EventError> {
         self.events.count(kind, || self.fetch_event())
     }
 
-    /// Returns losses of the local transports first, then events of the engine. The totals of lost
-    /// messages in both include the losses of the other.
+    /// Returns the losses of the local transports first, and then the events of the engine. In
+    /// both, the total of lost messages includes the losses of the other.
     fn fetch_event(&self) -> Result<Option<SubscriptionEvent>, EventError> {
         let change = self.pending.new_losses(self.tally.lost());
         let total = |by_engine: u64| by_engine.saturating_add(self.pending.reported_losses());
@@ -191,7 +192,7 @@ impl Subscription {
         }))
     }
 
-    /// The transport of each match, and the reason against a shorter one.
+    /// The transport of each match, and the reason why a more direct transport is not used.
     pub fn transports(&self) -> Vec<MatchTransport> {
         let matches = self.engine.matches();
         matches.iter().map(|found| self.transport_of(found)).collect()
@@ -211,12 +212,13 @@ impl Subscription {
         MatchTransport { gid: found.gid, transport, reason }
     }
 
-    /// The counts of the messages received so far, by transport.
+    /// The counts of the messages received so far, for each transport.
     pub fn counts(&self) -> SubscriptionCounts {
         self.tally.counts(self.shared_memory.states())
     }
 
-    /// The QoS policies, with system-default and best-available resolved.
+    /// The QoS policies, in which system-default and best-available values have been replaced by
+    /// the actual values.
     pub fn qos(&self) -> QosProfile {
         self.engine.qos()
     }
@@ -231,7 +233,7 @@ impl Subscription {
         self.engine.matched_publishers()
     }
 
-    /// The number of samples that the engine refused as malformed.
+    /// The number of samples that the engine refused because they were malformed.
     pub fn refused_samples(&self) -> u64 {
         self.engine.refused_samples()
     }
@@ -243,7 +245,7 @@ impl Drop for Subscription {
     }
 }
 
-/// Makes a function that raises the flag and rings.
+/// Makes a function that sets the flag and rings.
 fn notification(flag: &Arc<AtomicBool>, ringer: &Ringer) -> Notify {
     let (flag, ringer) = (flag.clone(), ringer.clone());
     Arc::new(move || {

@@ -1,5 +1,5 @@
 //! Builds messages directly in the memory that will be sent. A shape gives the sizes of the
-//! variable parts; then every field is written where it will be read.
+//! variable parts. After that, every field is written at the place where the receiver will read it.
 
 use std::fmt::Debug;
 
@@ -22,7 +22,7 @@ use crate::{BuildError, ByteOrder, Encode, EncodeError, Sizer, Splitter, Writer}
 /// | a sequence of such messages | a slice of their shapes |
 /// | an array of strings or of such messages | an array of their contents or shapes |
 ///
-/// The shape cannot change afterwards. Second, [`Fields`](Self::Fields) give access to all other
+/// The shape cannot change after that. Second, [`Fields`](Self::Fields) give access to all other
 /// values: `&mut u32`, `&mut [f32]`, `&mut [f64; 36]`, the fields of nested messages, and a
 /// [`SequenceMut`](crate::SequenceMut) for sequences and arrays of messages. Fields start with the
 /// default that the definition declares, or with zero. To avoid a second pass over long data,
@@ -32,11 +32,11 @@ use crate::{BuildError, ByteOrder, Encode, EncodeError, Sizer, Splitter, Writer}
 /// The fields of a message without variable parts also have a method `set`, which writes all fields
 /// from an owned message.
 ///
-/// The result is byte for byte what [`encode_into`](crate::encode_into) writes for an equal owned
-/// message on a machine of the same byte order.
+/// The result has exactly the bytes that [`encode_into`](crate::encode_into) writes for an equal
+/// owned message on a machine with the same byte order.
 pub trait Build: Encode + Default {
-    /// The sizes of the variable parts; `()` if the message has none. The default shape is that of
-    /// the default message.
+    /// The sizes of the variable parts, or `()` if the message has no variable parts. The default
+    /// shape is the shape of the default message.
     type Shape<'s>: Copy + Debug + Default;
 
     /// References to all fields in the memory: a struct with the same fields as the message,
@@ -47,16 +47,18 @@ pub trait Build: Encode + Default {
     ///
     /// # Errors
     ///
-    /// If the shape violates a bound or has a NUL inside a string, or if the memory is too small.
+    /// If the shape violates a bound, if a string in it contains a NUL, or if the memory is too
+    /// small.
     fn lay_out<C: Canvas>(_shape: &Self::Shape<'_>, canvas: &mut C) -> Result<(), EncodeError> {
         canvas.fixed::<Self>(1)
     }
 
-    /// Hands out the fields of a message that has been laid out.
+    /// Gives out the fields of a message that has been laid out.
     ///
     /// # Errors
     ///
-    /// If the bytes are not a message of this type. The splitter's position is then unspecified.
+    /// If the bytes are not a message of this type. After an error, the position of the splitter is
+    /// unspecified.
     fn split<'a>(splitter: &mut Splitter<'a>) -> Result<Self::Fields<'a>, BuildError>;
 }
 
@@ -65,21 +67,21 @@ pub trait Build: Encode + Default {
 ///
 /// # Errors
 ///
-/// [`BuildError::Shape`] if the shape violates a bound, has a NUL inside a string, or has a length
-/// above `u32::MAX`.
+/// [`BuildError::Shape`] if the shape violates a bound, if a string in it contains a NUL, or if a
+/// length in it is above `u32::MAX`.
 pub fn shaped_size<M: Build>(shape: &M::Shape<'_>) -> Result<usize, BuildError> {
     let mut sizer = Sizer::with_header();
     M::lay_out(shape, &mut sizer)?;
     Ok(sizer.total_bytes())
 }
 
-/// Lays out a message of this shape in `buffer`, header first and in the byte order of this
-/// machine, and hands out its fields. [`fields`] hands the fields out again later, as often as
-/// needed.
+/// Lays out a message of this shape in `buffer`, and gives out its fields. The message begins with
+/// its header, and has the byte order of this machine. [`fields`] can give out the fields again
+/// later, as often as needed.
 ///
 /// The memory may have any content. It must have at least [`shaped_size`] bytes, and the address of
-/// its byte 4 must be a multiple of 8. Bytes after the message are left alone. Sequences of numbers
-/// are not cleared: see [`Build`].
+/// its byte 4 must be a multiple of 8. Bytes after the message are not changed. Sequences of
+/// numbers are not cleared: see [`Build`].
 ///
 /// # Errors
 ///
@@ -95,7 +97,7 @@ pub fn build<'a, M: Build>(
     fields::<M>(buffer)
 }
 
-/// Hands out the fields of a message that [`build`] laid out in `buffer`. This writes nothing.
+/// Gives out the fields of a message that [`build`] has laid out in `buffer`. This writes nothing.
 ///
 /// As with [`view_bytes`](crate::view_bytes), the time grows with the number of fields and not with
 /// the size of the data. Only strings, sequences of `bool`, and sequences whose elements vary in
@@ -104,7 +106,7 @@ pub fn build<'a, M: Build>(
 /// # Errors
 ///
 /// [`BuildError::Misaligned`], and [`BuildError::NotBuilt`] or [`BuildError::Malformed`] if
-/// `buffer` does not hold an `M` that [`build`] laid out.
+/// `buffer` does not contain an `M` that [`build`] has laid out.
 pub fn fields<M: Build>(buffer: &mut [u8]) -> Result<M::Fields<'_>, BuildError> {
     M::split(&mut Splitter::new(buffer)?)
 }

@@ -9,7 +9,7 @@ use crate::{Encode, EncodeError, Layout, Primitive, Sizer, Writer};
 ///
 /// Every method has the errors of [`Encode::encode`]. The errors are the same on either canvas, so
 /// an invalid shape is found before memory is requested.
-#[allow(clippy::missing_errors_doc)] // Stated once above.
+#[allow(clippy::missing_errors_doc)] // see the paragraph above
 pub trait Canvas: sealed::Canvas {
     /// Adds `count` primitives of value zero in a row.
     fn zeros<T: Primitive>(&mut self, count: usize) -> Result<(), EncodeError>;
@@ -30,7 +30,7 @@ pub trait Canvas: sealed::Canvas {
     /// Adds a wstring.
     fn wstring(&mut self, units: &[u16]) -> Result<(), EncodeError>;
 
-    /// Adds `count` default values in a row; the type has no variable parts.
+    /// Adds `count` default values in a row. The type must have no variable parts.
     fn fixed<T: Encode + Default>(&mut self, count: usize) -> Result<(), EncodeError>;
 
     /// Refuses a length above the bound of a field's type.

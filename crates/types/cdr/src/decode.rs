@@ -7,27 +7,28 @@ use crate::{DecodeError, Reader, WString};
 /// This trait is generated for every message, and implemented here for the field types, like
 /// [`Encode`](crate::Encode).
 pub trait Decode: Sized {
-    /// The least number of bytes that any value takes, without alignment. It limits the count that
-    /// a sequence may claim, so it is never 0.
+    /// The smallest number of bytes that any value takes, without alignment. It limits the count
+    /// that a sequence may claim, so it is never 0.
     const MIN_SIZE: usize;
 
     /// Reads one value.
     ///
     /// # Errors
     ///
-    /// If the bytes are not a value of this type. The reader's position is then unspecified.
+    /// If the bytes are not a value of this type. After an error, the position of the reader is
+    /// unspecified.
     fn decode(reader: &mut Reader<'_>) -> Result<Self, DecodeError>;
 
-    /// Reads `count` values in a row; [`Reader::read_count`] has checked the count. Types whose
-    /// values move as one block override this.
+    /// Reads `count` values in a row. [`Reader::read_count`] has checked the count. Types whose
+    /// values can be moved as one block override this function.
     ///
     /// # Errors
     ///
     /// The errors of [`decode`](Self::decode).
     fn decode_vec(reader: &mut Reader<'_>, count: usize) -> Result<Vec<Self>, DecodeError> {
-        // Values may be larger in memory than on the wire. So even for a checked count, the vector
-        // reserves no more memory than the remaining bytes occupy; a vector of large elements grows
-        // a few times instead.
+        // Values may be larger in memory than on the wire. So even for a checked count, the memory
+        // that the vector reserves is limited to the size of the remaining bytes. A vector of large
+        // elements grows a few times after that.
         let worth = reader.remaining_bytes() / size_of::<Self>().max(1);
         let mut items = Vec::with_capacity(count.min(worth + 1));
         for _ in 0..count {
@@ -36,7 +37,8 @@ pub trait Decode: Sized {
         Ok(items)
     }
 
-    /// Reads values in a row into `items`. Types whose values move as one block override this.
+    /// Reads values in a row into `items`. Types whose values can be moved as one block override
+    /// this function.
     ///
     /// # Errors
     ///

@@ -7,7 +7,7 @@ use crate::{EncodeError, Layout, Sizer, WString, Writer};
 /// This trait is generated for every message, and implemented here for the field types: primitives,
 /// [`String`], [`WString`], arrays (elements only) and vectors (count and elements).
 pub trait Encode {
-    /// The layout of the encoding if it is the same for all values, otherwise `None`.
+    /// The layout of the encoding if it is the same for all values, and otherwise `None`.
     const LAYOUT: Option<Layout> = None;
 
     /// Whether a value, or one of its parts, can be longer than its type allows.
@@ -32,11 +32,12 @@ pub trait Encode {
     ///
     /// # Errors
     ///
-    /// If the value violates a bound or has a NUL inside a string, or if the memory is too small.
+    /// If the value violates a bound, if a string in it contains a NUL, or if the memory is too
+    /// small.
     fn encode(&self, writer: &mut Writer<'_>) -> Result<(), EncodeError>;
 
     /// Adds the number of bytes that these values take in a row. Types that need no loop override
-    /// this.
+    /// this function.
     fn size_slice(items: &[Self], sizer: &mut Sizer)
     where
         Self: Sized,
@@ -47,7 +48,7 @@ pub trait Encode {
         }
     }
 
-    /// Writes values in a row. Types whose values move as one block override this.
+    /// Writes values in a row. Types whose values can be moved as one block override this function.
     ///
     /// # Errors
     ///

@@ -1,7 +1,7 @@
-//! The errors of writing values, of building messages, and of reading bytes.
+//! The errors that occur when values are written, messages are built, or bytes are read.
 
-/// The reason why a value was not serialized. The cause always lies in the value, or in the memory
-/// that it should be written to.
+/// The reason why a value was not serialized. The cause is always in the value, or in the memory
+/// into which it is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum EncodeError {
@@ -12,13 +12,13 @@ pub enum EncodeError {
     BoundExceeded {
         /// The name of the field in its message.
         field: &'static str,
-        /// The length of the value: bytes of a string, UTF-16 code units of a wstring, elements of
-        /// a sequence.
+        /// The length of the value: bytes for a string, UTF-16 code units for a wstring, elements
+        /// for a sequence.
         len: usize,
-        /// The greatest length that the type allows.
+        /// The largest length that the type allows.
         bound: usize,
     },
-    /// A string holds a NUL character, at which C and C++ programs would cut it.
+    /// A string contains a NUL character, at which C and C++ programs would cut it.
     #[error(
         "a string holds a NUL character at byte {position}, where C and C++ programs would cut it: remove it, or use uint8[] for binary data"
     )]
@@ -40,14 +40,14 @@ pub enum EncodeError {
          bytes that `encoded_size` returns"
     )]
     BufferTooSmall {
-        /// The number of bytes needed up to the end of the field that did not fit.
+        /// The number of bytes that are needed up to the end of the field that did not fit.
         needed: usize,
         /// The number of bytes that the buffer has.
         capacity: usize,
     },
 }
 
-/// The reason why a message was not built, or its fields were not handed out.
+/// The reason why a message was not built, or why its fields were not given out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BuildError {
@@ -68,19 +68,19 @@ pub enum BuildError {
         "the memory does not start with the header of CDR in this machine's byte order: build the message first"
     )]
     NotBuilt,
-    /// The memory does not hold a built message.
+    /// The memory does not contain a message that has been built.
     #[error(
         "the memory holds no message of this type at offset {offset} of its body: build it first, \
          and write to it only through its fields"
     )]
     Malformed {
-        /// The offset of the field that cannot be handed out.
+        /// The offset of the field that cannot be given out.
         offset: usize,
     },
 }
 
-/// The reason why bytes were refused. Offsets count from the start of the body, after the 4-byte
-/// header.
+/// The reason why bytes were refused. Offsets are counted from the start of the body, which follows
+/// the 4-byte header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DecodeError {
@@ -128,7 +128,7 @@ pub enum DecodeError {
         offset: usize,
         /// The number of elements that the sequence claims.
         count: usize,
-        /// The least number of bytes that one element takes.
+        /// The smallest number of bytes that one element takes.
         element_bytes: usize,
         /// The number of bytes that are left.
         remaining: usize,
@@ -145,7 +145,7 @@ pub enum DecodeError {
         field: &'static str,
         /// The length that was received.
         len: usize,
-        /// The greatest length that the type allows.
+        /// The largest length that the type allows.
         bound: usize,
     },
     /// A string does not end with NUL.
@@ -167,7 +167,7 @@ pub enum DecodeError {
         offset: usize,
         /// The length without the terminator.
         len: usize,
-        /// The number of valid bytes before the first invalid one.
+        /// The number of valid bytes before the first invalid byte.
         valid_up_to: usize,
     },
     /// A character of a wstring is not a UTF-16 code unit.

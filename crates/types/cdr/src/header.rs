@@ -3,16 +3,17 @@
 
 use crate::DecodeError;
 
-/// The length of the encapsulation header in bytes. Alignment counts from the first byte after it.
+/// The length of the encapsulation header in bytes. Alignment is counted from the first byte after
+/// it.
 pub const HEADER_LEN: usize = 4;
 
 /// The byte order of the numbers in a serialized message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ByteOrder {
-    /// The most significant byte comes first (`CDR_BE`).
+    /// The most significant byte is first (`CDR_BE`).
     Big,
-    /// The least significant byte comes first (`CDR_LE`). Feros writes this order, and so does
-    /// stock ROS 2 on common hosts.
+    /// The least significant byte is first (`CDR_LE`). Feros writes this order, and so does stock
+    /// ROS 2 on common hosts.
     Little,
 }
 
@@ -30,8 +31,8 @@ impl ByteOrder {
     }
 }
 
-/// Splits a serialized message into byte order and body. The two option bytes of the header are
-/// ignored, since they only give the amount of padding at the end.
+/// Splits a serialized message into its byte order and its body. The two option bytes of the header
+/// are ignored, because they only give the amount of padding at the end.
 pub(crate) fn split(bytes: &[u8]) -> Result<(ByteOrder, &[u8]), DecodeError> {
     let Some((header, body)) = bytes.split_at_checked(HEADER_LEN) else {
         return Err(DecodeError::NoHeader { len: bytes.len() });

@@ -1,7 +1,7 @@
 //! Layouts that are the same for every value of a type, and known at compile time. With a layout,
 //! many values in a row can be sized or skipped at once.
 
-/// The layout of a type whose values all take the same number of bytes, and have no padding once
+/// The layout of a type whose values all take the same number of bytes, and have no padding if
 /// their start is aligned.
 ///
 /// `geometry_msgs/Point` has size 24 and alignment 8; a type with a string has no layout. A type
@@ -31,8 +31,8 @@ impl Layout {
         self.align
     }
 
-    /// Returns the layout of a struct, from the layouts of its members in order; `None` if the
-    /// struct has no layout.
+    /// Returns the layout of a struct from the layouts of its members, which must be in order.
+    /// Returns `None` if the struct has no layout.
     #[must_use]
     pub const fn of_struct(members: &[Option<Self>]) -> Option<Self> {
         let Some((&Some(first), mut rest)) = members.split_first() else { return None };
@@ -53,7 +53,8 @@ impl Layout {
         Some(Self { size, align: first.align })
     }
 
-    /// Returns the layout of `count` values in a row; `None` if they need padding between them.
+    /// Returns the layout of `count` values in a row, or `None` if there must be padding between
+    /// them.
     #[must_use]
     pub const fn repeated(element: Option<Self>, count: usize) -> Option<Self> {
         let Some(element) = element else { return None };
@@ -67,8 +68,8 @@ impl Layout {
     }
 }
 
-/// Rounds `position` up to a multiple of `align`, a power of two. Positions are indices into
-/// slices, far from overflow.
+/// Rounds `position` up to a multiple of `align`, which is a power of two. Positions are indices
+/// into slices, so an overflow is not possible.
 #[inline]
 pub(crate) const fn align_up(position: usize, align: usize) -> usize {
     (position + (align - 1)) & !(align - 1)

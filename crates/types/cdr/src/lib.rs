@@ -1,25 +1,26 @@
-//! CDR (XCDR1) encoding, decoding and views: the one serialized form of Feros.
+//! CDR (XCDR1) encoding, decoding and views. This is the only serialized form in Feros.
 //!
-//! A serialized message is a 4-byte encapsulation header followed by the body. Primitives of size
-//! *n* lie at multiples of *n*, counted from the start of the body, so the body of a message can be
+//! A serialized message is a 4-byte encapsulation header followed by the body. A primitive of size
+//! *n* is at a multiple of *n*, counted from the start of the body, so the body of a message can be
 //! memory-mapped, copied, and read without decoding it. Four traits convert between values and
 //! bytes:
 //!
 //! * [`Encode`] writes an owned value into memory whose exact size [`encoded_size`] returns;
 //! * [`Decode`] makes an owned value from received bytes;
-//! * [`View`] borrows from received bytes: strings, byte arrays, and sequences of numbers stay
+//! * [`View`] borrows from received bytes: strings, byte arrays, and sequences of numbers remain
 //!   where they are;
 //! * [`Build`] writes a message field by field, directly into the memory that will be sent.
 //!
-//! Sequences and arrays of primitives are copied as blocks if the byte order of the sample is that
-//! of the machine.
+//! Sequences and arrays of primitives are copied as blocks if the byte order of the sample is the
+//! byte order of the machine.
 //!
 //! # Choices that ROS 2 leaves open
 //!
 //! * A `string` that is not UTF-8 is refused ([`DecodeError::NotUtf8`]): owned strings and views
 //!   are Rust strings. The raw bytes of such a sample remain available to a program that takes the
 //!   sample undecoded.
-//! * A string length of 0 (without even the terminating NUL) is read as the empty string.
+//! * A string with a NUL inside is read as it is, but it is not written: C and C++ programs would
+//!   silently cut it there.
 //! * A string with an interior NUL is read as it is, but not written: C and C++ programs would
 //!   silently cut it there.
 //! * A `bool` byte other than 0 is read as `true`; only 0 and 1 are written.
@@ -39,7 +40,7 @@
 //!
 //! # Modules
 //!
-//! | module | holds |
+//! | module | content |
 //! |---|---|
 //! | `encode`, `writer`, `sizer` | encoding values, and computing their encoded size |
 //! | `decode`, `reader` | decoding values from bytes |
@@ -51,8 +52,8 @@
 //! # Invariants
 //!
 //! The crate has no `unsafe` code and does no input or output. Received bytes are hostile until
-//! checked: every count is compared with the bytes that remain before anything is allocated, and
-//! malformed input is a [`DecodeError`], never a panic.
+//! they have been checked: every count is compared with the number of remaining bytes before
+//! anything is allocated, and malformed input causes a [`DecodeError`], never a panic.
 
 mod build;
 mod canvas;
@@ -95,16 +96,17 @@ pub fn encoded_size<T: Encode + ?Sized>(value: &T) -> usize {
     sizer.total_bytes()
 }
 
-/// Serializes `value` into `buffer`, header first, and returns the number of bytes written.
+/// Serializes `value` into `buffer`, beginning with the header, and returns the number of bytes
+/// written.
 ///
-/// The memory may have any content, since padding is written as zero. It should have
-/// [`encoded_size`] bytes; bytes after these are left alone.
+/// The memory may have any content, because padding is written as zero. It should have at least
+/// [`encoded_size`] bytes. All bytes after these are not changed.
 ///
 /// # Errors
 ///
-/// [`EncodeError::BufferTooSmall`] if `buffer` is shorter than needed, otherwise an error that
-/// names the way in which the value violates its type (a bound, a NUL inside a string). The content
-/// of `buffer` is then unspecified.
+/// [`EncodeError::BufferTooSmall`] if `buffer` is too short. Otherwise, an error that names how the
+/// value violates its type (a bound, or a NUL in a string). After an error, the content of `buffer`
+/// is unspecified.
 pub fn encode_into<T: Encode + ?Sized>(value: &T, buffer: &mut [u8]) -> Result<usize, EncodeError> {
     let mut writer = Writer::new(buffer)?;
     value.encode(&mut writer)?;
@@ -115,7 +117,8 @@ pub fn encode_into<T: Encode + ?Sized>(value: &T, buffer: &mut [u8]) -> Result<u
 ///
 /// # Errors
 ///
-/// If the value violates a bound, has a NUL inside a string, or has more than `u32::MAX` elements.
+/// If the value violates a bound, if a string in it contains a NUL, or if it has more than
+/// `u32::MAX` elements.
 pub fn to_vec<T: Encode + ?Sized>(value: &T) -> Result<Vec<u8>, EncodeError> {
     let mut buffer = vec![0; encoded_size(value)];
     let written = encode_into(value, &mut buffer)?;

@@ -1,4 +1,5 @@
-//! The numbers of CDR, and their conversion to and from bytes, one at a time or in blocks.
+//! The numbers of CDR, and their conversion to and from bytes, either one number at a time or in
+//! blocks.
 
 use std::fmt::Debug;
 

@@ -5,8 +5,8 @@ use std::marker::PhantomData;
 
 use crate::{Build, Layout, Splitter};
 
-/// A sequence or array of messages that are being built. Its elements are handed out as fields to
-/// be written.
+/// A sequence or array of messages that are being built. Each element is given out as fields to be
+/// written.
 ///
 /// # Examples
 ///
@@ -28,7 +28,7 @@ pub struct SequenceMut<'a, M> {
 }
 
 impl<'a, M: Build> SequenceMut<'a, M> {
-    /// Creates a sequence; `elements` holds `len` messages and nothing else.
+    /// Creates a sequence. `elements` must contain `len` messages and nothing else.
     pub(crate) fn new(elements: Splitter<'a>, len: usize) -> Self {
         Self { elements, len, message: PhantomData }
     }
@@ -39,15 +39,15 @@ impl<'a, M: Build> SequenceMut<'a, M> {
         self.len
     }
 
-    /// Whether there are no elements.
+    /// Whether the sequence has no elements.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Returns the fields of the element at `index`, if there is one. This takes constant time for
-    /// elements of a fixed layout. Otherwise the call skips all earlier elements, so prefer
-    /// [`iter_mut`](Self::iter_mut) to visit all elements.
+    /// Returns the fields of the element at `index`, if there is such an element. This takes
+    /// constant time for elements of a fixed layout. For other elements, the call skips all earlier
+    /// elements, so it is better to visit all elements with [`iter_mut`](Self::iter_mut).
     #[must_use]
     pub fn get_mut(&mut self, index: usize) -> Option<M::Fields<'_>> {
         if index >= self.len {
@@ -88,7 +88,7 @@ impl<'a, M: Build> IntoIterator for &'a mut SequenceMut<'_, M> {
     }
 }
 
-/// Shows only the number of elements, since fields are handed out only for writing.
+/// Shows only the number of elements, because fields are given out only for writing.
 impl<M> fmt::Debug for SequenceMut<'_, M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("SequenceMut").field("len", &self.len).finish_non_exhaustive()

@@ -18,7 +18,7 @@ impl Sizer {
         Self::default()
     }
 
-    /// Starts a message; its 4-byte header is included in [`total_bytes`](Self::total_bytes).
+    /// Starts a message. Its 4-byte header is included in [`total_bytes`](Self::total_bytes).
     #[must_use]
     pub fn with_header() -> Self {
         Self { header_bytes: HEADER_LEN, position: 0 }
@@ -78,7 +78,7 @@ impl Sizer {
     #[inline]
     fn add_run(&mut self, size: usize, count: usize, align: usize) {
         if count > 0 {
-            // The size saturates instead of overflowing. No memory has the saturated size, so the
+            // The size saturates and does not overflow. No memory has the saturated size, so the
             // encoding fails when memory is requested.
             self.position = align_up(self.position.min(isize::MAX as usize), align)
                 .saturating_add(size.saturating_mul(count));

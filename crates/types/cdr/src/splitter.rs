@@ -8,16 +8,17 @@ use crate::{
     SequenceView, WStringView,
 };
 
-/// The address of the body must be a multiple of this number, the strictest alignment in CDR.
+/// The address of the body must be a multiple of this number, which is the strictest alignment in
+/// CDR.
 const BODY_ALIGN: usize = 8;
 
-/// Hands out the fields of a message one after the other, like [`Reader`], but for writing.
+/// Gives out the fields of a message one after the other, like [`Reader`], but for writing.
 ///
-/// Generated code uses this type. Every byte is handed out at most once, so that all fields of a
-/// message can be held at the same time.
+/// Generated code uses this type. Every byte is given out at most once, so that all fields of a
+/// message can be used at the same time.
 #[derive(Debug)]
 pub struct Splitter<'a> {
-    /// The bytes that have not been handed out yet.
+    /// The bytes that have not been given out yet.
     rest: &'a mut [u8],
     /// The offset of `rest` in the body.
     position: usize,
@@ -47,7 +48,7 @@ impl<'a> Splitter<'a> {
         }
     }
 
-    /// Hands out one primitive.
+    /// Gives out one primitive.
     ///
     /// # Errors
     ///
@@ -58,7 +59,7 @@ impl<'a> Splitter<'a> {
         Ok(value)
     }
 
-    /// Hands out an array of primitives.
+    /// Gives out an array of primitives.
     ///
     /// # Errors
     ///
@@ -69,7 +70,7 @@ impl<'a> Splitter<'a> {
         self.slice(N)?.try_into().map_err(|_| BuildError::Malformed { offset })
     }
 
-    /// Hands out a sequence of primitives.
+    /// Gives out a sequence of primitives.
     ///
     /// # Errors
     ///
@@ -80,7 +81,7 @@ impl<'a> Splitter<'a> {
         self.slice(len)
     }
 
-    /// Hands out a string, which was written with the shape.
+    /// Gives out a string, which was written with the shape.
     ///
     /// # Errors
     ///
@@ -89,7 +90,7 @@ impl<'a> Splitter<'a> {
         self.read_texts(1, 1, Reader::read_str)
     }
 
-    /// Hands out a wstring, which was written with the shape.
+    /// Gives out a wstring, which was written with the shape.
     ///
     /// # Errors
     ///
@@ -98,7 +99,7 @@ impl<'a> Splitter<'a> {
         self.read_texts(1, 4, Reader::read_wstr)
     }
 
-    /// Hands out a sequence of strings, which were written with the shape.
+    /// Gives out a sequence of strings, which were written with the shape.
     ///
     /// # Errors
     ///
@@ -108,7 +109,7 @@ impl<'a> Splitter<'a> {
         self.string_array(len)
     }
 
-    /// Hands out a sequence of wstrings, which were written with the shape.
+    /// Gives out a sequence of wstrings, which were written with the shape.
     ///
     /// # Errors
     ///
@@ -118,7 +119,7 @@ impl<'a> Splitter<'a> {
         self.wstring_array(len)
     }
 
-    /// Hands out an array of strings, which were written with the shape.
+    /// Gives out an array of strings, which were written with the shape.
     ///
     /// # Errors
     ///
@@ -127,7 +128,7 @@ impl<'a> Splitter<'a> {
         self.read_texts(len, 1, |reader| SequenceView::read_array(reader, len))
     }
 
-    /// Hands out an array of wstrings, which were written with the shape.
+    /// Gives out an array of wstrings, which were written with the shape.
     ///
     /// # Errors
     ///
@@ -139,7 +140,7 @@ impl<'a> Splitter<'a> {
         self.read_texts(len, 4, |reader| SequenceView::read_array(reader, len))
     }
 
-    /// Hands out a sequence of messages.
+    /// Gives out a sequence of messages.
     ///
     /// # Errors
     ///
@@ -149,7 +150,7 @@ impl<'a> Splitter<'a> {
         self.message_array(len)
     }
 
-    /// Hands out an array of messages.
+    /// Gives out an array of messages.
     ///
     /// # Errors
     ///
@@ -214,15 +215,15 @@ impl<'a> Splitter<'a> {
     }
 
     /// Returns the result of `read` for the next `len` strings, whose characters have `unit_bytes`
-    /// bytes each. Strings are handed out only for reading.
+    /// bytes each. Strings are given out only for reading.
     fn read_texts<V>(
         &mut self,
         len: usize,
         unit_bytes: usize,
         read: impl FnOnce(&mut Reader<'a>) -> Result<V, DecodeError>,
     ) -> Result<V, BuildError> {
-        // Positions counted from a multiple of 4 are aligned like positions in the body, since
-        // strings need an alignment of at most 4.
+        // If positions are counted from a multiple of 4, they are aligned like positions in the
+        // body, because strings need an alignment of at most 4.
         self.take(4, 0)?;
         let offset = self.position;
         let mut end = 0;

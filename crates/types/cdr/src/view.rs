@@ -1,4 +1,4 @@
-//! Values that borrow from received bytes instead of copying them.
+//! Values that borrow from received bytes and do not copy them.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -9,21 +9,22 @@ use crate::{DecodeError, Layout, Primitive, Reader, WString};
 /// A value whose contents point into the received bytes.
 ///
 /// This trait is generated for every message. Reading a value allocates nothing, and the time grows
-/// with the number of fields, not with the size of the data. Only strings (to check UTF-8) and
+/// with the number of fields and not with the size of the data. Only strings (to check UTF-8) and
 /// sequences whose elements vary in size are read once, so that everything that the view returns
 /// later is valid.
 pub trait View<'a>: Sized + Clone + fmt::Debug {
-    /// The layout of the encoding if it is the same for all values, otherwise `None`.
+    /// The layout of the encoding if it is the same for all values, and otherwise `None`.
     const LAYOUT: Option<Layout> = None;
 
-    /// The least number of bytes that any value takes, without alignment; it is never 0.
+    /// The smallest number of bytes that any value takes, without alignment. It is never 0.
     const MIN_SIZE: usize;
 
     /// Borrows one value.
     ///
     /// # Errors
     ///
-    /// If the bytes are not a value of this type. The reader's position is then unspecified.
+    /// If the bytes are not a value of this type. After an error, the position of the reader is
+    /// unspecified.
     fn read(reader: &mut Reader<'a>) -> Result<Self, DecodeError>;
 }
 
@@ -48,7 +49,7 @@ impl<'a> View<'a> for WStringView<'a> {
 /// Primitives in a row, borrowed from received bytes.
 ///
 /// [`as_slice`](Self::as_slice) returns a Rust slice if the byte order and the alignment in memory
-/// allow that; all other methods always work.
+/// allow this. All other methods always work.
 #[derive(Clone, Copy)]
 pub struct PrimitiveSlice<'a, T> {
     bytes: &'a [u8],
@@ -57,7 +58,7 @@ pub struct PrimitiveSlice<'a, T> {
 }
 
 impl<'a, T: Primitive> PrimitiveSlice<'a, T> {
-    /// Creates a slice; the length of `bytes` is a multiple of the element's size.
+    /// Creates a slice. The length of `bytes` must be a multiple of the size of an element.
     #[inline]
     pub(crate) fn new(bytes: &'a [u8], swap: bool) -> Self {
         Self { bytes, swap, element: PhantomData }
@@ -77,19 +78,20 @@ impl<'a, T: Primitive> PrimitiveSlice<'a, T> {
         self.bytes.is_empty()
     }
 
-    /// Returns the elements as a slice. Returns `None` if they have the other byte order or are not
-    /// aligned in memory, or if a `bool` is neither 0 nor 1; [`iter`](Self::iter) and
-    /// [`to_vec`](Self::to_vec) work even then.
+    /// Returns the elements as a slice. Returns `None` if they have the other byte order, if they
+    /// are not aligned in memory, or if a `bool` is neither 0 nor 1. In these cases,
+    /// [`iter`](Self::iter) and [`to_vec`](Self::to_vec) still work.
     ///
-    /// Memory is aligned for every type if the address of the *body* is a multiple of 8. So receive
-    /// buffers should be placed such that the header starts 4 bytes before such an address.
+    /// Memory is aligned for every type if the address of the *body* is a multiple of 8. So a
+    /// receive buffer should be placed in such a way that the header starts 4 bytes before a
+    /// multiple of 8.
     #[inline]
     #[must_use]
     pub fn as_slice(&self) -> Option<&'a [T]> {
         T::cast(self.bytes, self.swap)
     }
 
-    /// Returns the element at `index`, if there is one.
+    /// Returns the element at `index`, if there is such an element.
     #[inline]
     #[must_use]
     pub fn get(&self, index: usize) -> Option<T> {
@@ -107,15 +109,15 @@ impl<'a, T: Primitive> PrimitiveSlice<'a, T> {
         self.bytes.chunks_exact(T::SIZE).map(move |bytes| T::load(bytes, swap))
     }
 
-    /// Returns the elements as a vector, copied as one block if the bytes have this machine's byte
-    /// order.
+    /// Returns the elements as a vector. If the bytes have the byte order of this machine, they are
+    /// copied as one block.
     #[inline]
     #[must_use]
     pub fn to_vec(&self) -> Vec<T> {
         T::load_vec(self.bytes, self.swap)
     }
 
-    /// Returns the elements as an array; `None` if there are not exactly `N`.
+    /// Returns the elements as an array, or `None` if their number is not exactly `N`.
     #[inline]
     #[must_use]
     pub fn to_array<const N: usize>(&self) -> Option<[T; N]> {
@@ -172,7 +174,7 @@ impl<T: Primitive> PartialEq<[T]> for PrimitiveSlice<'_, T> {
 pub struct WStringView<'a>(PrimitiveSlice<'a, u32>);
 
 impl<'a> WStringView<'a> {
-    /// Creates a view of units; the reader has checked that each of them fits 16 bits.
+    /// Creates a view of units. The reader has checked that each of them fits into 16 bits.
     #[inline]
     pub(crate) fn new(units: PrimitiveSlice<'a, u32>) -> Self {
         Self(units)
@@ -254,7 +256,7 @@ impl<'a, V: View<'a>> SequenceView<'a, V> {
         Ok(Self::from_read(start, len))
     }
 
-    /// Creates a view of `len` elements from `start` on, all of which have been read once.
+    /// Creates a view of `len` elements that begin at `start`. All of them have been read once.
     pub(crate) fn from_read(start: Reader<'a>, len: usize) -> Self {
         Self { start, len, element: PhantomData }
     }
@@ -271,9 +273,9 @@ impl<'a, V: View<'a>> SequenceView<'a, V> {
         self.len == 0
     }
 
-    /// Returns the element at `index`, if there is one. This takes constant time for elements of a
-    /// fixed layout. Otherwise the call reads all earlier elements, so prefer [`iter`](Self::iter)
-    /// to visit all elements.
+    /// Returns the element at `index`, if there is such an element. This takes constant time for
+    /// elements of a fixed layout. For other elements, the call reads all earlier elements, so it
+    /// is better to visit all elements with [`iter`](Self::iter).
     #[must_use]
     pub fn get(&self, index: usize) -> Option<V> {
         if index >= self.len {

@@ -5,8 +5,7 @@ use crate::{ByteOrder, EncodeError, HEADER_LEN, Layout, Primitive};
 
 /// Writes values into borrowed memory, one after the other, each at its alignment.
 ///
-/// The memory may have any content. Padding is written as zero, so no old content leaks onto the
-/// wire.
+/// The memory may have any content. Padding is written as zero, so no old content is sent.
 #[derive(Debug)]
 pub struct Writer<'a> {
     body: &'a mut [u8],
@@ -15,11 +14,12 @@ pub struct Writer<'a> {
 }
 
 impl<'a> Writer<'a> {
-    /// Starts a message in `buffer` with its header, in little endian, as is usual in ROS 2.
+    /// Starts a message in `buffer` with its header. The byte order is little-endian, as is usual
+    /// in ROS 2.
     ///
     /// # Errors
     ///
-    /// [`EncodeError::BufferTooSmall`] if not even the header fits.
+    /// [`EncodeError::BufferTooSmall`] if the header does not fit.
     pub fn new(buffer: &'a mut [u8]) -> Result<Self, EncodeError> {
         Self::with_byte_order(buffer, ByteOrder::Little)
     }
@@ -28,7 +28,7 @@ impl<'a> Writer<'a> {
     ///
     /// # Errors
     ///
-    /// [`EncodeError::BufferTooSmall`] if not even the header fits.
+    /// [`EncodeError::BufferTooSmall`] if the header does not fit.
     pub fn with_byte_order(buffer: &'a mut [u8], order: ByteOrder) -> Result<Self, EncodeError> {
         let capacity = buffer.len();
         let Some((header, body)) = buffer.split_at_mut_checked(HEADER_LEN) else {
@@ -56,7 +56,7 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    /// Writes primitives in a row, without a count, as one block. If `items` is empty, nothing is
+    /// Writes primitives in a row as one block, without a count. If `items` is empty, nothing is
     /// written, not even alignment.
     ///
     /// # Errors
@@ -107,7 +107,8 @@ impl<'a> Writer<'a> {
         Ok(is_written)
     }
 
-    /// Returns the number of bytes written so far after the header. Alignment counts from there.
+    /// Returns the number of bytes written so far after the header. Alignment is counted from
+    /// there.
     #[must_use]
     pub fn position(&self) -> usize {
         self.position

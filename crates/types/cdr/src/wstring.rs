@@ -2,11 +2,10 @@
 
 use std::fmt;
 
-/// A text as UTF-16 code units, the form in which `wstring` fields are sent.
+/// A text as UTF-16 code units, which is the form in which `wstring` fields are sent.
 ///
 /// It keeps all units that arrive, including unpaired surrogates, so that every received message
-/// can be forwarded unchanged. A conversion to UTF-8 loses data only where its documentation states
-/// that.
+/// can be forwarded unchanged. A conversion to UTF-8 loses data only if its documentation says so.
 ///
 /// # Examples
 ///
@@ -51,7 +50,7 @@ impl WString {
         self.0
     }
 
-    /// Returns the text, unless a surrogate lacks its partner.
+    /// Returns the text, if each surrogate has its partner.
     ///
     /// # Errors
     ///

@@ -1,4 +1,5 @@
-//! The bytes of each field type as stock ROS 2 writes them, and input that is refused.
+//! Tests the bytes of each field type, which must be the same as in stock ROS 2, and input that
+//! must be refused.
 #![allow(clippy::unwrap_used)]
 
 use feros_cdr::{
@@ -35,7 +36,7 @@ fn wstrings_carry_four_bytes_a_unit_and_no_terminator() {
     let units = [4, 0, 0, 0, 0x61, 0, 0, 0, 0xe9, 0, 0, 0, 0x3d, 0xd8, 0, 0, 0x00, 0xde, 0, 0];
     check(&WString::from("aé😀"), &units);
     check(&WString::new(), &[0; 4]);
-    // A lone surrogate is not valid text, but is received and sent unchanged.
+    // An unpaired surrogate is not valid text, but it is received and sent unchanged.
     let lone = WString::from(vec![0xd83d, 0x61]);
     check(&lone, &[2, 0, 0, 0, 0x3d, 0xd8, 0, 0, 0x61, 0, 0, 0]);
     assert_eq!(
@@ -124,8 +125,8 @@ fn both_byte_orders_are_read() {
 #[test]
 fn slices_are_borrowed_where_memory_is_aligned() {
     let bytes = to_vec(&vec![1u32, 2, 3]).unwrap();
-    // Wherever the allocator put the memory, the elements are aligned in exactly one of the four
-    // shifted copies.
+    // No matter where the allocator placed the memory, the elements are aligned in exactly one of
+    // the four shifted copies.
     let mut memory = vec![0; bytes.len() + 4];
     let borrowed = (0..4).filter(|&shift| {
         let place = &mut memory[shift..shift + bytes.len()];
@@ -179,7 +180,7 @@ fn what_is_wrong_is_said_with_the_numbers() {
         from_bytes::<WString>(&with_header(&[1, 0, 0, 0, 0, 0, 1, 0])).unwrap_err(),
         DecodeError::NotUtf16 { offset: 4, value: 0x1_0000 }
     );
-    // A length of zero also stands for the empty string, and trailing bytes do not matter.
+    // A length of zero also means the empty string, and bytes after the end are ignored.
     assert_eq!(from_bytes::<String>(&with_header(&[0, 0, 0, 0, 9, 9])).unwrap(), "");
 }
 
@@ -204,13 +205,13 @@ fn sequences_of_strings_are_viewed_lazily() {
     assert_eq!((view.len(), view.iter().len()), (3, 3));
     assert_eq!(view.iter().collect::<Vec<_>>(), texts);
     assert_eq!((view.get(2), view.get(3)), (Some("hello"), None));
-    // One bad element invalidates the whole sequence, so an iteration never meets that element.
+    // One bad element makes the whole sequence invalid, so an iteration never reaches that element.
     let mut bad = bytes.clone();
     *bad.last_mut().unwrap() = b'!';
     assert!(SequenceView::<&str>::read_sequence(&mut Reader::new(&bad).unwrap()).is_err());
 }
 
-/// A struct of two numbers, as the generator would write it.
+/// A struct of two numbers, in the form in which the generator would write it.
 #[derive(Debug, Clone, Default, PartialEq)]
 struct Pair(u32, u16);
 

@@ -7,18 +7,19 @@ use feros_interface::{LoadError, ResolveError};
 
 /// The reason why a [`Generator`](crate::Generator) generated no source.
 ///
-/// The `Debug` form equals the message, so that a build script whose `main` returns the error
-/// prints a readable text.
+/// The `Debug` form is the same as the message, so that a build script whose `main` returns the
+/// error prints a readable text.
 #[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// A package cannot be read, or one of its definitions breaks the rules.
     #[error(transparent)]
     Load(#[from] LoadError),
-    /// A definition refers to a missing type, or to itself, perhaps through other types.
+    /// A definition refers to a missing type, or refers to itself, either directly or through other
+    /// types.
     #[error("{}{source}", place.as_ref().map(|place| format!("{place}: ")).unwrap_or_default())]
     Resolve {
-        /// The file and the line of the faulty field, if it lies in a package folder.
+        /// The file and the line of the faulty field, if the definition is in a package folder.
         place: Option<String>,
         /// The problem.
         source: ResolveError,

@@ -41,9 +41,9 @@ impl Generator {
         }
     }
 
-    /// Adds the package in this folder, which contains `msg`, `srv` or `action`. The package has
-    /// the name that its `package.xml` states; without that file, it has the name of the folder.
-    /// Relative paths start at the crate's root.
+    /// Adds the package in this folder, which contains `msg`, `srv` or `action`. The name of the
+    /// package is read from its `package.xml`; without that file, it is the name of the folder.
+    /// Relative paths start at the root of the crate.
     pub fn package_dir(mut self, path: impl Into<PathBuf>) -> Self {
         self.package_dirs.push(path.into());
         self
@@ -73,13 +73,13 @@ impl Generator {
         self
     }
 
-    /// Adds the standard packages that Feros ships; only the crate that contains them calls this.
+    /// Adds the standard packages that Feros ships. Only the crate that contains them calls this.
     pub fn shipped_packages(mut self) -> Self {
         self.generates_shipped = true;
         self
     }
 
-    /// Writes the source to `OUT_DIR` for `feros::include_interfaces!()`, and lets cargo run the
+    /// Writes the source to `OUT_DIR` for `feros::include_interfaces!()`. Tells cargo to run the
     /// build script again when a definition changes.
     ///
     /// # Errors

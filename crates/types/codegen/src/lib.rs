@@ -13,11 +13,11 @@
 //! package, kind and name: `robot_interfaces::msg::Pose`. The folder has the layout of any ROS 2
 //! package: `msg/*.msg`, `srv/*.srv`, `action/*.action`.
 //!
-//! Each message `Pose` becomes an owned struct `Pose`. If it has something to borrow, there is also
-//! `PoseView`, which reads the message from received bytes without a copy. `PoseMut` writes the
-//! message directly into the memory that will be sent; if not all sizes are fixed, `PoseShape`
-//! gives the sizes. If a definition already uses one of these names, the generated name gets an
-//! underscore.
+//! Each message `Pose` becomes an owned struct `Pose`. If a part of the message can be borrowed,
+//! there is also `PoseView`, which reads the message from received bytes without a copy. `PoseMut`
+//! writes the message directly into the memory that will be sent. If some sizes are not fixed,
+//! `PoseShape` gives these sizes. If a definition already uses one of these names, the generated
+//! name gets an underscore.
 //!
 //! # Invariants
 //!

@@ -1,4 +1,4 @@
-//! Turns ROS names into Rust names.
+//! Converts ROS names into Rust names.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,8 +18,8 @@ pub(crate) struct Paths {
 }
 
 impl Paths {
-    /// Returns the path of a type's module, as seen from inside a module `package::namespace` of
-    /// the generated source.
+    /// Returns the path of a type's module, as it is written inside a module `package::namespace`
+    /// of the generated source.
     fn module(&self, name: &TypeName) -> String {
         let root = if self.generated.contains(&name.package) {
             "super::super"
@@ -34,18 +34,18 @@ impl Paths {
         format!("{}::{}", self.module(name), type_identifier(&name.name))
     }
 
-    /// Returns the path of a type that is derived from a message and has another name: its view,
-    /// shape or fields.
+    /// Returns the path of a type that is derived from a message and has another name, which is the
+    /// view, the shape or the fields of the message.
     pub(crate) fn of_derived(&self, name: &TypeName, derived: &str) -> String {
         format!("{}::{derived}", self.module(name))
     }
 }
 
-/// Returns the Rust spelling of a package or field: the name itself if that is allowed, otherwise a
-/// raw identifier. Keywords that cannot be raw identifiers get an underscore.
+/// Returns the Rust spelling of a package or field: the name itself if it is allowed, and otherwise
+/// a raw identifier. Keywords that cannot be raw identifiers get an underscore.
 pub(crate) fn identifier(name: &str) -> String {
     const NEVER_RAW: [&str; 3] = ["crate", "self", "super"];
-    // The strict and reserved keywords of all editions up to 2024. Weak keywords may be used as
+    // The strict and reserved keywords of all editions up to 2024. Weak keywords are allowed as
     // names.
     const KEYWORDS: [&str; 48] = [
         "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "do",

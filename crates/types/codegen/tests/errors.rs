@@ -1,4 +1,5 @@
-//! An error in a definition or in the use of the generator names the file, the line and the cure.
+//! Tests that an error in a definition, or in the use of the generator, names the file, the line
+//! and how to correct it.
 #![allow(clippy::unwrap_used)]
 
 use std::fs;

@@ -33,8 +33,8 @@ pub struct FieldDescription {
     pub name: String,
     /// The type.
     pub ty: FieldTypeDescription,
-    /// The default in the notation of stock ROS 2 (that of Python); empty if the field has no
-    /// default. The default is not part of the hash.
+    /// The default in the notation of stock ROS 2, which is the notation of Python. It is empty if
+    /// the field has no default. The default is not a part of the hash.
     pub default_value: String,
 }
 
@@ -44,11 +44,11 @@ pub struct FieldTypeDescription {
     /// The number of the element type. An array adds 48 to it, a bounded sequence 96, and an
     /// unbounded sequence 144.
     pub type_id: u8,
-    /// The size of an array or the bound of a sequence; otherwise 0.
+    /// The size of an array or the bound of a sequence, and otherwise 0.
     pub capacity: u64,
-    /// The bound of a string; otherwise 0.
+    /// The bound of a string, and otherwise 0.
     pub string_capacity: u64,
-    /// The full name of the nested type; otherwise empty.
+    /// The full name of the nested type, and otherwise an empty string.
     pub nested_type_name: String,
 }
 
@@ -188,8 +188,8 @@ fn python_repr(literal: &Literal) -> String {
     }
 }
 
-/// Formats a number like Python's `repr` and the stock ROS 2 tools: from 1e16 on and below 1e-4
-/// with an exponent, which has at least two digits.
+/// Formats a number like Python's `repr` and the tools of stock ROS 2: numbers from 1e16 on and
+/// below 1e-4 have an exponent with at least two digits.
 ///
 /// ```
 /// # use feros_interface::python_float;
@@ -212,7 +212,7 @@ pub fn python_float(value: f64) -> String {
     }
 }
 
-/// Writes a JSON string with everything beyond ASCII escaped, as the hash requires.
+/// Writes a JSON string in which all characters outside ASCII are escaped, as the hash requires.
 fn write_json_text(out: &mut String, text: &str) {
     out.push('"');
     for character in text.chars() {
@@ -272,7 +272,7 @@ impl FromStr for TypeHash {
                 return None;
             }
             for (byte, pair) in hash.iter_mut().zip(digits.chunks_exact(2)) {
-                // Stock ROS 2 writes hashes in lower case only.
+                // Stock ROS 2 writes hashes only in lower case.
                 let digit = |c: u8| match c {
                     b'0'..=b'9' => Some(c - b'0'),
                     b'a'..=b'f' => Some(c - b'a' + 10),

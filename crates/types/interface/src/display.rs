@@ -8,8 +8,8 @@ use crate::tree::{
 };
 
 impl BaseType {
-    /// The minimum and maximum value of an integer type (`byte` and `char` count as integers);
-    /// `None` for other types.
+    /// The minimum and maximum value of an integer type, or `None` for other types. `byte` and
+    /// `char` count as integers.
     pub fn integer_range(&self) -> Option<(i128, i128)> {
         Some(match self {
             BaseType::Byte | BaseType::Char | BaseType::Uint8 => (0, u8::MAX.into()),
@@ -24,7 +24,7 @@ impl BaseType {
         })
     }
 
-    /// The keyword of a built-in type, without bounds; `None` for a message type.
+    /// The keyword of a built-in type, without bounds, or `None` for a message type.
     pub fn keyword(&self) -> Option<&'static str> {
         Some(match self {
             BaseType::Bool => "bool",
@@ -95,8 +95,8 @@ impl Display for Literal {
     }
 }
 
-/// Escapes a string twice, since the parser resolves escapes twice. Also escapes `#` and `=`, which
-/// would change the meaning of the line.
+/// Escapes a string twice, because the parser resolves escapes twice. Also escapes `#` and `=`,
+/// which would change the meaning of the line.
 fn write_escaped(f: &mut Formatter<'_>, text: &str) -> fmt::Result {
     f.write_char('"')?;
     for character in text.chars() {
@@ -137,7 +137,7 @@ impl Display for Constant {
     }
 }
 
-/// Prints the definition with its comments. The constants come first.
+/// Prints the definition with its comments. The constants are printed first.
 impl Display for MessageDefinition {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         write_comment(f, &self.comment)?;
@@ -146,7 +146,8 @@ impl Display for MessageDefinition {
         let first =
             self.constants.first().map(|c| &c.comment).or(self.fields.first().map(|f| &f.comment));
         let first = first.or(Some(&self.closing_comment));
-        // A blank line separates the comment at the head from the comment of the first element.
+        // An empty line separates the comment at the start of the file from the comment of the
+        // first element.
         if !self.comment.is_empty() || has_own_comment(first) {
             writeln!(f)?;
         }

@@ -1,17 +1,17 @@
 //! Parses `.msg`, `.srv` and `.action` definitions into one tree, by the rules of rosidl, and makes
-//! type descriptions and RIHS01 hashes. An [`InterfaceSet`] holds the types that Feros ships, types
-//! from folders, or types from the folders that the environment names. The command, bags, the view,
-//! engines and Python all find types in this way.
+//! type descriptions and RIHS01 hashes. An [`InterfaceSet`] contains the types that Feros ships,
+//! types from folders, or types from the folders that the environment names. The command, bags, the
+//! view, engines and Python all find types by means of this crate.
 //!
 //! # Modules
 //!
-//! | module | holds |
+//! | module | content |
 //! |---|---|
 //! | `parse`, `tree` | the parser, and the tree that it makes |
 //! | `name`, `set` | names of types, and sets of types that refer to each other |
-//! | `description`, `described` | type descriptions and hashes; definitions from the descriptions of other nodes |
-//! | `load`, `search`, `shipped` | definitions from folders, from the environment, and built in |
-//! | `display` | printing definitions |
+//! | `description`, `described` | type descriptions and hashes, and definitions that are made from the descriptions of other nodes |
+//! | `load`, `search`, `shipped` | definitions from folders, from the environment, and from the library itself |
+//! | `display` | prints definitions |
 //!
 //! # Invariants
 //!

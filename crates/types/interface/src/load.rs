@@ -28,7 +28,7 @@ pub enum LoadError {
         /// The file.
         path: PathBuf,
     },
-    /// A definition breaks the rules; the error names the file, the line and the column.
+    /// A definition violates the rules. The error names the file, the line and the column.
     #[error(transparent)]
     Parse(ParseError),
     /// A name is defined twice in a package.
@@ -39,7 +39,7 @@ pub enum LoadError {
         /// The name.
         source: InsertError,
     },
-    /// A folder holds no package.
+    /// A folder contains no package.
     #[error(
         "no interface package in `{}`: expected a folder with `msg/*.msg`, `srv/*.srv` or `action/*.action`, or a \
          folder of such folders",
@@ -75,13 +75,13 @@ pub struct LoadReport {
 impl InterfaceSet {
     /// Loads a package: a folder with `msg/*.msg`, `srv/*.srv` or `action/*.action`.
     ///
-    /// The package's name comes from its `package.xml`, or from the folder if there is no such
-    /// file. A package of that name that is already in the set is replaced completely. Returns the
-    /// name.
+    /// The name of the package is read from its `package.xml`; without that file, it is the name of
+    /// the folder. If the set already contains a package with that name, it is replaced completely.
+    /// Returns the name.
     ///
     /// # Errors
-    /// Fails if the folder is not a package, or if one of its definitions cannot be read. The set
-    /// is then unchanged.
+    /// Fails if the folder is not a package, or if one of its definitions cannot be read. After an
+    /// error, the set is unchanged.
     pub fn load_package_dir(&mut self, path: impl AsRef<Path>) -> Result<String, LoadError> {
         let path = path.as_ref();
         let files = definition_files(path)?;
@@ -119,9 +119,10 @@ impl InterfaceSet {
 
     /// Loads the packages of all prefixes, each from `<prefix>/share/<package>`.
     ///
-    /// Earlier prefixes shadow later ones, as in stock ROS 2. A prefix that does not exist is
-    /// skipped silently, since stock environments name such prefixes. All other problems are
-    /// reported, and the remaining packages are loaded.
+    /// If two prefixes contain the same package, the package of the earlier prefix is used, as in
+    /// stock ROS 2. A prefix that does not exist is skipped without a report, because the
+    /// environments of stock ROS 2 name such prefixes. All other problems are reported, and the
+    /// remaining packages are loaded.
     pub fn load_prefixes(&mut self, prefixes: impl IntoIterator<Item = PathBuf>) -> LoadReport {
         let mut report = LoadReport::default();
         for prefix in prefixes {
@@ -172,7 +173,7 @@ fn read_dir(path: &Path) -> Result<Vec<PathBuf>, LoadError> {
     Ok(entries)
 }
 
-/// The folders directly below `path` that hold definitions.
+/// The folders directly below `path` that contain definitions.
 fn package_dirs(path: &Path) -> Result<Vec<PathBuf>, LoadError> {
     let mut dirs = Vec::new();
     for dir in read_dir(path)? {

@@ -1,9 +1,10 @@
-//! Names of interfaces: `package/msg/Name`, and the forms of the same name that other layers use.
+//! Names of interfaces in the form `package/msg/Name`, and the forms of the same names that other
+//! layers use.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// The kind of interface that a type belongs to; it is the middle part of the type's name.
+/// The kind of interface to which a type belongs. It is the middle part of the type's name.
 ///
 /// The messages of a service or action are in the namespace of the service or action, such as
 /// `std_srvs/srv/SetBool_Request` and `test_msgs/action/Fibonacci_Goal`.
@@ -40,7 +41,7 @@ impl fmt::Display for Namespace {
 
 /// The full name of an interface type, for example `std_msgs/msg/String`.
 ///
-/// Names are ordered as strings, as the type hash requires.
+/// Names are ordered like strings, as the type hash requires.
 ///
 /// ```
 /// use feros_interface::{Namespace, TypeName};
@@ -82,7 +83,7 @@ impl TypeName {
         format!("{}::{}::dds_::{}_", self.package, self.namespace, self.name)
     }
 
-    /// Parses a DDS type name; `None` if it is not the name of a ROS 2 type.
+    /// Parses a DDS type name. Returns `None` if it is not the name of a ROS 2 type.
     pub fn from_dds_type_name(text: &str) -> Option<Self> {
         let (scope, name) = text.strip_suffix('_')?.split_once("::dds_::")?;
         let (package, namespace) = scope.split_once("::")?;
@@ -107,7 +108,7 @@ pub enum TypeNameError {
         /// The given string.
         text: String,
     },
-    /// The first part breaks the rule for package names.
+    /// The first part violates the rule for package names.
     #[error(
         "`{package}` in `{text}` is not a package name: lower-case letters, digits and single underscores, \
          starting with a letter and not ending with an underscore"
@@ -118,7 +119,7 @@ pub enum TypeNameError {
         /// The part that is wrong.
         package: String,
     },
-    /// The last part breaks the rule for type names.
+    /// The last part violates the rule for type names.
     #[error(
         "`{name}` in `{text}` is not a type name: letters and digits, starting with a capital letter"
     )]
@@ -164,13 +165,13 @@ pub fn is_package_name(text: &str) -> bool {
         && !text.ends_with('_')
 }
 
-/// Whether `text` may name a field; the rule is the same as for packages.
+/// Whether `text` may name a field. The rule is the same as for packages.
 pub fn is_field_name(text: &str) -> bool {
     is_package_name(text)
 }
 
-/// Whether `text` may name a definition file: only letters and digits, starting with a capital
-/// letter.
+/// Whether `text` may name a definition file: it must consist of letters and digits, and start with
+/// a capital letter.
 pub fn is_type_name(text: &str) -> bool {
     text.starts_with(|c: char| c.is_ascii_uppercase())
         && text.bytes().all(|b| b.is_ascii_alphanumeric())
@@ -184,8 +185,7 @@ pub fn is_constant_name(text: &str) -> bool {
         && !text.ends_with('_')
 }
 
-/// Whether `text` names a definition or a message derived from one, such as
-/// `Fibonacci_SendGoal_Request`.
+/// Whether `text` names a definition or a derived message, such as `Fibonacci_SendGoal_Request`.
 fn is_derived_type_name(text: &str) -> bool {
     const SUFFIXES: [&str; 9] = [
         "_Request",

@@ -1,8 +1,8 @@
 //! Parses definitions line by line, by the rules of stock ROS 2 (`rosidl_adapter`).
 //!
-//! Some rules are surprising, but Feros keeps them so that a file means the same in Feros and in
-//! stock ROS 2: a `#` starts a comment even inside quotes, any `=` after the type makes the line a
-//! constant, and a line may not be indented.
+//! Some rules are surprising, but Feros follows them so that a file has the same meaning in Feros
+//! and in stock ROS 2: a `#` starts a comment even inside quotes, a `=` anywhere after the type
+//! makes the line a constant, and a line may not be indented.
 
 mod error;
 mod line;
@@ -33,8 +33,8 @@ pub const MAX_DEFINITION_BYTES: usize = 1 << 20;
 /// ```
 ///
 /// # Errors
-/// Fails at the first line that breaks the rules, for a wrong package or type name, and for a text
-/// that is too large.
+/// Fails at the first line that violates the rules, for a wrong package or type name, and for a
+/// text that is too large.
 pub fn parse_message(
     package: &str,
     name: &str,
@@ -104,7 +104,10 @@ struct Line<'a> {
 }
 
 fn split_lines(text: &str) -> impl Iterator<Item = Line<'_>> {
-    // `str::lines` splits at `\n` and `\r\n`; a lone `\r` also ends a line.
+    // `str::lines` splits at `
+    // ` and `\r
+    // `, but a `\r` without `
+    // ` also ends a line.
     text.lines().flat_map(|line| line.split('\r')).zip(1..).map(|(line, number)| {
         let text = if line.contains('\t') { line.replace('\t', " ").into() } else { line.into() };
         Line { number, text }

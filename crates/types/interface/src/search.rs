@@ -1,4 +1,4 @@
-//! The search for definitions, shared by the command, bags, the view, engines and Python.
+//! The search for definitions. The command, bags, the view, engines and Python share it.
 
 use feros_files::{PREFIX_VARIABLES, default_prefix, paths_of_variable};
 
@@ -7,7 +7,7 @@ use crate::set::InterfaceSet;
 /// The environment variable that lists folders with interfaces, separated by colons.
 const FOLDERS_VARIABLE: &str = "FEROS_INTERFACES";
 
-/// The places that [`InterfaceSet::load_environment`] searches, worded to complete a message that
+/// The places that [`InterfaceSet::load_environment`] searches. The text completes a message that
 /// begins with "types are found".
 pub const PLACES: &str = "in the standard packages, under FEROS_PREFIX_PATH, AMENT_PREFIX_PATH and \
                           ~/.local/share/feros, in the folders of FEROS_INTERFACES";

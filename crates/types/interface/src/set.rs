@@ -7,13 +7,14 @@ use crate::description::{IndividualTypeDescription, TypeDescription, TypeHash};
 use crate::name::{Namespace, TypeName};
 use crate::tree::{BaseType, Field, FieldType, Interface, MessageDefinition, ServiceDefinition};
 
-/// The limit on the nesting depth of messages. Stock ROS 2 stays below 10.
+/// The limit on the nesting depth of messages. The types of stock ROS 2 have a depth below 10.
 pub const MAX_NESTING_DEPTH: usize = 64;
 
 /// Definitions by name, with all types that are derived from them.
 ///
 /// A package that is loaded from a folder completely replaces a package with the same name, so that
-/// definitions of two versions are never mixed. Cloning is cheap, since the definitions are shared.
+/// definitions of two versions are never mixed. Cloning costs little, because clones share the
+/// definitions.
 ///
 /// ```
 /// use feros_interface::{Interface, InterfaceSet, parse_message};
@@ -31,8 +32,8 @@ pub struct InterfaceSet {
     interfaces: BTreeMap<TypeName, Arc<Interface>>,
     messages: BTreeMap<TypeName, Arc<MessageDefinition>>,
     services: BTreeMap<TypeName, Arc<ServiceDefinition>>,
-    /// Services and actions as structures whose fields are their parts, since type descriptions
-    /// treat them so.
+    /// Services and actions as structures whose fields are their parts, because type descriptions
+    /// treat them in this way.
     composites: BTreeMap<TypeName, Arc<MessageDefinition>>,
 }
 
@@ -54,7 +55,7 @@ pub enum ResolveError {
     Unknown {
         /// The name that was requested.
         name: String,
-        /// Similar names, the most similar first.
+        /// Similar names. The most similar name is first.
         nearest: Vec<String>,
     },
     /// A field refers to a type that is not in the set.
@@ -67,7 +68,7 @@ pub enum ResolveError {
         needed_by: Box<TypeName>,
         /// The field that refers to the missing type.
         field: String,
-        /// Similar names, the most similar first.
+        /// Similar names. The most similar name is first.
         nearest: Vec<String>,
         /// Whether the set has the package of the missing type.
         package_known: bool,
@@ -106,7 +107,7 @@ impl InterfaceSet {
     /// Adds an interface and the types that are derived from it.
     ///
     /// # Errors
-    /// Fails if one of the names is taken. The set is then unchanged.
+    /// Fails if one of the names already exists. After an error, the set is unchanged.
     pub fn insert(&mut self, interface: Interface) -> Result<(), InsertError> {
         let messages = interface.messages();
         let services = interface.services();
@@ -149,12 +150,12 @@ impl InterfaceSet {
         self.interfaces.get(name)
     }
 
-    /// A message by name: from a `.msg` file, or a part of a service or action.
+    /// A message by its name. It is from a `.msg` file, or it is a part of a service or action.
     pub fn message(&self, name: &TypeName) -> Option<&Arc<MessageDefinition>> {
         self.messages.get(name)
     }
 
-    /// A service by name: from a `.srv` file, or derived from an action.
+    /// A service by its name. It is from a `.srv` file, or it is derived from an action.
     pub fn service(&self, name: &TypeName) -> Option<&Arc<ServiceDefinition>> {
         self.services.get(name)
     }
@@ -205,7 +206,7 @@ impl InterfaceSet {
     /// has that name.
     ///
     /// # Errors
-    /// Fails with [`ResolveError::Unknown`], which holds similar names.
+    /// Fails with [`ResolveError::Unknown`], which contains similar names.
     pub fn find(&self, text: &str) -> Result<TypeName, ResolveError> {
         let candidates: Vec<TypeName> = match text.split_once('/') {
             Some((package, name)) if !name.contains('/') => {
@@ -279,7 +280,7 @@ impl InterfaceSet {
         faults
     }
 
-    /// Moves everything from `other` into this set. Packages that this set already has stay
+    /// Moves everything from `other` into this set. Packages that this set already has remain
     /// unchanged.
     pub fn add_packages(&mut self, mut other: InterfaceSet) {
         for package in self.packages() {
@@ -288,7 +289,7 @@ impl InterfaceSet {
         self.absorb(other);
     }
 
-    /// Moves everything from `other` into this set, which has none of its packages.
+    /// Moves everything from `other` into this set. The two sets must not have a package in common.
     pub(crate) fn absorb(&mut self, other: InterfaceSet) {
         self.interfaces.extend(other.interfaces);
         self.messages.extend(other.messages);
@@ -300,10 +301,10 @@ impl InterfaceSet {
         self.messages.get(name).or_else(|| self.composites.get(name))
     }
 
-    /// At most three names that resemble `text`, as a whole or in their last part.
+    /// At most three names that are similar to `text`, either as a whole or in their last part.
     pub(crate) fn nearest(&self, text: &str) -> Vec<String> {
-        // The cost of a comparison is quadratic in the length of the text, which may come from the
-        // network.
+        // The cost of a comparison is quadratic in the length of the text, and the text may be from
+        // the network.
         if text.len() > 256 {
             return Vec::new();
         }

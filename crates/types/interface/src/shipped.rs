@@ -6,14 +6,14 @@ use std::sync::LazyLock;
 use crate::parse::parse_interface;
 use crate::set::InterfaceSet;
 
-/// All definitions of `interfaces/`, concatenated by the build script. Before each text stands a
-/// line with U+0001 and the name of the definition.
+/// All definitions of `interfaces/`, which the build script has joined. Each text follows a line
+/// with U+0001 and the name of the definition.
 static TEXTS: &str = include_str!(concat!(env!("OUT_DIR"), "/shipped.txt"));
 
 /// The interfaces that Feros ships: the standard packages of ROS 2 Kilted.
 ///
-/// The definitions are parsed on first use, which takes a few milliseconds. To add packages, clone
-/// the set; clones share the definitions.
+/// The definitions are parsed when they are first used, which takes a few milliseconds. To add
+/// packages, clone the set. All clones share the definitions.
 ///
 /// ```
 /// let image = "sensor_msgs/msg/Image".parse()?;

@@ -17,7 +17,7 @@ pub enum BaseType {
     Bool,
     /// `byte`: an opaque octet.
     Byte,
-    /// `char`: in ROS 2 an unsigned 8-bit number.
+    /// `char`, which is an unsigned 8-bit number in ROS 2.
     Char,
     /// `int8`
     Int8,
@@ -41,12 +41,12 @@ pub enum BaseType {
     Float64,
     /// `string`, or `string<=bound`.
     String {
-        /// The maximum length, if there is a bound; never 0.
+        /// The maximum length, if there is a bound. It is never 0.
         bound: Option<u32>,
     },
     /// `wstring`, or `wstring<=bound`: text in UTF-16.
     WString {
-        /// The maximum length, if there is a bound; never 0.
+        /// The maximum length, if there is a bound. It is never 0.
         bound: Option<u32>,
     },
     /// Another message.
@@ -87,10 +87,10 @@ impl FieldType {
 pub enum Literal {
     /// The value of a `bool`.
     Bool(bool),
-    /// The value of an integer type, `byte` or `char`; always in the range of the type.
+    /// The value of an integer type, `byte` or `char`. It is always in the range of the type.
     Integer(i128),
-    /// The value of a `float32` or `float64` as written (a `float32` is not rounded yet); it may be
-    /// infinite or NaN.
+    /// The value of a `float32` or `float64` as it is written. A `float32` has not been rounded
+    /// yet. The value may be infinite or NaN.
     Float(f64),
     /// The value of a `string` or `wstring`.
     String(String),
@@ -101,7 +101,7 @@ pub enum Literal {
 /// A field of a message.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Field {
-    /// The name, unique in its message.
+    /// The name, which is unique in its message.
     pub name: String,
     /// The type.
     pub ty: FieldType,
@@ -121,17 +121,17 @@ impl Field {
 /// A named value of a message.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Constant {
-    /// The name, unique among the constants of its message.
+    /// The name, which is unique among the constants of its message.
     pub name: String,
-    /// The type; never a message and never bounded.
+    /// The type, which is never a message and never has a bound.
     pub ty: BaseType,
-    /// The value, never an array.
+    /// The value, which is never an array.
     pub value: Literal,
     /// The lines of the comment, as in [`Field::comment`].
     pub comment: Vec<String>,
 }
 
-/// A message: from a `.msg` file, or a part of a service or action.
+/// A message. It is from a `.msg` file, or it is a part of a service or action.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MessageDefinition {
     /// The full name.
@@ -140,7 +140,7 @@ pub struct MessageDefinition {
     pub fields: Vec<Field>,
     /// The constants in the order of the file.
     pub constants: Vec<Constant>,
-    /// The lines of the comment at the head of the file.
+    /// The lines of the comment at the start of the file.
     pub comment: Vec<String>,
     /// The lines of the comment after the last field or constant.
     pub closing_comment: Vec<String>,
@@ -175,7 +175,7 @@ impl MessageDefinition {
     }
 }
 
-/// A service: from a `.srv` file, or derived from an action.
+/// A service. It is from a `.srv` file, or it is derived from an action.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ServiceDefinition {
     /// The full name.
@@ -187,7 +187,7 @@ pub struct ServiceDefinition {
 }
 
 impl ServiceDefinition {
-    /// `<name>_Event`: the message that service introspection publishes.
+    /// `<name>_Event`, the message that service introspection publishes.
     pub fn event(&self) -> MessageDefinition {
         let at_most_one = |message: &MessageDefinition| FieldType {
             base: BaseType::Nested(message.name.clone()),
@@ -224,7 +224,7 @@ pub struct ActionDefinition {
 }
 
 impl ActionDefinition {
-    /// `<name>_SendGoal`: the service that starts a goal.
+    /// `<name>_SendGoal`, the service that starts a goal.
     pub fn send_goal(&self) -> ServiceDefinition {
         let name = self.name.with_suffix("_SendGoal");
         let stamp = BaseType::Nested(TypeName::message("builtin_interfaces", "Time"));
@@ -238,7 +238,7 @@ impl ActionDefinition {
         )
     }
 
-    /// `<name>_GetResult`: the service that returns the result once the goal has ended.
+    /// `<name>_GetResult`, the service that returns the result when the goal has ended.
     pub fn get_result(&self) -> ServiceDefinition {
         service(
             self.name.with_suffix("_GetResult"),
@@ -250,7 +250,7 @@ impl ActionDefinition {
         )
     }
 
-    /// `<name>_FeedbackMessage`: the message of the feedback topic.
+    /// `<name>_FeedbackMessage`, the message of the feedback topic.
     pub fn feedback_message(&self) -> MessageDefinition {
         MessageDefinition::new(
             self.name.with_suffix("_FeedbackMessage"),

@@ -1,5 +1,5 @@
-//! Definitions that stock ROS 2 accepts have the same meaning in Feros. For definitions that stock
-//! ROS 2 refuses, Feros returns an error with the reason.
+//! Tests that definitions that stock ROS 2 accepts have the same meaning in Feros, and that Feros
+//! returns an error with a reason for definitions that stock ROS 2 refuses.
 #![allow(clippy::unwrap_used)]
 
 use feros_interface::{
@@ -119,7 +119,7 @@ fn texts_are_read_as_stock_does() {
         ("string f \"tab\tx\"", "tab x"),
         ("string f \"cut # here\"", "\"cut"),
     ] {
-        // A lone quote both starts and ends the string, so nothing is left.
+        // A single quote mark both starts and ends the string, so nothing remains.
         let value = if line == r#"string f ""# { "" } else { value };
         assert_eq!(default_of(line), Ok(text(value)), "{line}");
     }

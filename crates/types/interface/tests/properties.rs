@@ -1,4 +1,4 @@
-//! The parser never panics, and printed definitions parse to the same tree.
+//! Tests that the parser never panics, and that a printed definition parses to the same tree.
 #![allow(clippy::unwrap_used)]
 
 use feros_interface::{

@@ -124,11 +124,11 @@ fn a_package_is_loaded_from_its_folder() {
     assert_eq!(set.load_package_dir(dir.path().join("my_msgs")).unwrap(), "my_msgs");
     assert_eq!(set.interfaces().filter(|i| i.name().package == "my_msgs").count(), 4);
     assert!(set.check().is_empty());
-    // Loading the folder of packages gives the same result; its other folders are ignored.
+    // Loading the folder of packages has the same result. Other folders in it are ignored.
     write(dir.path(), "docs/readme.md", "");
     assert_eq!(shipped().clone().load_dir(dir.path()).unwrap(), ["my_msgs"]);
     assert_eq!(shipped().clone().load_dir(dir.path().join("my_msgs")).unwrap(), ["my_msgs"]);
-    // The name in package.xml takes precedence over the name of the folder.
+    // The name in package.xml overrides the name of the folder.
     write(dir.path(), "my_msgs/package.xml", "<package><name>other_msgs</name></package>");
     assert_eq!(set.load_dir(dir.path()).unwrap(), ["other_msgs"]);
 }

@@ -1,5 +1,5 @@
-//! The hash of every shipped type equals the hash that stock ROS 2 installs. Some complete
-//! descriptions are compared as well.
+//! Tests that the hash of every shipped type is the same as the hash that stock ROS 2 installs.
+//! Some complete descriptions are also compared.
 #![allow(clippy::unwrap_used)]
 
 use std::collections::BTreeMap;
@@ -8,13 +8,13 @@ use std::sync::LazyLock;
 
 use feros_interface::{FieldDescription, IndividualTypeDescription, TypeName, shipped};
 
-/// The hashes that stock ROS 2 installs, and pinned hashes of types that no wheel has.
+/// The hashes that stock ROS 2 installs, and fixed hashes for types that no Python wheel contains.
 static GOLDEN: LazyLock<String> = LazyLock::new(|| {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../interfaces/type_hashes.tsv");
     std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 });
 
-/// A lower bound on the number of descriptions that stock ROS 2 Kilted installs.
+/// A lower limit on the number of descriptions that stock ROS 2 Kilted installs.
 const FEWEST_STOCK_TYPES: usize = 163;
 
 struct Row {
@@ -73,7 +73,7 @@ fn every_shipped_type_is_compared() {
 
 #[test]
 fn hashes_of_packages_without_wheel_agree_with_published_ones() {
-    // These hashes occur in public documents on stock ROS 2.
+    // These hashes are published in documents about stock ROS 2.
     for (name, hash) in [
         (
             "example_interfaces/srv/AddTwoInts",
@@ -114,8 +114,8 @@ fn whole_descriptions_equal_those_of_stock() {
 
 #[test]
 fn the_hash_escapes_as_json_does() {
-    // Names from Feros's parser are plain ASCII, but a description from elsewhere may hold any
-    // text.
+    // Names from the parser of Feros contain only ASCII characters, but a description from another
+    // program may contain any text.
     let field = FieldDescription {
         name: "é\"\\\n\u{1}😀".to_owned(),
         ty: feros_interface::FieldTypeDescription {

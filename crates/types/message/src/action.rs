@@ -1,5 +1,5 @@
-//! The trait that generated actions implement. Its functions let generic code build and read the
-//! derived messages.
+//! The trait that generated actions implement. With its functions, generic code can build and read
+//! the derived messages.
 
 use feros_interface::TypeHash;
 
@@ -9,11 +9,12 @@ use crate::traits::{Message, Service};
 /// The 16 bytes of `unique_identifier_msgs/UUID` that identify a goal.
 pub type GoalId = [u8; 16];
 
-/// The position of the goal id in a serialized message that begins with the id: after the header.
+/// The position of the goal id, which follows the header in a serialized message that begins with
+/// the id.
 const GOAL_ID: std::ops::Range<usize> = 4..20;
 
-/// Reads the goal id from a serialized message that begins with it, as goal requests, result
-/// requests and feedback do. `None` if the message is too short.
+/// Reads the goal id from a serialized message that begins with it, such as a goal request, a
+/// result request or a feedback. Returns `None` if the message is too short.
 ///
 /// ```
 /// let mut request = vec![0, 1, 0, 0];
@@ -35,9 +36,9 @@ pub fn set_goal_id(serialized: &mut [u8], goal_id: GoalId) -> bool {
 
 /// An action type, generated from an `.action` file. No values of this type exist.
 ///
-/// On the wire an action consists of two services and a topic, whose messages wrap the goal, the
-/// result and the feedback. The functions of this trait wrap and unwrap them, so that code that is
-/// generic over actions does not access generated fields.
+/// On the network, an action consists of two services and a topic. Their messages contain the goal,
+/// the result and the feedback. The functions of this trait put these into messages and take them
+/// out again, so that code that is generic over actions does not access generated fields.
 pub trait Action: Send + Sync + 'static {
     /// The goal.
     type Goal: Message;
@@ -51,7 +52,7 @@ pub trait Action: Send + Sync + 'static {
     /// The service that starts a goal.
     type SendGoal: Service;
 
-    /// The service that returns the result once a goal has ended.
+    /// The service that returns the result when a goal has ended.
     type GetResult: Service;
 
     /// The message of the feedback topic.
@@ -66,24 +67,24 @@ pub trait Action: Send + Sync + 'static {
     /// The description of all parts, with the types to which they refer.
     const TYPE_DESCRIPTION: &'static TypeDescription;
 
-    /// Wraps a goal for sending.
+    /// Puts a goal into a request.
     fn send_goal_request(goal_id: GoalId, goal: Self::Goal)
     -> <Self::SendGoal as Service>::Request;
 
-    /// Unwraps a request to start a goal.
+    /// Takes the goal and its id out of a request to start the goal.
     fn open_send_goal_request(
         request: <Self::SendGoal as Service>::Request,
     ) -> (GoalId, Self::Goal);
 
-    /// Makes the response to a goal; `sec` and `nanosec` are the time of acceptance.
+    /// Makes the response to a goal. `sec` and `nanosec` are the time of acceptance.
     fn send_goal_response(
         accepted: bool,
         sec: i32,
         nanosec: u32,
     ) -> <Self::SendGoal as Service>::Response;
 
-    /// Unwraps the response to a goal: whether the goal was accepted, and the seconds and
-    /// nanoseconds of the time of acceptance.
+    /// Takes the contents out of the response to a goal: whether the goal was accepted, and the
+    /// seconds and nanoseconds of the time of acceptance.
     fn open_send_goal_response(
         response: &<Self::SendGoal as Service>::Response,
     ) -> (bool, i32, u32);
@@ -91,23 +92,24 @@ pub trait Action: Send + Sync + 'static {
     /// Makes the request for the result of a goal.
     fn get_result_request(goal_id: GoalId) -> <Self::GetResult as Service>::Request;
 
-    /// Unwraps a request for a result.
+    /// Takes the goal id out of a request for a result.
     fn open_get_result_request(request: &<Self::GetResult as Service>::Request) -> GoalId;
 
-    /// Wraps a result; `status` is one of the constants of `action_msgs/GoalStatus`.
+    /// Puts a result into a response. `status` is one of the constants of `action_msgs/GoalStatus`.
     fn get_result_response(
         status: i8,
         result: Self::Result,
     ) -> <Self::GetResult as Service>::Response;
 
-    /// Unwraps a result: the status of the goal, and the goal's result.
+    /// Takes the contents out of the response with a result: the status of the goal, and the
+    /// result.
     fn open_get_result_response(
         response: <Self::GetResult as Service>::Response,
     ) -> (i8, Self::Result);
 
-    /// Wraps feedback for publishing.
+    /// Puts feedback into a message.
     fn feedback_message(goal_id: GoalId, feedback: Self::Feedback) -> Self::FeedbackMessage;
 
-    /// Unwraps received feedback.
+    /// Takes the goal id and the feedback out of a received message.
     fn open_feedback_message(message: Self::FeedbackMessage) -> (GoalId, Self::Feedback);
 }

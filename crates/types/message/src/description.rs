@@ -1,4 +1,4 @@
-//! The description of a type that a program carries at run time, for `~/get_type_description`.
+//! The description of a type that a program contains at run time, for `~/get_type_description`.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ pub struct TypeDescription {
     pub type_name: &'static str,
     /// The fields in the order of the wire.
     pub fields: &'static [FieldDescription],
-    /// The descriptions of the types that the fields name, without duplicates.
+    /// The descriptions of the types to which the fields refer, without duplicates.
     pub references: &'static [&'static TypeDescription],
 }
 
@@ -21,15 +21,15 @@ pub struct TypeDescription {
 pub struct FieldDescription {
     /// The name.
     pub name: &'static str,
-    /// The number of the type: a constant of `type_description_interfaces/FieldType`.
+    /// The number of the type, which is a constant of `type_description_interfaces/FieldType`.
     pub type_id: u8,
-    /// The length of an array or the bound of a sequence; otherwise 0.
+    /// The length of an array or the bound of a sequence, and otherwise 0.
     pub capacity: u64,
-    /// The bound of a string; otherwise 0.
+    /// The bound of a string, and otherwise 0.
     pub string_capacity: u64,
-    /// The name of the nested type; otherwise empty.
+    /// The name of the nested type, and otherwise an empty string.
     pub nested_type_name: &'static str,
-    /// The default as written in the definition; empty if the field has no default.
+    /// The default as it is written in the definition. It is empty if the field has no default.
     pub default_value: &'static str,
 }
 
@@ -47,7 +47,7 @@ impl TypeDescription {
         found.into_values().collect()
     }
 
-    /// The same description in the form that types known only at run time use.
+    /// The same description in the form that is used for types known only at run time.
     #[must_use]
     pub fn to_interface(&'static self) -> feros_interface::TypeDescription {
         feros_interface::TypeDescription {

@@ -1,12 +1,12 @@
 //! Messages, services and actions: the traits that generated types implement, the descriptions and
 //! hashes of their types, and dynamic messages whose type is known only at run time.
 //!
-//! The layers above the transports are generic over [`Message`], [`Service`] and [`Action`]; the
+//! The layers above the transports are generic over [`Message`], [`Service`] and [`Action`]. The
 //! transports and engines handle bytes.
 //!
 //! # Modules
 //!
-//! | module | holds |
+//! | module | content |
 //! |---|---|
 //! | `traits`, `action` | the traits of generated messages, services and actions |
 //! | `dynamic` | messages whose type is known only at run time |
@@ -42,7 +42,7 @@ pub use traits::{HasHeader, Message, Service, stamp_nanos, view};
 /// Includes the types that `feros_codegen::Generator` generated in the build script of the calling
 /// crate.
 ///
-/// The types appear in modules by package and kind, such as `my_msgs::msg::Pose` and
+/// The types are in modules by package and kind, such as `my_msgs::msg::Pose` and
 /// `my_msgs::srv::Reset`.
 #[macro_export]
 macro_rules! include_interfaces {

@@ -1,6 +1,6 @@
-//! Definitions of message types in the format `ros2msg`, which bags and viewers use: the text of
-//! the type's definition, then the texts of all types that it refers to, each after a separator
-//! line.
+//! Definitions of message types in the format `ros2msg`, which bags and viewers use. It is the text
+//! of the type's definition, followed by the texts of all types to which it refers, each after a
+//! separator line.
 
 use crate::dynamic::DynamicType;
 use feros_interface::{InterfaceSet, MessageDefinition, ResolveError, TypeHash, TypeName};
@@ -12,15 +12,15 @@ const SEPARATOR: &str =
 /// The definition of a topic's message type.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Schema {
-    /// The notation of the text: `ros2msg`, another notation in bags of other programs, or empty if
-    /// the type is unknown.
+    /// The notation of the text. It is `ros2msg`, another notation in bags of other programs, or
+    /// empty if the type is unknown.
     pub encoding: String,
     /// The definition, with the definitions of all types to which it refers.
     pub text: String,
 }
 
 impl Schema {
-    /// The schema of a type whose definition is unknown. Its messages can be recorded nevertheless.
+    /// The schema of a type whose definition is unknown. Its messages can be recorded even so.
     pub fn unknown() -> Self {
         Self::default()
     }
@@ -28,7 +28,7 @@ impl Schema {
     /// The schema of a type in this set.
     ///
     /// # Errors
-    /// Fails if the set lacks the type or a type to which it refers.
+    /// Fails if the set does not contain the type or a type to which it refers.
     ///
     /// ```
     /// use feros_message::Schema;
@@ -45,8 +45,8 @@ impl Schema {
         Ok(Self::of_definitions(definitions.iter().map(|definition| &***definition)))
     }
 
-    /// The schema of a type in this set, if the type has this hash (or no hash is given). `None` if
-    /// the set lacks the type, or if it has a different type with this name.
+    /// The schema of a type in this set, if the type has this hash or if no hash is given. Returns
+    /// `None` if the set does not contain the type, or contains a different type with this name.
     pub fn of_type(set: &InterfaceSet, name: &str, hash: Option<TypeHash>) -> Option<Self> {
         let name = name.parse::<TypeName>().ok()?;
         let ty = DynamicType::resolve(set, &name).ok()?;
@@ -98,7 +98,7 @@ mod tests {
         assert!(schema.text.starts_with("std_msgs/Header header\n"), "{}", schema.text);
         assert_eq!(schema.text.matches("MSG: geometry_msgs/Vector3\n").count(), 1);
         assert!(!schema.text.contains("MSG: nav_msgs/Odometry"));
-        // A type described at run time has the same text, provided that it has no constants.
+        // A type that is described at run time has the same text if it has no constants.
         let dynamic = DynamicType::resolve(shipped(), &name).unwrap();
         let sections = |text: &str| {
             let mut sections: Vec<String> = text.split(SEPARATOR).map(str::to_owned).collect();

@@ -11,9 +11,9 @@ use crate::service_event::ServiceEventInfo;
 
 /// A message type, generated from a `.msg` file or from a part of a service or action.
 ///
-/// In the owned struct all fields are public, and its `Default` has the defaults that the
-/// definition declares. [`View`](Self::View) reads a message where it was received, and [`Build`]
-/// writes a message where it will be sent from.
+/// In the owned struct, all fields are public, and its `Default` has the defaults that the
+/// definition declares. [`View`](Self::View) reads a message in the memory where it was received,
+/// and [`Build`] writes a message into the memory from which it will be sent.
 pub trait Message:
     Encode + Decode + Build + Default + Clone + Debug + PartialEq + Send + Sync + 'static
 {
@@ -51,8 +51,8 @@ impl<M: HasHeader + ?Sized> HasHeader for Arc<M> {
     }
 }
 
-/// Converts the fields of a `builtin_interfaces/Time` to nanoseconds. All values are valid: even if
-/// `nanosec` is a second or more, it is added unchanged.
+/// Converts the fields of a `builtin_interfaces/Time` to nanoseconds. All values are valid:
+/// `nanosec` is added unchanged even if it is a second or more.
 #[must_use]
 pub fn stamp_nanos(sec: i32, nanosec: u32) -> i64 {
     i64::from(sec) * 1_000_000_000 + i64::from(nanosec)
@@ -92,7 +92,7 @@ pub trait Service: Send + Sync + 'static {
 ///
 /// # Errors
 ///
-/// Fails if the bytes are not an `M`; the [`DecodeError`] names the offset and the cause.
+/// Fails if the bytes are not an `M`. The [`DecodeError`] names the offset and the cause.
 pub fn view<M: Message>(bytes: &[u8]) -> Result<M::View<'_>, DecodeError> {
     feros_cdr::view_bytes(bytes)
 }

@@ -16,7 +16,7 @@ fn ty(name: &str) -> DynamicType {
     DynamicType::resolve(shipped(), &name.parse().unwrap()).unwrap()
 }
 
-/// The type `pkg/msg/Probe` with these fields; it may refer to shipped types and to `definitions`.
+/// The type `pkg/msg/Probe` with these fields. It may refer to shipped types and to `definitions`.
 fn probe_with(definitions: &[(&str, &str)], fields: &str) -> Result<DynamicType, DynamicTypeError> {
     let mut set: InterfaceSet = shipped().clone();
     for (name, text) in definitions.iter().chain([&("Probe", fields)]) {
@@ -59,7 +59,7 @@ fn samples_of_stock_ros_2_decode_and_encode() {
         let encoded = message.to_cdr().unwrap();
         assert!(encoded.len() <= sample.len(), "{name}");
         for (at, (ours, theirs)) in encoded.iter().zip(&sample).enumerate() {
-            // Stock ROS 2 leaves garbage in the padding, where Feros writes zero.
+            // Stock ROS 2 leaves arbitrary bytes in the padding, where Feros writes zero.
             assert!(
                 ours == theirs || *ours == 0,
                 "{name}: byte {at} is {ours:#x}, not {theirs:#x}"
@@ -89,7 +89,7 @@ fn defaults_are_those_of_stock_ros_2() {
     let mut compared = 0;
     for line in include_str!("golden/dynamic_cdr.tsv").lines() {
         let [name, hex, _] = line.split('\t').collect::<Vec<_>>().try_into().unwrap();
-        // The first of every three rows is the default message.
+        // In each group of three rows, the first row is the default message.
         if compared % 3 == 0 {
             let theirs = ty(name).decode(&bytes_of(hex)).unwrap();
             assert_eq!(ty(name).default_message(), theirs, "{name}");
@@ -376,7 +376,7 @@ fn hostile_samples_are_refused_with_the_field() {
         let error = ty.decode(&[&[0, 1, 0, 0], body].concat()).unwrap_err();
         (error.path(), error.to_string())
     };
-    // A sequence that claims to have 4 G elements, for each kind of element.
+    // A sequence that claims to have 4 G elements, tested for each kind of element.
     let huge = [0xff; 4];
     assert_eq!(decode(&huge).0, "items");
     assert_eq!(decode(&[[0; 4], huge].concat()).0, "empties");
@@ -391,7 +391,7 @@ fn hostile_samples_are_refused_with_the_field() {
     for sample in [&[][..], &[0, 1, 0], &[0, 7, 0, 0, 0, 0, 0, 0]] {
         assert_eq!(ty.decode(sample).unwrap_err().path(), "");
     }
-    // Every proper prefix of a valid sample is refused.
+    // Every incomplete beginning of a valid sample is refused.
     let good = DynamicMessage::from_yaml(
         &ty,
         "{items: [{name: a}], empties: [{}], numbers: [1], short: b}",
@@ -475,7 +475,7 @@ mod properties {
             if let Ok(message) = ty.decode(&sample) {
                 let again = ty.decode(&message.to_cdr().unwrap()).unwrap();
                 prop_assert_eq!(again.to_json(&ALL), message.to_json(&ALL));
-                // A `wstring` may hold lone surrogates, which text formats cannot express.
+                // A `wstring` may contain unpaired surrogates, which text formats cannot express.
                 let yaml = DynamicMessage::from_yaml(&ty, &message.to_yaml(&ALL)).unwrap();
                 prop_assert_eq!(yaml.to_json(&ALL), message.to_json(&ALL));
             }

@@ -82,8 +82,8 @@ fn measure<M: Message>(criterion: &mut Criterion, name: &str, message: &M) {
     group.finish();
 }
 
-/// Measures laying out a message and handing out its fields, without writing the data. This is the
-/// cost of a loan without the cost of filling it.
+/// Measures the time to lay out a message and give out its fields, without writing the data. This
+/// is the cost of a loan without the cost of filling it.
 fn measure_builder<M: Message>(criterion: &mut Criterion, name: &str, shape: &M::Shape<'_>) {
     let size = shaped_size::<M>(shape).unwrap();
     let mut memory = vec![0u8; size + 8];

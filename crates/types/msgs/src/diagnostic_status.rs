@@ -5,13 +5,14 @@ use std::fmt::Display;
 use crate::diagnostic_msgs::msg::{DiagnosticStatus, KeyValue};
 
 impl DiagnosticStatus {
-    /// Sets the level (one of [`DiagnosticStatus::OK`] and its siblings) and the message.
+    /// Sets the level, which is [`DiagnosticStatus::OK`] or another of these constants, and the
+    /// message.
     pub fn set_summary(&mut self, level: u8, message: &str) {
         self.level = level;
         message.clone_into(&mut self.message);
     }
 
-    /// Adds another finding: the worse level stays, and the messages of equal levels are joined.
+    /// Adds another finding. The worse level is kept, and the messages of equal levels are joined.
     pub fn merge_summary(&mut self, level: u8, message: &str) {
         let is_ok = |level: u8| level == Self::OK;
         if is_ok(level) == is_ok(self.level) {

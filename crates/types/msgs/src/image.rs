@@ -32,8 +32,8 @@ pub enum ImageError {
         /// The requested type of the channels.
         asked_type: &'static str,
     },
-    /// The data is shorter than the image's size requires, or the row step is so small that rows
-    /// overlap.
+    /// The data is shorter than the size of the image requires, or the row step is so small that
+    /// rows overlap.
     #[error(
         "{width} x {height} pixels of {pixel} bytes in rows of {step} need {needed} bytes, but there are {found}"
     )]
@@ -67,8 +67,8 @@ impl Image {
     /// are read only when the iterator reaches them.
     ///
     /// # Errors
-    /// If the encoding has another type or number of channels, or the data is shorter than the
-    /// image's size requires.
+    /// If the encoding has another type or number of channels, or if the data is shorter than the
+    /// size of the image requires.
     ///
     /// ```
     /// use feros_msgs::sensor_msgs::msg::Image;

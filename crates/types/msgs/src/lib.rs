@@ -1,9 +1,9 @@
 //! The standard ROS 2 interfaces as Rust types, generated at build time from their definitions.
 //!
-//! A type's path consists of its package, kind and name: `sensor_msgs::msg::Image`,
+//! The path of a type consists of its package, kind and name: `sensor_msgs::msg::Image`,
 //! `std_srvs::srv::SetBool`. Each message has an owned struct with public fields, whose `Default`
-//! holds the declared defaults; [`Message`](feros_message::Message) gives its name and type hash.
-//! If something in a message is worth borrowing, there is a borrowed form, such as
+//! contains the declared defaults. [`Message`](feros_message::Message) gives its name and type
+//! hash. If a part of a message can be borrowed, there is a borrowed form, such as
 //! `sensor_msgs::msg::ImageView`, which reads received bytes without a copy. Messages of small
 //! fixed size are their own view.
 //!
@@ -25,9 +25,9 @@
 //! ```
 //!
 //! A message can also be built in the memory that will be sent, without an owned value. Its shape,
-//! here `ImageShape`, gives the parts that cannot change afterwards. Its fields, here `ImageMut`,
-//! then give access to the other parts in that memory. [`Build`](feros_message::Build) explains how
-//! each kind of field is set.
+//! here `ImageShape`, gives the parts that cannot change later. Its fields, here `ImageMut`, then
+//! give access to the other parts in that memory. [`Build`](feros_message::Build) explains how each
+//! kind of field is set.
 //!
 //! ```
 //! use feros_message::{build, shaped_size, view};
@@ -53,9 +53,9 @@
 //!
 //! # Invariants
 //!
-//! The definitions in `interfaces/` are unchanged copies of those of stock ROS 2, because nodes
-//! compare the types' hashes over the network. Tests compare hashes and bytes with values from
-//! stock ROS 2 that are stored in the repository.
+//! The definitions in `interfaces/` are unchanged copies of the definitions of stock ROS 2, because
+//! nodes compare the hashes of types over the network. Tests compare hashes and bytes with values
+//! from stock ROS 2 that are stored in the repository.
 
 mod diagnostic_status;
 mod image;

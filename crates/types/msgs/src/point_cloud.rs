@@ -11,7 +11,7 @@ use crate::std_msgs::msg::Header;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PointCloudError {
-    /// The cloud has no field of that name.
+    /// The cloud has no field with that name.
     #[error("the cloud has no field `{name}`; it has {}", .known.join(", "))]
     NoField {
         /// The requested name.
@@ -19,7 +19,7 @@ pub enum PointCloudError {
         /// The fields of the cloud.
         known: Vec<String>,
     },
-    /// The field holds numbers of another type.
+    /// The field contains numbers of another type.
     #[error(
         "the field `{name}` holds numbers of datatype {found}, not {asked} (sensor_msgs/msg/PointField)"
     )]
@@ -41,8 +41,8 @@ pub enum PointCloudError {
         /// The size of a point in bytes.
         point_step: u32,
     },
-    /// The data is shorter than the cloud's size requires, or the row step is so small that rows
-    /// overlap.
+    /// The data is shorter than the size of the cloud requires, or the row step is so small that
+    /// rows overlap.
     #[error(
         "{width} x {height} points of {point_step} bytes in rows of {row_step} need {needed} bytes, but there are {found}"
     )]
@@ -72,14 +72,14 @@ pub struct Points<'a, T, const N: usize> {
     sample: PhantomData<fn() -> T>,
 }
 
-/// The layout of a cloud, taken from an owned message or a view.
+/// The layout of a cloud, which is taken from an owned message or a view.
 struct Layout<'a> {
     size: [u32; 4],
     is_bigendian: bool,
     data: &'a [u8],
 }
 
-/// The layout of a field, taken from an owned message or a view.
+/// The layout of a field, which is taken from an owned message or a view.
 struct FieldLayout<'a> {
     name: &'a str,
     offset: u32,
@@ -87,13 +87,13 @@ struct FieldLayout<'a> {
 }
 
 impl PointCloud2 {
-    /// Returns the points as arrays of the fields with these names, all of which must hold numbers
-    /// of the type `T`. The whole cloud is checked once, and points are read only when the iterator
-    /// reaches them.
+    /// Returns the points as arrays of the fields with these names, all of which must contain
+    /// numbers of the type `T`. The whole cloud is checked once, and points are read only when the
+    /// iterator reaches them.
     ///
     /// # Errors
-    /// If a field is missing or has another type, or the data is shorter than the cloud's size
-    /// requires.
+    /// If a field is missing or has another type, or if the data is shorter than the size of the
+    /// cloud requires.
     ///
     /// ```
     /// use feros_msgs::sensor_msgs::msg::PointCloud2;
@@ -228,7 +228,7 @@ impl<T: Sample, const N: usize> Iterator for Points<'_, T, N> {
         }
         let point = self.grid.element(self.next)?;
         self.next += 1;
-        // `new` has checked that the fields lie inside the point.
+        // `new` has checked that the fields are inside the point.
         Some(self.offsets.map(|offset| T::read(point, offset, self.is_bigendian)))
     }
 

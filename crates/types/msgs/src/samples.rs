@@ -1,8 +1,8 @@
 //! The numbers inside the raw bytes of images and point clouds.
 
-/// A number type that pixels and fields of points may have.
+/// A number type that pixels, and the fields of points, may have.
 ///
-/// The trait is sealed; it is implemented for `i8`, `u8`, `i16`, `u16`, `i32`, `u32`, `f32` and
+/// The trait is sealed. It is implemented for `i8`, `u8`, `i16`, `u16`, `i32`, `u32`, `f32` and
 /// `f64`.
 pub trait Sample: Copy + sealed::Sealed {
     /// The number of the type in `sensor_msgs/msg/PointField`.
@@ -59,8 +59,8 @@ samples! {
     f64, 8, "64F";
 }
 
-/// The positions of elements in a block of bytes, arranged in rows. All of them have been checked
-/// to lie within the block.
+/// The positions of elements in a block of bytes, arranged in rows. It has been checked that all of
+/// them are inside the block.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Grid<'a> {
     data: &'a [u8],
@@ -73,7 +73,7 @@ pub(crate) struct Grid<'a> {
 }
 
 impl<'a> Grid<'a> {
-    /// Creates a grid; the error is the number of bytes that the grid would need.
+    /// Creates a grid. The error is the number of bytes that the grid would need.
     pub(crate) fn new(
         data: &'a [u8],
         [width, height, step, row_step]: [u32; 4],
@@ -83,7 +83,7 @@ impl<'a> Grid<'a> {
         if width == 0 || height == 0 {
             return Ok(Self { data: &[], width: 0, height: 0, step: 0, row_step: 0 });
         }
-        // `row_step` does not matter for a single row.
+        // For a single row, `row_step` has no effect.
         let needed = rows_before_last.saturating_mul(row_step.into()).saturating_add(row);
         let is_overlapping = height > 1 && u64::from(row_step) < row;
         if is_overlapping || needed > data.len() as u64 {
@@ -98,7 +98,7 @@ impl<'a> Grid<'a> {
         self.width * self.height
     }
 
-    /// Returns the bytes of the element with this index; elements are counted row by row.
+    /// Returns the bytes of the element with this index. Elements are counted row by row.
     pub(crate) fn element(&self, number: usize) -> Option<&'a [u8]> {
         if self.width == 0 {
             return None;

@@ -8,20 +8,20 @@ macro_rules! seconds_and_nanoseconds {
     ($type:ty) => {
         impl $type {
             /// Converts a number of nanoseconds, which may be negative. `nanosec` is always below a
-            /// second and counts forward, as ROS 2 requires. Values that do not fit the message's
-            /// 32-bit seconds (68 years) become its least or greatest value.
+            /// second and counts forward, as ROS 2 requires. Values that do not fit into the 32-bit
+            /// seconds of the message (68 years) become its smallest or largest value.
             #[must_use]
             pub fn from_nanos(nanos: i64) -> Self {
                 match i32::try_from(nanos.div_euclid(NANOS_PER_SECOND)) {
-                    // The remainder lies between 0 and a second, so it fits.
+                    // The remainder is between 0 and a second, so it fits.
                     Ok(sec) => Self { sec, nanosec: nanos.rem_euclid(NANOS_PER_SECOND) as u32 },
                     Err(_) if nanos < 0 => Self { sec: i32::MIN, nanosec: 0 },
                     Err(_) => Self { sec: i32::MAX, nanosec: NANOS_PER_SECOND as u32 - 1 },
                 }
             }
 
-            /// Returns the number of nanoseconds. All values are valid: even if `nanosec` is a
-            /// second or more, it is added unchanged.
+            /// Returns the number of nanoseconds. All values are valid: `nanosec` is added
+            /// unchanged even if it is a second or more.
             #[must_use]
             pub fn to_nanos(&self) -> i64 {
                 i64::from(self.sec) * NANOS_PER_SECOND + i64::from(self.nanosec)
@@ -86,7 +86,7 @@ impl TryFrom<&Duration> for std::time::Duration {
     }
 }
 
-/// Times before 1970 have negative seconds; times beyond the range of the message are limited to
+/// Times before 1970 have negative seconds. Times beyond the range of the message are limited to
 /// that range, as in [`Time::from_nanos`].
 impl From<std::time::SystemTime> for Time {
     fn from(time: std::time::SystemTime) -> Self {

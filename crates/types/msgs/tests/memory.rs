@@ -1,5 +1,5 @@
-//! Tests how much memory reading and writing allocate: nothing for encoding, building and views;
-//! for hostile input, no more than the sample's size justifies.
+//! Tests how much memory is allocated by reading and writing. Encoding, building and views allocate
+//! nothing. For hostile input, the allocations are limited by the size of the sample.
 //!
 //! There is only one test, because the allocator counts for the whole process.
 #![allow(clippy::unwrap_used)]
@@ -15,8 +15,8 @@ use peak_alloc::PeakAlloc;
 static MEMORY: PeakAlloc = PeakAlloc;
 
 /// Returns the largest number of bytes that were allocated at one time during `work`, in addition
-/// to those allocated before. This is the minimum of three runs, because the main thread of the
-/// test harness may still be noting that the test began.
+/// to the bytes that were allocated before. This is the minimum of three runs, because the main
+/// thread of the test harness may still be recording that the test has begun.
 fn peak_bytes(mut work: impl FnMut()) -> usize {
     let mut once = || {
         MEMORY.reset_peak_usage();
@@ -71,7 +71,7 @@ fn memory_is_taken_for_what_is_kept_and_not_for_what_is_claimed() {
     });
     assert_eq!(encoding, 0, "encoding allocates");
 
-    // A count that the bytes cannot hold is refused before anything is allocated for it.
+    // A count that is too large for the bytes is refused before anything is allocated for it.
     let cloud = to_vec(&PointCloud2::default()).unwrap();
     for start in (4..cloud.len() - 3).step_by(4) {
         let mut bad = cloud.clone();

@@ -1,5 +1,6 @@
-//! Actions of actionlib. An action has five topics. Their messages first identify a goal; then
-//! follow the fields of the action's own type (`actionlib_msgs`, `actionlib/DetailedDescription`).
+//! Actions of actionlib. An action has five topics. Their messages first identify a goal. After
+//! that, they contain the fields of the action's own type (`actionlib_msgs`,
+//! `actionlib/DetailedDescription`).
 
 use feros_interface::TypeName;
 
@@ -119,7 +120,7 @@ impl Ros1GoalStatus {
     }
 }
 
-/// The error for a malformed message of an action's topic.
+/// The error for a malformed message of one of the topics of an action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the message of an action ends too early, or its text is malformed, at byte {offset}")]
 pub struct ActionMessageError {

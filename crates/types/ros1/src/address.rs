@@ -39,8 +39,8 @@ impl Address {
         is_host.then(|| Self { host: host.to_owned(), port })
     }
 
-    /// Connects to the first of the host's addresses that answers. The call takes at most
-    /// `patience`, even if the name server or the host is slow.
+    /// Connects to the first address of the host that answers. The call takes at most `patience`,
+    /// even if the name server or the host is slow.
     ///
     /// # Errors
     /// Returns an error if no address answers.

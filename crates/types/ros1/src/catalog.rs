@@ -1,8 +1,9 @@
 //! All known definitions of ROS 1 types, and their checksums.
 //!
-//! A definition is taken from the first of four sources that has it: the header of a connection,
-//! the packages in `ROS_PACKAGE_PATH`, the packages shipped with Feros, and types of ROS 2
-//! translated to ROS 1. The checksum decides whether another node uses the same definition.
+//! A definition is taken from the first of four sources that contains it: the header of a
+//! connection, the packages in `ROS_PACKAGE_PATH`, the packages that Feros ships, and types of ROS
+//! 2 that are translated to ROS 1. The checksum decides whether another node uses the same
+//! definition.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read as _;
@@ -86,8 +87,8 @@ impl Catalog {
         }
     }
 
-    /// Returns the text of a definition, from the folders, or if they lack it, from the shipped
-    /// packages.
+    /// Returns the text of a definition from the folders. If the folders do not contain it, returns
+    /// the text from the shipped packages.
     fn text(&self, kind: Namespace, name: &TypeName) -> Option<String> {
         let file = format!("{}.{kind}", name.name);
         for folder in &self.folders {
@@ -198,8 +199,9 @@ impl Catalog {
         self.service_of_text(name, &text, &nested)
     }
 
-    /// Returns an actionlib action by its name, `package/Name`. The definition comes from the
-    /// messages that were generated from the action, or if there are none, from its `.action` file.
+    /// Returns an actionlib action by its name, `package/Name`. The definition is taken from the
+    /// messages that were generated from the action. If such messages do not exist, it is taken
+    /// from the `.action` file.
     ///
     /// # Errors
     /// See [`Catalog::message`].
@@ -357,8 +359,8 @@ mod tests {
         assert!(error.contains("/talker has another definition") && error.contains("Pose pose"));
     }
 
-    /// If each message contains two of the next, the total number of fields does not fit into any
-    /// memory.
+    /// If each message contains two fields of the next message type, the total number of fields
+    /// exceeds any memory.
     #[test]
     fn fields_are_counted_with_those_of_the_messages_in_it() {
         let name = parse_type("a/M0").unwrap();

@@ -1,4 +1,4 @@
-//! Limits for the connections that other nodes can open to a process. Each connection needs a file
+//! Limits on the connections that other nodes can open to a process. Each connection needs a file
 //! descriptor.
 
 use std::sync::LazyLock;
@@ -8,13 +8,13 @@ use tokio::sync::{Semaphore, SemaphorePermit};
 
 /// The limit on connections of each topic or service, per direction.
 pub(crate) const MOST_OF_A_TOPIC: usize = 256;
-/// The limit on connections of the process. Half of the process's descriptor limit applies instead
-/// if it is lower.
+/// The limit on connections of the process. If half of the process's limit on descriptors is lower,
+/// that value is used.
 const MOST: usize = 1024;
-/// The limit on XML-RPC connections and on connections whose header has not arrived yet, together.
+/// The limit on the total of XML-RPC connections and connections whose header has not arrived yet.
 const MOST_STRANGERS: usize = 256;
 /// The limit on publishers that are remembered because they are connected, or because they refused
-/// a connection and must not be asked again.
+/// a connection and the node must not ask them again.
 const MOST_REMEMBERED: usize = 8192;
 
 static ALL: LazyLock<Semaphore> = LazyLock::new(|| Semaphore::new(most()));

@@ -48,7 +48,7 @@ pub enum DefinitionError {
         /// The malformed name.
         name: String,
     },
-    /// A service definition lacks the line between request and response.
+    /// The definition of a service has no line between request and response.
     #[error("the definition of the service {name} has no line `---` between request and response")]
     NotAService {
         /// The service.
@@ -59,7 +59,8 @@ pub enum DefinitionError {
 /// One message of ROS 1, without the messages that it refers to.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ros1Message {
-    /// The fields of the message, under the name `package/msg/Name`. Constants are missing here.
+    /// The fields of the message, under the name `package/msg/Name`. It does not contain the
+    /// constants.
     pub definition: MessageDefinition,
     /// The constants in the form that the checksum covers: `type NAME=value`.
     pub constants: Vec<String>,
@@ -226,7 +227,8 @@ fn primitive(name: &str) -> Option<BaseType> {
     })
 }
 
-/// Returns the type of a field in the form that ROS 1 uses; `None` if ROS 1 lacks the type.
+/// Returns the type of a field in the form that ROS 1 uses, or `None` if ROS 1 does not have the
+/// type.
 pub(crate) fn field_type_text(ty: &FieldType) -> Option<String> {
     let base = match &ty.base {
         BaseType::Nested(name) if name.package == "builtin_interfaces" => match &*name.name {
@@ -258,8 +260,8 @@ pub(crate) fn field_type_text(ty: &FieldType) -> Option<String> {
     })
 }
 
-/// Returns the text of a ROS 1 definition for a ROS 2 message; `None` if ROS 1 lacks one of the
-/// types.
+/// Returns the text of a ROS 1 definition for a ROS 2 message, or `None` if ROS 1 does not have one
+/// of the types.
 pub(crate) fn of_ros2(definition: &MessageDefinition) -> Option<String> {
     let mut text = String::new();
     for constant in &definition.constants {

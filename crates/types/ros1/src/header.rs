@@ -11,7 +11,7 @@ use crate::peer_text::is_name;
 /// The size limit of a header, in bytes. A header may contain the definitions of many messages.
 pub const MAX_HEADER_BYTES: usize = 1 << 20;
 
-/// The limit on fields of a header. Real nodes send fewer.
+/// The limit on the number of fields of a header. Real nodes send fewer fields.
 const MOST_FIELDS: usize = 256;
 /// The fields that contain names, which are logged and stored.
 const NAMES: [&str; 8] = [
@@ -46,7 +46,7 @@ impl ConnectionHeader {
         Self(fields.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect())
     }
 
-    /// Returns the value of a field; empty if the field is missing.
+    /// Returns the value of a field, or an empty string if the field is missing.
     #[must_use]
     pub fn get(&self, key: &str) -> &str {
         self.0.get(key).map(String::as_str).unwrap_or_default()

@@ -1,5 +1,5 @@
-//! The part of HTTP that XML-RPC needs, for clients and servers. The size of messages from other
-//! programs is limited, and so is the time until a message is complete.
+//! The part of HTTP that XML-RPC needs, for clients and servers. Messages from other programs have
+//! a limited size, and must be complete within a limited time.
 
 use std::io::{self, Read};
 use std::time::Duration;
@@ -16,7 +16,7 @@ use crate::xmlrpc::MAX_MESSAGE_BYTES;
 const MAX_HEAD_BYTES: usize = 16 << 10;
 /// The time limit for a complete answer, counted from the start of the connection attempt.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
-/// How many bytes to read at once.
+/// The number of bytes that are read with one call.
 const BLOCK_BYTES: usize = 4096;
 
 /// Sends `body` as a request and returns the body of the answer. Blocks.
@@ -111,12 +111,12 @@ enum Kind {
     Response,
 }
 
-/// The part of a message that has been received so far.
+/// What has been received so far of one message.
 struct Incoming {
     kind: Kind,
     read: Vec<u8>,
-    /// The offset of the body, and its length if the head announces it. Set once the head is
-    /// complete.
+    /// The offset of the body, and its length if the head announces it. This is set when the head
+    /// is complete.
     body: Option<(usize, Option<usize>)>,
 }
 
@@ -165,8 +165,8 @@ impl Incoming {
         }
     }
 
-    /// Returns the body of a complete message, or of a message that ends with the connection;
-    /// `None` if nothing was received.
+    /// Returns the body of a complete message, or of a message that ends with the connection.
+    /// Returns `None` if nothing was received.
     fn end(mut self) -> io::Result<Option<String>> {
         if self.read.is_empty() {
             return Ok(None);

@@ -7,7 +7,7 @@
 //!
 //! # Modules
 //!
-//! | module | holds |
+//! | module | content |
 //! |---|---|
 //! | `definition`, `catalog`, `types`, `ros1_type`, `names` | definitions, known definitions with checksums, types and names of ROS 1 |
 //! | `mapping`, `rules`, `plan` | pairs of types of ROS 1 and ROS 2, and the plans that convert messages |
@@ -16,13 +16,13 @@
 //! | `node`, `node_error`, `own_host`, `address`, `siblings` | a node under a master, its address, and nodes of the same process |
 //! | `publication`, `subscription`, `service`, `header` | TCPROS: topics and services |
 //! | `runtime`, `connections`, `within` | tasks on a few threads, and limits in number and time |
-//! | `lines`, `peer_text`, `strangers` | a limit on warnings; text from other nodes, safe to log |
+//! | `lines`, `peer_text`, `strangers` | a limit on warnings, and text from other nodes in a form that is safe to log |
 //!
 //! # Invariants
 //!
-//! The crate depends on no ROS 2 nodes. Input from other programs is limited before it is stored,
-//! and a definition is used only if its checksum matches. No other program can cause a thread to
-//! start.
+//! The crate does not depend on ROS 2 nodes. Input from other programs is limited before it is
+//! stored, and a definition is used only if its checksum matches. No other program can cause a
+//! thread to start.
 #![forbid(unsafe_code)]
 
 mod action;

@@ -11,7 +11,7 @@ const MOST: u32 = 64;
 const PERIOD: Duration = Duration::from_secs(60);
 
 /// Limits the warnings that other nodes cause to 64 per minute. The last of these warnings
-/// announces that further ones are omitted.
+/// announces that further warnings are omitted.
 ///
 /// ```
 /// let lines = feros_ros1::Lines::default();
@@ -34,7 +34,7 @@ const AND_MORE: &str = ". ROS 1 nodes have caused 64 log lines within a minute: 
                         omitted until that minute is over";
 
 impl Lines {
-    /// Logs a warning unless too many lines were logged within the last minute.
+    /// Logs a warning, unless too many lines have been logged within the last minute.
     pub fn warn(&self, text: impl fmt::Display) {
         match self.next() {
             Some(end) => tracing::warn!("{text}{end}"),
@@ -42,7 +42,8 @@ impl Lines {
         }
     }
 
-    /// Counts one line and returns the suffix to append to it; `None` if the limit is reached.
+    /// Counts one line. Returns the suffix to append to it, or `None` if the limit has been
+    /// reached.
     pub fn next(&self) -> Option<&'static str> {
         self.next_at(Instant::now())
     }

@@ -2,8 +2,8 @@
 //! directions.
 //!
 //! The rules are those of `ros1_bridge` (`ros1_bridge/__init__.py:determine_field_mapping`): fields
-//! are paired by their names in lower case, and fields that only one side has are left out. If both
-//! sides have unpaired fields, a field was probably renamed, and a rule must name the pair.
+//! are paired by their names in lower case, and fields that exist on only one side are omitted. If
+//! both sides have unpaired fields, a field was probably renamed, and a rule must name the pair.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -24,7 +24,7 @@ pub enum MappingError {
     /// The ROS 2 type, or a type that it refers to, is unknown.
     #[error("{0}")]
     Ros2(#[from] feros_interface::ResolveError),
-    /// Both types have fields that the other type lacks.
+    /// Each type has fields that the other type does not have.
     #[error(
         "the fields of {ros1} of ROS 1 and {ros2} of ROS 2 differ: {} only in ROS 1, {} only in ROS 2; a mapping rule \
          with fields_1_to_2 can pair them",
@@ -214,9 +214,9 @@ impl Maker<'_> {
         let source_of: Vec<Option<usize>> = (0..destinations.len())
             .map(|index| pairs.iter().find(|pair| pair.1 == index).map(|pair| pair.0))
             .collect();
-        // True if one pass over the source fields suffices. The order must be strict, because one
-        // pass cannot read a field twice, and two ROS 1 fields that differ only in case are paired
-        // with the same ROS 2 field.
+        // This is true if one pass over the source fields is enough. The order must be strict,
+        // because one pass cannot read a field twice, and two ROS 1 fields that differ only in case
+        // are paired with the same ROS 2 field.
         let is_ordered = source_of.iter().flatten().is_sorted_by(|one, two| one < two);
         let to_ros2 = self.direction == Direction::OneToTwo;
         let mut body = Body::default();
@@ -318,7 +318,8 @@ impl Maker<'_> {
     }
 }
 
-/// Returns whether a number is a float, and its size in bytes; `None` if the type is not a number.
+/// Returns whether a number is a float, and its size in bytes. Returns `None` if the type is not a
+/// number.
 fn kind(base: &BaseType) -> Option<(bool, usize)> {
     Some(match base {
         BaseType::Byte | BaseType::Char | BaseType::Int8 | BaseType::Uint8 => (false, 1),

@@ -42,8 +42,8 @@ pub enum MasterError {
     },
 }
 
-/// All publishers, subscribers and servers, as names of topics and services with the names of
-/// nodes.
+/// All publishers, subscribers and servers. They are given as names of topics and services, each
+/// with the names of its nodes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SystemState {
     /// Topics with their publishers.
@@ -134,7 +134,7 @@ impl Master {
         Ok(self.read_system_state(&self.call("getSystemState", &[])?))
     }
 
-    /// Reads the answer to `getSystemState`; malformed parts are left out.
+    /// Reads the answer to `getSystemState`. Malformed parts are omitted.
     #[must_use]
     pub fn read_system_state(&self, state: &Value) -> SystemState {
         let part = |index: usize| -> Vec<(String, Vec<String>)> {
@@ -150,7 +150,8 @@ impl Master {
         SystemState { publishers: part(0), subscribers: part(1), services: part(2) }
     }
 
-    /// Reads a name that a node registered; `None` if the name is malformed, which is logged once.
+    /// Reads a name that a node registered. Returns `None` if the name is malformed, which is
+    /// logged once.
     fn name(&self, value: &Value) -> Option<String> {
         let name = value.as_text()?;
         if is_name(name) {
@@ -175,7 +176,7 @@ impl Master {
         Ok(self.read_topic_types(&self.call("getTopicTypes", &[])?))
     }
 
-    /// Reads the answer to `getTopicTypes`; malformed parts are left out.
+    /// Reads the answer to `getTopicTypes`. Malformed parts are omitted.
     #[must_use]
     pub fn read_topic_types(&self, types: &Value) -> Vec<(String, String)> {
         let pair = |entry: &Value| match entry.as_list() {
@@ -185,8 +186,8 @@ impl Master {
         types.as_list().iter().filter_map(pair).collect()
     }
 
-    /// Returns the master's own URI. All nodes of one master get the same URI, whatever host name
-    /// each of them uses for the master.
+    /// Returns the master's own URI. All nodes of one master get the same URI, no matter which host
+    /// name each of them uses for the master.
     ///
     /// # Errors
     /// See [`Master::call`].

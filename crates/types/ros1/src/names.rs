@@ -14,7 +14,7 @@ pub fn is_allowed_name(name: &str) -> bool {
         && parts.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'/')
 }
 
-/// Checks a fully qualified name, as registrations with the master need it.
+/// Checks a fully qualified name. Registrations with the master need such a name.
 ///
 /// # Errors
 /// Returns an error if the name is not allowed.

@@ -30,16 +30,16 @@ use crate::strangers::Strangers;
 use crate::subscription::{Subscription, SubscriptionOptions};
 use crate::xmlrpc::Value;
 
-/// How long a node may take at its end to unregister from its master.
+/// How long a node may take to unregister from its master when it ends.
 const FAREWELL: Duration = Duration::from_secs(5);
-/// In one pass, the master is asked again for the publishers of at most this many topics.
+/// The limit on the number of topics for whose publishers a node asks the master again in one pass.
 const MOST_ASKED_AGAIN: usize = 16;
 
 /// A callback that gets the fully qualified name of a parameter whose value may have changed.
 pub type HearsParameter = dyn Fn(&str) + Send + Sync;
 
-/// A ROS 1 node. Clones share one node. When the last clone is dropped, the node unregisters from
-/// the master.
+/// A ROS 1 node. All clones refer to the same node. When the last clone is dropped, the node
+/// unregisters from the master.
 #[derive(Clone)]
 pub struct Node(Arc<Owner>);
 
@@ -63,14 +63,14 @@ struct Inner {
     services: Mutex<BTreeMap<String, Arc<Served>>>,
     /// The nodes that exchange messages without TCPROS, including this node.
     siblings: Siblings,
-    /// Held during calls to the master, so that the calls reach the master in order.
+    /// This is locked during calls to the master, so that the calls reach the master in order.
     telling: Mutex<()>,
-    /// Whether registrations are made later if the master does not answer now.
+    /// Whether registrations are made later if the master does not answer at present.
     is_patient: bool,
     /// Whether the master failed to answer the last call. If so, nothing is unregistered, and only
     /// `refresh` calls the master, since its callers can wait.
     is_alone: AtomicBool,
-    /// The time at which unregistering ends, once a limit has been set.
+    /// The time at which unregistering must end, if a limit has been set.
     farewell: Mutex<Option<Instant>>,
     tasks: Handle,
     lines: Arc<Lines>,
@@ -90,9 +90,9 @@ impl Node {
         Self::make(name, master_uri, &Siblings::default(), false)
     }
 
-    /// Like [`Node::new`], but makes one of several siblings. Siblings do not receive each other's
-    /// messages over TCPROS. If the master is absent, [`Node::register_missing`] registers the
-    /// node's topics and services later.
+    /// Like [`Node::new`], but the node is one of several siblings. Siblings do not receive each
+    /// other's messages over TCPROS. If the master is absent, [`Node::register_missing`] registers
+    /// the node's topics and services later.
     ///
     /// # Errors
     /// See [`Node::new`].
@@ -172,8 +172,8 @@ impl Node {
         &self.inner().master
     }
 
-    /// The reason why the node was told to end, if that happened. Usually another node with the
-    /// same name has started.
+    /// The reason why the node must end, or `None` if nobody has requested its end. Usually another
+    /// node with the same name has started.
     #[must_use]
     pub fn told_to_end(&self) -> Option<String> {
         self.inner().told_to_end.lock().clone()
@@ -278,8 +278,8 @@ impl Node {
         inner.master.call("subscribeParam", &[inner.api_uri(), name]).map(drop)
     }
 
-    /// Gets all registrations from the master, and repeats this node's registrations that the
-    /// master has lost in a restart. Ends early if `is_over` returns true, since a master may be
+    /// Gets all registrations from the master, and repeats the registrations of this node that the
+    /// master has lost in a restart. Ends early if `is_over` returns true, because a master may be
     /// slow.
     ///
     /// # Errors
@@ -292,7 +292,8 @@ impl Node {
         Ok(state)
     }
 
-    /// Registers whatever the master's state lacks, until `is_over` returns true.
+    /// Registers everything that is missing in the state of the master, until `is_over` returns
+    /// true.
     ///
     /// # Errors
     /// Returns an error if the master cannot be reached or refuses.
@@ -390,7 +391,7 @@ impl Inner {
                     Some(_) = served.join_next() => continue,
                 };
                 let Ok((stream, from)) = accepted else {
-                    // The process may have no free descriptor, so the task waits before it tries
+                    // The process may have no free descriptor. So the task waits before it tries
                     // again.
                     sleep(Duration::from_millis(50)).await;
                     continue;
@@ -522,7 +523,7 @@ impl Inner {
         Ok(())
     }
 
-    /// Makes a call and ignores a failure, since the master may have ended or may be slow.
+    /// Makes a call and ignores a failure, because the master may have ended or may be slow.
     fn say(&self, method: &'static str, parameters: &[Value]) {
         let is_late = self.farewell.lock().is_some_and(|until| Instant::now() >= until);
         if is_late || self.is_alone() {

@@ -1,12 +1,12 @@
-//! The address at which other nodes reach nodes of this process.
+//! The address at which other nodes can reach the nodes of this process.
 
 use std::net::{IpAddr, Ipv4Addr, UdpSocket};
 
 use crate::address::Address;
 
 /// Returns the host name that is announced to other nodes, and the address to listen on. As in
-/// roscpp, the name comes from ROS_HOSTNAME or, if that is not set, from ROS_IP. Without both
-/// variables, the name is this machine's address on the network route to the master.
+/// roscpp, the name is taken from ROS_HOSTNAME or, if that is not set, from ROS_IP. If neither
+/// variable is set, the name is the address of this machine on the network route to the master.
 pub(crate) fn own_host(master: &Address) -> (String, IpAddr) {
     let any = IpAddr::V4(Ipv4Addr::UNSPECIFIED);
     let named = ["ROS_HOSTNAME", "ROS_IP"].iter().find_map(|name| std::env::var(name).ok());

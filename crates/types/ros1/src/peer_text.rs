@@ -26,7 +26,7 @@ pub fn shown_name(text: &str) -> Cow<'_, str> {
     cut(feros_wording::harmless(beginning(text, MAX_NAME_BYTES)), text, MAX_NAME_BYTES)
 }
 
-/// Returns the beginning of a text: whole characters of at most `most` bytes.
+/// Returns the beginning of a text. It consists of whole characters, and has at most `most` bytes.
 fn beginning(text: &str, most: usize) -> &str {
     let end = (0..=most.min(text.len())).rev().find(|end| text.is_char_boundary(*end));
     &text[..end.unwrap_or(0)]
@@ -40,8 +40,8 @@ fn cut<'a>(shown: Cow<'a, str>, text: &str, most: usize) -> Cow<'a, str> {
     Cow::Owned(format!("{}...", beginning(&shown, most)))
 }
 
-/// Whether a name from another node may be stored: it is not too long and has no invisible
-/// characters.
+/// Whether a name from another node may be stored, which means that it is not too long and has no
+/// invisible characters.
 pub(crate) fn is_name(text: &str) -> bool {
     text.len() <= MAX_NAME_BYTES && !text.contains(feros_wording::is_unseen)
 }

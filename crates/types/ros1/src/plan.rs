@@ -1,14 +1,14 @@
 //! A plan converts messages from ROS 1 to ROS 2, or from ROS 2 to ROS 1. It is created once for a
 //! pair of types and then applied to each message.
 //!
-//! Both formats are little endian. The body of a ROS 1 message is packed. CDR is aligned, and its
-//! strings end with a zero byte. A plan is a list of steps, in the order of the destination's
-//! fields. Values that are adjacent in both formats are copied as one block.
+//! Both formats are little-endian. The body of a ROS 1 message is packed. CDR is aligned, and its
+//! strings end with a zero byte. A plan is a list of steps, in the order of the fields of the
+//! destination. Values that are adjacent in both formats are copied as one block.
 
 use std::sync::Arc;
 
-/// The layout of a field in one of the two formats, for fields that are skipped or filled with
-/// zeros.
+/// The layout of a field in one of the two formats. It is used for fields that are skipped or
+/// filled with zeros.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Form {
     /// `count` values of `width` bytes each.
@@ -28,9 +28,9 @@ pub(crate) enum Form {
 pub(crate) enum Step {
     /// Moves to the field of the source with this index.
     Seek(usize),
-    /// Skips a field that the destination lacks.
+    /// Skips a field that the destination does not have.
     Skip(Form),
-    /// Fills a field that the source lacks.
+    /// Fills a field that the source does not have.
     Fill(Form),
     /// Copies values of one width.
     Run { width: usize, count: usize },
@@ -56,13 +56,13 @@ pub(crate) enum Step {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Body {
     pub(crate) steps: Vec<Step>,
-    /// The layouts of the source's fields. Set only if the destination has the fields in another
-    /// order.
+    /// The layouts of the fields of the source. They are set only if the destination has the fields
+    /// in another order.
     pub(crate) index: Vec<Form>,
 }
 
 impl Body {
-    /// Adds a step. Joins adjacent runs of one width.
+    /// Adds a step. Joins adjacent runs of the same width.
     pub(crate) fn push(&mut self, step: Step) {
         if let (Some(Step::Run { width, count }), Step::Run { width: next, count: more }) =
             (self.steps.last_mut(), &step)
@@ -112,7 +112,7 @@ pub enum ConvertError {
     Truncated {
         /// The offset.
         offset: usize,
-        /// The number of bytes needed there.
+        /// The number of bytes that are needed at this offset.
         needed: usize,
     },
     /// A message of ROS 1 has bytes after its last field.
@@ -160,7 +160,7 @@ pub enum ConvertError {
 
 /// The header of little-endian CDR.
 const CDR_HEADER: [u8; 4] = [0, 1, 0, 0];
-/// The limit on bytes that may be added to a message for fields that the source lacks.
+/// The limit on the bytes that may be added to a message for fields that the source does not have.
 const MOST_FILLED_BYTES: usize = 16 << 20;
 /// In addition to [`MOST_FILLED_BYTES`], a message may grow by this factor. It can grow because,
 /// for example, an empty nested message takes one byte in CDR, and an empty string takes seven.
@@ -170,7 +170,7 @@ const MOST_EMPTY_ELEMENTS: usize = 1 << 16;
 
 impl Plan {
     /// Converts a message and appends the result to `out`. A ROS 1 message is given without its
-    /// length, a ROS 2 message as CDR with its header.
+    /// length, and a ROS 2 message is given as CDR with its header.
     ///
     /// # Errors
     /// Returns an error if the bytes are not a message of the type. `out` then contains a part of
@@ -180,8 +180,8 @@ impl Plan {
     }
 
     /// Like [`Plan::convert`], for a message that in ROS 2 is the last field of a larger message,
-    /// after `before` bytes. A conversion to ROS 2 fills these bytes with zeros; a conversion from
-    /// ROS 2 skips them.
+    /// after `before` bytes. A conversion to ROS 2 fills these bytes with zeros, and a conversion
+    /// from ROS 2 skips them.
     ///
     /// # Errors
     /// See [`Plan::convert`].
@@ -377,7 +377,8 @@ impl<'a> Way<'a> {
         let offset = self.position;
         let len = self.read_count(1)?;
         let bytes = self.take(1, len)?;
-        // A string in CDR ends with a zero byte. Some senders omit this byte in an empty string.
+        // A string in CDR ends with a zero byte, but some senders omit this byte in an empty
+        // string.
         let text = match (self.to_ros2, bytes) {
             (true, text) | (false, text @ []) => text,
             (false, [text @ .., 0]) => text,

@@ -1,5 +1,5 @@
-//! A topic that a ROS 1 node publishes, with its connections and the messages that each subscriber
-//! has not received yet.
+//! A topic that a ROS 1 node publishes, with its connections and with the messages that each
+//! subscriber has not received yet.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -16,8 +16,8 @@ use crate::header::ConnectionHeader;
 use crate::runtime::waiting;
 use crate::types::ONE_DEFINITION;
 
-/// How often a thread that waits for room in a queue checks again. Tasks that write wake the thread
-/// without holding its lock, so the thread may miss a wake-up.
+/// The interval at which a thread that waits for room in a queue checks again. Tasks that write
+/// wake the thread without holding its lock, so the thread may miss a wake-up.
 const ROOM_AGAIN: Duration = Duration::from_millis(20);
 /// The limit on messages that are kept for later subscribers, for all sources together.
 const MOST_LATCHED: usize = 256;
@@ -36,11 +36,11 @@ pub struct PublicationOptions {
     /// Whether the last message of each source is kept for later subscribers.
     pub is_latching: bool,
     /// The limit on messages in the queue of each subscriber. When the queue is full, a new message
-    /// replaces the oldest one.
+    /// replaces the oldest message.
     pub queue_len: usize,
-    /// Called for each subscriber that connects.
+    /// This function is called for each subscriber that connects.
     pub on_connection: Option<OnConnection>,
-    /// Called for each subscriber that leaves.
+    /// This function is called for each subscriber that leaves.
     pub on_disconnection: Option<OnConnection>,
     /// Whether the publisher is a bridge. Other bridges under the master ignore publications with
     /// this mark.
@@ -53,11 +53,11 @@ pub struct Publishing {
     /// The source of the message. Each source has its own history.
     pub source: u64,
     /// The limit on messages in the queue of each subscriber. When the queue is full, a new message
-    /// replaces the oldest one.
+    /// replaces the oldest message.
     pub queue_len: usize,
     /// How many of the source's messages are kept for later subscribers.
     pub kept: usize,
-    /// When the message expires; later subscribers then no longer get it.
+    /// The time at which the message expires. After that, later subscribers no longer get it.
     pub expires: Option<Instant>,
 }
 
@@ -261,14 +261,15 @@ impl Publication {
             ("message_definition", &self.options.definition),
             ("latching", latching),
         ];
-        // Tells other bridges under the same master not to bridge this topic back.
+        // This field tells other bridges under the same master not to bridge this topic back.
         if self.options.is_of_bridge {
             fields.push(("feros_bridge", "1"));
         }
         ConnectionHeader::new(&fields)
     }
 
-    /// Returns the reason to refuse another subscriber; `None` if one more subscriber is allowed.
+    /// Returns the reason to refuse another subscriber, or `None` if one more subscriber is
+    /// allowed.
     pub(crate) fn refusal(&self) -> Option<String> {
         let is_full = self.connections() >= MOST_OF_A_TOPIC;
         is_full.then(|| {
@@ -339,8 +340,8 @@ impl Link {
     fn pop(&self) -> Option<Arc<Vec<u8>>> {
         let mut queue = self.queue.lock();
         let message = queue.pop_front()?;
-        // Set while the queue's lock is held, so that a waiting thread always finds the message,
-        // either in the queue or being written.
+        // This is set while the lock of the queue is held, so that a waiting thread always finds
+        // the message: either it is in the queue, or it is being written.
         self.is_writing.store(true, Ordering::Release);
         Some(message)
     }
@@ -362,8 +363,8 @@ impl Link {
     }
 }
 
-/// Waits until a subscriber has left. Subscribers send nothing, so only the end of the stream can
-/// be read.
+/// Waits until a subscriber has left. Subscribers send nothing, so the only thing to read is the
+/// end of the stream.
 async fn has_gone(from: &mut (impl AsyncRead + Unpin)) {
     let mut block = [0; 64];
     while from.read(&mut block).await.is_ok_and(|bytes| bytes > 0) {}

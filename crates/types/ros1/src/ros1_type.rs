@@ -8,8 +8,8 @@ use md5::{Digest as _, Md5};
 
 use crate::definition::{DefinitionError, Ros1Message, SEPARATOR, field_type_text, type_text};
 
-/// The limit on fields of a message. The fields of a nested message count each time that the
-/// message occurs.
+/// The limit on the number of fields of a message. The fields of a nested message are counted each
+/// time that the message occurs.
 pub const MAX_FIELDS: usize = 1 << 16;
 
 /// The reason why a ROS 1 type cannot be used.
@@ -59,7 +59,7 @@ pub enum CatalogError {
         /// The checksum of the definition that the other node sent.
         computed: String,
     },
-    /// The other node uses a definition that differs from the known one.
+    /// The other node uses a definition that differs from the definition that is known here.
     #[error(
         "{who} has another definition of {name} than this process: md5sum {theirs} there, {ours} \
          here. The definition here is:\n{definition}"
@@ -134,7 +134,7 @@ impl Ros1Type {
 }
 
 impl Ros1Type {
-    /// Returns this type if it has this checksum; `who` names the other node in the error.
+    /// Returns this type if it has this checksum. In the error, `who` names the other node.
     ///
     /// # Errors
     /// Returns [`CatalogError::Differs`], which contains both checksums.
@@ -170,7 +170,7 @@ impl Ros1Type {
 }
 
 impl Ros1Service {
-    /// Returns this service if it has this checksum; `who` names the other node in the error.
+    /// Returns this service if it has this checksum. In the error, `who` names the other node.
     ///
     /// # Errors
     /// Returns [`CatalogError::Differs`], which contains both checksums.
@@ -236,7 +236,7 @@ fn md5_text_of(
 }
 
 /// Refuses a message with too many fields, because plans handle each field. If each message
-/// contains two of the next, the fields do not fit into memory.
+/// contains two fields of the next message type, the fields do not fit into memory.
 ///
 /// # Errors
 /// Returns [`CatalogError::TooManyFields`]. The nesting depth must have been checked before.

@@ -92,7 +92,7 @@ impl Rules {
         Ok(())
     }
 
-    /// Creates rules from a text. The result lacks the standard rules.
+    /// Creates rules from a text. The result does not contain the standard rules.
     ///
     /// # Errors
     /// Returns an error if the text is malformed.
@@ -103,8 +103,8 @@ impl Rules {
         rules_of(&document).map(Self).map_err(|problem| RulesError::Form { problem })
     }
 
-    /// Returns the ROS 2 types that may match a ROS 1 type, the best first. They have the same
-    /// namespace as the ROS 1 type.
+    /// Returns the ROS 2 types that may match a ROS 1 type. The best match is first. The types have
+    /// the same namespace as the ROS 1 type.
     #[must_use]
     pub fn of_ros1(&self, ros1: &TypeName) -> Vec<TypeName> {
         let mut found = Vec::new();
@@ -128,7 +128,7 @@ impl Rules {
         found
     }
 
-    /// Returns the ROS 1 types that may match a ROS 2 type, the best first.
+    /// Returns the ROS 1 types that may match a ROS 2 type. The best match is first.
     #[must_use]
     pub fn of_ros2(&self, ros2: &TypeName) -> Vec<TypeName> {
         let mut found = Vec::new();
@@ -152,8 +152,8 @@ impl Rules {
         found
     }
 
-    /// Returns the field pairs of the rule for two types, if there is such a rule. All fields
-    /// outside these pairs have no counterpart.
+    /// Returns the field pairs of the rule for two types, if there is such a rule. Fields that are
+    /// not in these pairs have no counterpart.
     #[must_use]
     pub fn fields(&self, ros1: &TypeName, ros2: &TypeName) -> Option<&FieldPairs> {
         self.0.iter().find_map(|rule| {
@@ -217,8 +217,8 @@ fn rule_of(entries: &[(Scalar, Node)]) -> Result<Rule, String> {
             "fields_1_to_2" => rule.fields = Some(pairs(key, value)?),
             "request_fields_1_to_2" => rule.request_fields = Some(pairs(key, value)?),
             "response_fields_1_to_2" => rule.response_fields = Some(pairs(key, value)?),
-            // In ros1_bridge, this key lets a package ship rules about other packages. The user's
-            // file of rules belongs to no package, so the key has no effect here.
+            // In ros1_bridge, a package needs this key to ship rules about other packages. The
+            // user's file of rules does not belong to a package, so the key has no effect here.
             "enable_foreign_mappings" => drop(string(key, value)?),
             other => {
                 let nearest = feros_wording::did_you_mean(other, KEYS);

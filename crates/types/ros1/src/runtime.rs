@@ -1,8 +1,8 @@
 //! Serves connections as tasks on a few threads of the process, no matter how many other nodes
 //! there are.
 //!
-//! With one thread per connection, another node could make this process start as many threads as it
-//! names addresses.
+//! With one thread for each connection, another node could make this process start one thread for
+//! each address that the node names.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs as _};
@@ -13,12 +13,12 @@ use tokio::sync::Semaphore;
 
 /// The number of threads that serve connections.
 const WORKERS: usize = 4;
-/// The limit on additional threads, which do blocking work: they run users' code and look up host
-/// names.
+/// The limit on additional threads, which do work that may block: they run the code of users and
+/// look up host names.
 const MOST_WAITING: usize = 32;
 /// The limit on concurrent host name lookups, because a name server may be slow.
 const MOST_LOOKUPS: usize = 8;
-/// An additional thread ends when it has been idle for this long.
+/// How long an additional thread must be idle before it ends.
 const IDLE: std::time::Duration = std::time::Duration::from_secs(10);
 
 static RUNTIME: Mutex<Option<Runtime>> = Mutex::new(None);
@@ -33,8 +33,8 @@ pub(crate) fn handle() -> io::Result<Handle> {
     if let Some(runtime) = &*runtime {
         return Ok(runtime.handle().clone());
     }
-    // The runtime panics if the operating system cannot start a thread, so one thread is started as
-    // a test.
+    // The runtime panics if the operating system cannot start a thread. So one thread is started
+    // first to test this.
     let tried = std::thread::Builder::new().name("feros-ros1-io".to_owned()).spawn(|| ())?;
     let _ = tried.join();
     let begun = Builder::new_multi_thread()
@@ -49,8 +49,8 @@ pub(crate) fn handle() -> io::Result<Handle> {
 }
 
 /// Runs code that may wait, such as a callback that waits for subscriptions, while other
-/// connections continue. On a thread that does not serve connections, this function does nothing
-/// but call the code.
+/// connections continue. On a thread that does not serve connections, this function only calls the
+/// code.
 pub fn waiting<T>(code: impl FnOnce() -> T) -> T {
     let here = Handle::try_current().map(|handle| handle.runtime_flavor());
     match here {

@@ -22,7 +22,7 @@ use crate::within::Within;
 /// The limit on the length of an error text, in bytes.
 const MAX_ERROR_BYTES: usize = 64 << 10;
 
-/// Resolves to the body of the response, or to the reason why there is no response.
+/// A future that returns the body of the response, or the reason why there is no response.
 pub type Answer = Pin<Box<dyn Future<Output = Result<Vec<u8>, String>> + Send>>;
 /// A function that responds to a request. It is called on a thread that serves connections and must
 /// not block. The returned future may wait.
@@ -221,10 +221,11 @@ impl CallConnection {
         Ok(Self { stream, service: service.to_owned() })
     }
 
-    /// Whether the server is still connected, as far as the operating system knows.
+    /// Whether the server is still connected, according to the operating system.
     #[must_use]
     pub fn is_there(&self) -> bool {
-        // A server sends nothing without a request, so only the end of the stream can be read.
+        // A server sends nothing without a request, so the only thing to read is the end of the
+        // stream.
         let _ = self.stream.set_nonblocking(true);
         let peeked = self.stream.peek(&mut [0; 1]);
         let restored = self.stream.set_nonblocking(false);
@@ -245,7 +246,7 @@ impl CallConnection {
         framed.extend_from_slice(&u32::try_from(request.len()).unwrap_or(u32::MAX).to_le_bytes());
         framed.extend_from_slice(request);
         stream.write_all(&framed).map_err(fault)?;
-        // A service may take any time. If the server dies, the connection ends.
+        // A service may take any length of time. If the server dies, the connection ends.
         let mut ok = [0; 1];
         stream.read_exact(&mut ok).map_err(fault)?;
         let mut body = read_body(stream).map_err(fault)?;
@@ -259,16 +260,16 @@ impl CallConnection {
 }
 
 impl CallConnection {
-    /// Returns a second handle to the connection, for shutting it down.
+    /// Returns a second handle to the connection, with which it can be shut down.
     ///
     /// # Errors
-    /// Returns an error if the process has no descriptor left.
+    /// Returns an error if the process has no free descriptor.
     pub fn stream(&self) -> io::Result<TcpStream> {
         self.stream.try_clone()
     }
 }
 
-/// Reads a message. Blocks. Memory grows only with the received bytes.
+/// Reads a message. Blocks. The memory grows only as bytes are received.
 fn read_body(stream: &mut TcpStream) -> io::Result<Vec<u8>> {
     let mut len = [0; 4];
     stream.read_exact(&mut len)?;

@@ -25,9 +25,10 @@ pub(crate) trait Answers {
     fn tcpros(&self) -> &Address;
     /// The address of the master.
     fn master(&self) -> &Address;
-    /// Called when another node has changed this parameter or a parameter below it.
+    /// This function is called when another node has changed this parameter or a parameter below
+    /// it.
     fn parameter_changed(&self, name: &str);
-    /// Called when the node must end, with the reason.
+    /// This function is called with the reason when the node must end.
     fn end(&self, reason: &str);
 }
 

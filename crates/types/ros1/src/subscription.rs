@@ -26,10 +26,11 @@ use crate::xmlrpc::{self, Value};
 
 /// The size limit of a received message, in bytes.
 const MAX_MESSAGE_BYTES: usize = 1 << 30;
-/// Memory for a message is first allocated in this size and then doubled as the message arrives. So
-/// a sender that only announces a long message costs no memory.
+/// Memory for a message is first allocated in this size, and then doubled as the message arrives.
+/// So a sender that only announces a long message causes no large allocation.
 const STEP_BYTES: usize = 64 << 10;
-/// The wait between attempts, which is doubled up to the limit. The times are those of roscpp.
+/// The wait between attempts. It is doubled with each attempt, up to the limit. The times are the
+/// same as in roscpp.
 const FIRST_RETRY: Duration = Duration::from_millis(100);
 const LAST_RETRY: Duration = Duration::from_secs(2);
 
@@ -65,7 +66,7 @@ pub struct Subscription {
     received: AtomicU64,
 }
 
-/// A publisher that is connected, or that has refused and must not be asked again.
+/// A publisher that is connected, or that has refused, so that the node must not ask it again.
 struct Publisher {
     task: AbortHandle,
     _remembered: Place,
@@ -171,7 +172,7 @@ impl Subscription {
         self.is_short.store(is_short, Ordering::Relaxed);
     }
 
-    /// Whether publishers wait for a slot and one may be free now.
+    /// Whether there are publishers that wait for a slot, and a slot may be free now.
     pub(crate) fn may_go_on(&self) -> bool {
         self.is_short.load(Ordering::Relaxed)
             && connections::are_free()
@@ -191,7 +192,7 @@ impl Subscription {
             match self.follow(address).await {
                 Ok(Followed::Messages) => wait = FIRST_RETRY,
                 Ok(Followed::Nothing) => {}
-                // Asking again is useless: a restarted publisher has another address.
+                // It is useless to ask again, because a restarted publisher has another address.
                 Ok(Followed::Refused) => return,
                 Err(error) => self.say(address, &error, &mut is_said),
             }
@@ -200,8 +201,8 @@ impl Subscription {
         }
     }
 
-    /// Logs an error of a connection. That a publisher is absent is normal; a wrong protocol causes
-    /// one warning.
+    /// Logs an error of a connection. It is normal that a publisher is absent. A wrong protocol
+    /// causes one warning.
     fn say(&self, address: &Address, error: &io::Error, is_said: &mut bool) {
         let topic = &self.options.topic;
         if error.kind() == io::ErrorKind::InvalidData && !std::mem::replace(is_said, true) {
@@ -234,8 +235,8 @@ impl Subscription {
         timeout(PATIENCE, greeted).await?
     }
 
-    /// Describes why a publisher refuses. rospy reports its own type only to subscribers that
-    /// accept any type, so this function asks again for any type.
+    /// Describes the reason why a publisher refuses. rospy reports its own type only to subscribers
+    /// that accept any type, so this function asks again for any type.
     async fn refusal(&self, address: &Address, reason: &str) -> String {
         let (topic, reason) = (&self.options.topic, shown(reason));
         let (ty, md5sum) = (&*self.options.type_name, &*self.options.md5sum);
@@ -250,7 +251,7 @@ impl Subscription {
         }
     }
 
-    /// Handles one connection to the publisher from start to end.
+    /// Handles one connection to the publisher from its start to its end.
     async fn follow(&self, address: &Address) -> io::Result<Followed> {
         let mut stream = self.connect(address).await?;
         let header =
@@ -338,7 +339,7 @@ pub(crate) async fn read_message(
     Ok(true)
 }
 
-/// Returns the length of a message; fails if the message is too long.
+/// Returns the length of a message. Fails if the message is too long.
 pub(crate) fn checked_len(len: [u8; 4]) -> io::Result<usize> {
     let len = u32::from_le_bytes(len) as usize;
     if len > MAX_MESSAGE_BYTES {

@@ -92,8 +92,8 @@ pub struct ServicePlans {
 }
 
 impl Types {
-    /// Returns the ROS 2 type for a ROS 1 type: one of `used`, the types in use on the topic, or
-    /// any known type if `used` is empty.
+    /// Returns the ROS 2 type for a ROS 1 type. `used` are the types that are used on the topic;
+    /// the result is one of them, or any known type if `used` is empty.
     ///
     /// # Errors
     /// Returns an error if the type has no counterpart or its definition is unknown.
@@ -110,7 +110,8 @@ impl Types {
         })
     }
 
-    /// Returns the ROS 1 type for a ROS 2 type, for a topic whose type no ROS 1 node has stated.
+    /// Returns the ROS 1 type for a ROS 2 type. This is for a topic whose type no ROS 1 node has
+    /// stated.
     ///
     /// # Errors
     /// Returns an error if the type has no counterpart or its definition is unknown.

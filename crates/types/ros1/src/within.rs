@@ -1,6 +1,6 @@
 //! A connection on which a complete answer must arrive within a time limit. The time limit of a
-//! socket applies to each read, so a program that sends a byte occasionally could keep the reader
-//! waiting forever.
+//! socket applies only to each single read, so a program that sends a byte from time to time could
+//! keep the reader waiting forever.
 
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
@@ -16,7 +16,7 @@ pub(crate) struct Within {
 }
 
 impl Within {
-    /// Connects. The time limit counts from this call.
+    /// Connects. The time limit begins with this call.
     pub(crate) fn connect(address: &Address, patience: Duration) -> io::Result<Self> {
         let deadline = Instant::now() + patience;
         Ok(Self { stream: address.connect(patience)?, deadline, patience })
@@ -39,8 +39,8 @@ impl Within {
         io::Error::new(io::ErrorKind::TimedOut, what)
     }
 
-    /// Replaces the error of the socket's own time limit, which may be "would block", with an error
-    /// that names this time limit.
+    /// Replaces the error that the socket's own time limit causes, which may be "would block", with
+    /// an error that names this time limit.
     fn said<T>(&self, done: io::Result<T>) -> io::Result<T> {
         done.map_err(|error| match error.kind() {
             io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => self.late(),

@@ -1,5 +1,5 @@
-//! Values, calls and answers of XML-RPC, with which ROS 1 nodes communicate with their master and
-//! with each other.
+//! Values, calls and answers of XML-RPC. ROS 1 nodes use XML-RPC to communicate with their master
+//! and with each other.
 
 use std::fmt::{self, Write as _};
 
@@ -7,7 +7,7 @@ use crate::peer_text::{shown, shown_name};
 use roxmltree::{Document, Node, ParsingOptions};
 
 /// The size limit of a call or answer, in bytes. Even the state of a master with thousands of
-/// topics is smaller.
+/// topics takes fewer bytes.
 pub(crate) const MAX_MESSAGE_BYTES: usize = 16 << 20;
 /// The limit on the nesting depth of lists and structures.
 const MAX_DEPTH: usize = 32;
@@ -25,7 +25,7 @@ pub enum Value {
     Text(String),
     /// A list.
     List(Vec<Value>),
-    /// A structure: names with values.
+    /// A structure, which consists of names with values.
     Struct(Vec<(String, Value)>),
 }
 
@@ -60,7 +60,7 @@ impl Value {
         }
     }
 
-    /// Returns the elements of a list; empty if the value is not a list.
+    /// Returns the elements of a list. The result is empty if the value is not a list.
     #[must_use]
     pub fn as_list(&self) -> &[Value] {
         match self {

@@ -139,9 +139,10 @@ fn fields_go_by_name_in_whatever_order() {
     assert!(own("float64[9] K\n", "float64[9] k\n", "").is_ok());
 }
 
-/// ROS 1 fields whose names differ only in case, or are equal in a hostile definition, are paired
-/// with one ROS 2 field. To ROS 2, the first of the ROS 1 fields gives the value; to ROS 1, all of
-/// them get the value of the ROS 2 field.
+/// If the names of several ROS 1 fields differ only in case, or are equal in a hostile definition,
+/// these fields are paired with the same ROS 2 field. In a conversion to ROS 2, the first of the
+/// ROS 1 fields gives the value. In a conversion to ROS 1, all of them get the value of the ROS 2
+/// field.
 #[test]
 fn fields_of_one_name_share_that_of_ros2() {
     for ros1 in ["uint8 X\nuint8 x\nuint8 y\n", "uint8 x\nuint8 x\nuint8 y\n"] {
@@ -212,7 +213,7 @@ fn hostile_bytes_are_refused() {
     assert_eq!(to_ros2(&bools, &[2, 0, 0, 0, 7, 0]).unwrap()[8..], [1, 0]);
 }
 
-/// Pseudorandom numbers, the same in each run.
+/// Pseudorandom numbers, which are the same in each run.
 struct Dice(u64);
 
 impl Dice {
@@ -255,8 +256,8 @@ fn mutated_messages_are_refused_or_convert_back() {
             taken += 1;
             let back = to_ros1(&plans, &cdr).unwrap();
             assert_eq!(to_ros2(&plans, &back).unwrap(), cdr);
-            // The only error can be a string that is not UTF-8, which the plan converts and the
-            // reader here refuses.
+            // The only possible error is a string that is not UTF-8. The plan converts such a
+            // string, but the reader here refuses it.
             if let Err(error) = ty.decode(&cdr) {
                 assert!(error.to_string().contains("UTF-8"), "{error}");
             }

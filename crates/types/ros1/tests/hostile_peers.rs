@@ -1,5 +1,5 @@
-//! Masters, publishers and subscribers try to exhaust a node's threads, descriptors and time. The
-//! tests check that each of these stays below its limit.
+//! Tests with masters, publishers and subscribers that try to exhaust the threads, descriptors and
+//! time of a node. The tests check that the use of each of these remains below its limit.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 use std::io::{Read as _, Write as _};
@@ -38,7 +38,7 @@ fn descriptors() -> usize {
     std::fs::read_dir("/proc/self/fd").unwrap().count()
 }
 
-/// A listener with its own thread, until this value is dropped.
+/// A listener with its own thread. Dropping this value ends the thread.
 struct Listening {
     port: u16,
     is_over: Arc<AtomicBool>,
@@ -92,7 +92,7 @@ impl Silent {
         Listening::new(move |stream| {
             open.retain(|stream| !matches!(stream.peek(&mut [0]), Ok(0)));
             if let Some(stream) = stream {
-                // The request is read so that the end of the stream can be seen.
+                // The request is read so that the end of the stream can be noticed.
                 stream.set_nonblocking(false).unwrap();
                 let _ = read_request(&mut &stream);
                 stream.set_nonblocking(true).unwrap();
@@ -117,8 +117,8 @@ enum Answer {
     InBytes,
 }
 
-/// A master whose answers are defined by the test. It counts its calls, and the bytes that it sends
-/// one by one.
+/// A master whose answers are defined by the test. It counts its calls, and it counts the bytes
+/// that it sends in single steps.
 struct FakeMaster {
     listening: Listening,
     asked: Arc<AtomicUsize>,
@@ -170,7 +170,7 @@ fn answered(value: &str) -> String {
     format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{body}", body.len())
 }
 
-/// Makes the call with which a master reports the publishers of a topic to a node.
+/// Makes the call by which a master reports the publishers of a topic to a node.
 fn publisher_update(api: &str, topic: &str, uris: &[String]) {
     let mut stream = Address::parse(api).unwrap().connect(WATCHDOG).unwrap();
     let body = format!(
@@ -218,7 +218,7 @@ fn many_publishers_make_neither_threads_nor_connections() {
     let _subscription = node.subscribe(subscribing("/flood")).unwrap();
     until("the most allowed connections", || silent.now.load(SeqCst) == MOST_OF_A_TOPIC);
     publisher_update(&master.api.lock().unwrap(), "/flood", &more);
-    // After the timeout, the node tries the same connections again, and no others.
+    // After the timeout, the node tries the same connections again, and tries no other connections.
     until("a second round", || silent.all.load(SeqCst) >= 2 * MOST_OF_A_TOPIC);
     assert_eq!(silent.most.load(SeqCst), MOST_OF_A_TOPIC);
     assert!(threads() <= MOST_THREADS, "{}", threads());
@@ -255,7 +255,7 @@ fn who_sends_a_byte_now_and_then_is_not_waited_for() {
         master.bytes.load(SeqCst) == before
     });
     assert!(master.bytes.load(SeqCst) < 2000);
-    // The same holds for a TCPROS header and for a call.
+    // The same is true for a TCPROS header and for a call.
     drop(master);
     let master = FakeMaster::new(|_, _| Answer::With(list(&[])));
     let node = Node::new("/is_asked", &master.uri()).unwrap();
@@ -366,8 +366,8 @@ fn subscribers_and_calls_make_no_threads() {
         handler: Arc::new(handler),
     };
     node.serve(service).unwrap();
-    // Both ends of each connection belong to this process, so the test stays well below the limit,
-    // in case few descriptors are allowed.
+    // Both ends of each connection belong to this process. So the test uses far fewer connections
+    // than the limit, in case only few descriptors are allowed.
     let callers: Vec<_> = (0..100)
         .map(|_| {
             let fields = [("callerid", "/c"), ("service", "/slow"), ("md5sum", MD5)];

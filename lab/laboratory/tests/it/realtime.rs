@@ -6,7 +6,7 @@ use feros_lab::machine::Machine;
 use crate::fixture::Fixture;
 
 const EXPERIMENT: &str = "workload = \"latency\"\nsystems = [\"mock\"]\nplacements = [\"local\"]\nrates_hz = [200]\ncount = 400\n\
-                          timeout_seconds = 20\nsettle_seconds = 0.1\n";
+                          timeout_seconds = 120\nsettle_seconds = 0.1\n";
 
 #[test]
 fn programs_lock_their_memory_where_the_machine_allows_it() {

@@ -21,7 +21,7 @@ use crate::program::{Options, Program};
 const SERVER_PATIENCE: Duration = Duration::from_secs(30);
 
 pub(crate) fn peers_folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join(".").canonicalize().unwrap()
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../peers").canonicalize().unwrap()
 }
 
 pub(crate) enum Built {

@@ -28,6 +28,11 @@ const AT_ONCE: usize = 4;
 #[test]
 fn every_installed_peer_keeps_the_contract() {
     let peers = Peers::read(&peers_folder()).unwrap();
+    assert!(
+        peers.iter().any(|peer| peer.name == "feros"),
+        "no peers in {}",
+        peers_folder().display()
+    );
     let waiting: Mutex<Vec<&Peer>> = Mutex::new(peers.iter().collect());
     let (failures, skipped) = (Mutex::new(Vec::new()), Mutex::new(Vec::new()));
     thread::scope(|scope| {

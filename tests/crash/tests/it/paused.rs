@@ -1,23 +1,18 @@
 //! A process that is stopped for longer than its lease gets events for all messages that it missed,
-//! and soon receives messages again.
-
-use std::time::{Duration, Instant};
+//! and receives messages again. Without the change that Feros makes to the engine, the engine would
+//! call a lost process only with its next announcement, an hour later.
 
 use serde_json::json;
 
-use crate::support::{Peer, Place, heard, number, signal, start_with_short_lease, until};
-
-/// Without the change that Feros makes to the engine, the engine calls a lost process only every 30
-/// seconds.
-const DEAF: Duration = Duration::from_secs(20);
+use crate::support::{Peer, Place, heard, number, signal, start_with_rare_announcements, until};
 
 #[test]
 fn what_a_stopped_listener_misses_is_told_on_every_transport() {
     let place = Place::own_if_possible();
     for (transport, by_network) in [("network", true), ("shared_memory", false)] {
-        let mut talker = start_with_short_lease(&place, "talker");
+        let mut talker = start_with_rare_announcements(&place, "talker");
         talker.ask("publisher", json!({"name": "pub", "topic": "image", "id": 1}));
-        let mut listener = start_with_short_lease(&place, "listener");
+        let mut listener = start_with_rare_announcements(&place, "listener");
         let request = json!({"name": "sub", "topic": "image", "by_network": by_network});
         listener.ask("listen", request);
         talker.until_transport("pub", 1, transport);
@@ -33,9 +28,7 @@ fn what_a_stopped_listener_misses_is_told_on_every_transport() {
             (number(&talker.of("progress", "pub"), "/last") > given_up + 100).then_some(())
         });
         signal(&listener, "CONT");
-        let is_deaf_at = Instant::now() + DEAF;
         until("messages come again", || {
-            assert!(Instant::now() < is_deaf_at, "{transport}: {}", listener.of("report", "sub"));
             (heard_by(&mut listener, "last") > given_up + 100).then_some(())
         });
         talker.until_transport("pub", 1, transport);

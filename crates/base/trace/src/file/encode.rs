@@ -58,8 +58,8 @@ impl Encoder {
         }
     }
 
-    /// Encodes some of a thread's events, and the number of events that were overwritten before
-    /// them.
+    /// Encodes some of the events of a thread, and the number of events that were overwritten
+    /// before them.
     pub(super) fn thread(&mut self, thread: &ThreadEvents, events: &[Event], overwritten: u64) {
         self.number(thread.thread);
         self.text(&thread.name);

@@ -1,4 +1,4 @@
-"""Waits in asyncio. Each event loop watches one descriptor, which the Rust side makes readable
+"""Waits in asyncio. Each event loop watches one file descriptor, which the Rust side makes readable
 without taking the interpreter lock."""
 
 import asyncio
@@ -73,7 +73,8 @@ async def graph(node, condition, timeout, what):
     token = wakeups.new_token()
     end = None if timeout is None or timeout < 0 else loop.time() + timeout
     while True:
-        # The listener is made before the check, so that a change during the check wakes this task.
+        # The listener is made before the check, so that a change during the check still wakes this
+        # task.
         listener = node._node.listen_to_graph(wakeups.wakeups, token)
         if condition():
             return
@@ -90,8 +91,10 @@ async def graph(node, condition, timeout, what):
 
 
 async def found_by_subscriptions(publisher, count):
-    """Waits until the matched subscriptions can receive, as the extension's publisher does."""
-    # A subscription may have left again; the others can receive nevertheless.
+    """Waits until the matched subscriptions can receive messages, as the extension's publisher
+    does."""
+    # A subscription may have left again. The remaining subscriptions can receive messages
+    # nevertheless.
     with contextlib.suppress(TimeoutError):
         await asyncio.to_thread(publisher.wait_for_subscriptions, count, 0)
 
@@ -134,7 +137,7 @@ class Stream:
 
     @property
     def dropped_messages(self):
-        """The number of messages that were dropped because nobody took them in time."""
+        """The number of messages that were dropped because they were not taken in time."""
         return 0 if self._inbox is None else self._inbox.dropped_messages
 
     def close(self):

@@ -1,5 +1,5 @@
-"""Checks which `rclpy` a program uses: Feros's packages with the names of ROS packages need Feros's
-`rclpy`.
+"""Checks which `rclpy` a program uses, since those packages of Feros that have the names of ROS
+packages need Feros's `rclpy`.
 
 These packages come last on the path, so that an installed ROS has precedence. If that ROS lacks a
 package, Python would find Feros's package, whose messages would fail later, far from the cause.
@@ -14,8 +14,8 @@ FOLDER = os.path.join(os.path.dirname(os.path.realpath(__file__)), "compat")
 
 
 def refuse_beside_foreign(name):
-    """Raises `ImportError` if the `rclpy` that is imported, or would be imported, is not
-    Feros's."""
+    """Raises `ImportError` if the `rclpy` that is or would be imported is not the `rclpy` of
+    Feros."""
     rclpy = sys.modules.get("rclpy")
     spec = PathFinder.find_spec("rclpy") if rclpy is None else rclpy.__spec__
     origin = getattr(spec, "origin", None)

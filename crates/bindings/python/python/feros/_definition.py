@@ -5,7 +5,7 @@ The names and attributes are those of `rosidl_parser.definition`, because script
 
 
 class _Described:
-    """A value that is compared and printed by its attributes."""
+    """A value that is compared by its attributes, and printed with them."""
 
     __slots__ = ()
 
@@ -35,7 +35,7 @@ class AbstractNestableType(AbstractType):
 
 
 class BasicType(AbstractNestableType):
-    """A number, `boolean` or `octet`, by its name in IDL."""
+    """A number, `boolean` or `octet`, given by its name in IDL."""
 
     __slots__ = ("typename",)
 
@@ -58,7 +58,7 @@ class NamespacedType(AbstractNestableType):
 
 
 class AbstractGenericString(AbstractNestableType):
-    """A text."""
+    """Any string type."""
 
     __slots__ = ()
 
@@ -68,13 +68,13 @@ class AbstractGenericString(AbstractNestableType):
 
 
 class AbstractString(AbstractGenericString):
-    """A text of bytes."""
+    """A string of bytes."""
 
     __slots__ = ()
 
 
 class AbstractWString(AbstractGenericString):
-    """A text of UTF-16."""
+    """A string in UTF-16."""
 
     __slots__ = ()
 

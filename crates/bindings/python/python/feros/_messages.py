@@ -155,7 +155,8 @@ def private_module(name):
 
 
 def _module_of(package, namespace, name):
-    # The name of a definition has no underscore, and the names of its parts begin with that name.
+    # The name of a definition contains no underscore, and the names of its parts begin with the
+    # name of the definition.
     return f"{package}.{namespace}.{private_module(name.split('_')[0])}"
 
 
@@ -203,7 +204,7 @@ def _make(name):
 
 
 class InterfaceMeta(type):
-    """The class of service and action classes."""
+    """The metaclass of service and action classes."""
 
 
 def _refuse(kind):
@@ -277,7 +278,7 @@ def interface_class(name):
 def message_type(cls):
     """The object that encodes and decodes messages of a class.
 
-    Raises `TypeError` if it is not a message class.
+    Raises `TypeError` if `cls` is not a message class.
     """
     try:
         return cls._feros_type
@@ -360,7 +361,7 @@ def _nearest(name, names):
 
 
 def where_types_are():
-    """The places where types are found, for error texts."""
+    """The places in which Feros looks for types, for error texts."""
     return interfaces().places()
 
 

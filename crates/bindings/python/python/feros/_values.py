@@ -1,4 +1,4 @@
-"""Conversions and checks of field values. They are rare, so they are written in Python."""
+"""Conversions and checks of field values that are rare enough to be written in Python."""
 
 import array
 import sys

@@ -31,7 +31,7 @@ class GoalStatus(IntEnum):
         return self >= GoalStatus.SUCCEEDED
 
 
-# By state: the states from which it can be reached, as in `rcl_action`.
+# For each state, the states from which it can be reached, as in `rcl_action`.
 _FOLLOWS = {
     GoalStatus.EXECUTING: (GoalStatus.ACCEPTED,),
     GoalStatus.CANCELING: (GoalStatus.ACCEPTED, GoalStatus.EXECUTING),
@@ -74,7 +74,8 @@ class ServerGoal:
         return self._status == GoalStatus.CANCELING
 
     def publish_feedback(self, feedback):
-        """Sends feedback to clients. After the end of the goal nobody receives it."""
+        """Sends feedback to clients. Clients do not receive feedback that is sent after the end of
+        the goal."""
         self._server._publish_feedback(self.goal_id, feedback)
 
     def succeed(self, result=None):
@@ -86,7 +87,7 @@ class ServerGoal:
         self._end(GoalStatus.ABORTED, result)
 
     def canceled(self, result=None):
-        """Ends the goal as canceled, after a client asked for that."""
+        """Ends the goal as canceled, after a client has requested the cancellation."""
         self._end(GoalStatus.CANCELED, result)
 
     def _change(self, status):
@@ -122,8 +123,8 @@ class ActionServer:
 
     `on_goal(request)` returns whether a goal is accepted, and `on_cancel(goal)` whether it may be
     canceled; without these functions every goal is accepted and may be canceled. At most
-    `max_goals` goals execute at a time; further goals are rejected. Results are stored for
-    `result_timeout` seconds, for clients that ask late.
+    `max_goals` goals execute at the same time; further goals are rejected. Results are stored for
+    `result_timeout` seconds, for clients that request them late.
     """
 
     def __init__(
@@ -191,7 +192,7 @@ class ActionServer:
                 result = asyncio.run(awaited())
             if not goal.status.is_terminal:
                 goal.succeed(result)
-        except BaseException as error:  # the thread ends here, but the goal must not hang
+        except BaseException as error:  # the thread ends here, but the goal must end too
             if not goal.status.is_terminal:
                 goal.abort()
             if self._node._context.ok():
@@ -339,8 +340,8 @@ class ClientGoal:
         return Pending(self._client._get_result.call(request), finish)
 
     def cancel(self):
-        """Asks to cancel the goal. The outcome, which can be awaited or waited for, is whether the
-        server accepts that."""
+        """Asks the server to cancel the goal. The outcome, which can be awaited or waited for, is
+        whether the server accepts the request."""
         request = service_class("action_msgs/srv/CancelGoal").Request()
         request.goal_info.goal_id.uuid = list(self.goal_id)
 
@@ -357,8 +358,8 @@ class ActionClient:
 
     def __init__(self, node, cls, name):
         self._node, self._cls = node, cls
-        # A goal stays here as long as the program holds it, since its feedback may arrive after its
-        # result.
+        # A goal stays here as long as the program holds its handle, since feedback may arrive after
+        # the result.
         self._goals = weakref.WeakValueDictionary()
         self._lock = threading.Lock()
         self.action_name = node.resolve_topic_name(name)
@@ -383,7 +384,7 @@ class ActionClient:
         return all(client.service_is_ready() for client in clients)
 
     def server_is_ready(self):
-        """Whether there is a server with everything that an action needs."""
+        """Whether there is a server with all endpoints of the action."""
         return (
             self._services_are_ready()
             and self._feedback.publisher_count > 0

@@ -6,7 +6,7 @@ from feros import _feros
 
 
 class ClockType(IntEnum):
-    """The time that a clock shows."""
+    """The kind of time that a clock shows."""
 
     ROS = 1
     SYSTEM = 2
@@ -65,7 +65,7 @@ class Clock:
 
     @property
     def clock_type(self):
-        """The time that the clock shows."""
+        """The kind of time that the clock shows."""
         return ClockType(self._clock.clock_type)
 
     @property
@@ -87,8 +87,8 @@ class Clock:
     ):
         """Calls `callback(jump)` after each `TimeJump`, and `before(jump)` before it, on the thread
         that sets the clock. Changes of the clock's source count as jumps if `on_change` is set, and
-        leaps count from `min_forward` or `min_backward` seconds on; with `None` no leap counts.
-        Only ROS time jumps.
+        leaps count if they are at least `min_forward` or `min_backward` seconds long; with `None`,
+        no leap counts. Only ROS time jumps.
 
         Returns a handle with `remove`. The callbacks end with the handle, so keep it.
         """

@@ -20,7 +20,7 @@ def _shutdown_all():
 
 
 def _forget_all():
-    """A forked child lacks the threads that a context and its engine need."""
+    """Called in a forked child, which lacks the threads that a context and its engine need."""
     global _is_forked
     _is_forked = _was_made
     for context in list(_open):
@@ -44,8 +44,8 @@ class Context:
     that it is shut down at the end.
 
     `args` are the command-line arguments without the program's name, by default `sys.argv[1:]`; the
-    arguments after `--ros-args` are used, and `remaining_arguments` has the others. `domain_id` is
-    by default the value of ROS_DOMAIN_ID.
+    context uses the arguments after `--ros-args`, and `remaining_arguments` has the other
+    arguments. `domain_id` is the value of ROS_DOMAIN_ID by default.
 
     Raises `FerosError` if arguments or environment are invalid.
     """
@@ -100,7 +100,7 @@ class Context:
 
     def spin_in_background(self, node):
         """Runs the callbacks of a node on a thread of the context, if no executor spins the node
-        yet. Awaiting in asyncio needs this thread, and starts it."""
+        yet. Awaiting in asyncio needs this thread, and starts it if necessary."""
         if node._executor is not None:
             return
         if self._background is None:

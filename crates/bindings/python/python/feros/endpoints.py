@@ -1,4 +1,5 @@
-"""The objects that nodes make: publishers, subscriptions, services, clients, timers; parameters."""
+"""The objects that nodes make, such as publishers, subscriptions, services, clients and timers, and
+the parameters of nodes."""
 
 from feros._gone import Gone
 from feros.qos import QoSProfile
@@ -48,8 +49,8 @@ class Publisher(Endpoint):
         self._inner.publish_serialized(data)
 
     def loan(self, shape=None):
-        """Lends memory for a message of this shape, to be filled and published. If
-        subscriptions of other processes of this host match, they read the message there.
+        """Lends memory for a message of this shape, to be filled and published. Matching
+        subscriptions in other processes of this host read the message from the same memory.
 
         A shape is a dict with the number of elements of each sequence of numbers, the values of
         strings and lists, and dicts for nested messages. It may also have values for other fields.
@@ -114,7 +115,8 @@ class Publisher(Endpoint):
         self._inner.assert_liveliness()
 
     def transports(self):
-        """The transport of each match, and the reason why it is not a faster transport."""
+        """The transport of each match, and the reason why the match does not use a faster
+        transport."""
         return self._inner.transports()
 
     def counts(self):
@@ -160,12 +162,13 @@ class Subscription(Endpoint):
 
     @property
     def pinned_messages(self):
-        """The number of messages that arrays keep in the memory in which they arrived."""
+        """The number of messages that stay in the memory in which they arrived, because arrays
+        refer to them."""
         return self._inner.pinned_messages
 
     @property
     def copied_messages(self):
-        """The number of messages that were copied because too many were kept."""
+        """The number of messages that were copied because arrays referred to too many messages."""
         return self._inner.copied_messages
 
     def counts(self):
@@ -296,7 +299,7 @@ class GuardCondition(Endpoint):
     """Makes the executor call a callback after each trigger."""
 
     def trigger(self):
-        """Triggers it, from any thread."""
+        """Triggers the guard condition. May be called from any thread."""
         self._inner.trigger()
 
 
@@ -313,7 +316,8 @@ class Parameters:
         `dynamic_typing`, `ignore_override`, and `floating_point_range` or `integer_range` as (from,
         to, step).
 
-        Raises `ParameterError` if it is already declared, or its first value is not allowed.
+        Raises `ParameterError` if the parameter is already declared, or its first value is not
+        allowed.
         """
         return self._inner.declare(name, default, **how)
 
@@ -335,7 +339,7 @@ class Parameters:
         return self._inner.get(name) if self._inner.has(name) else default
 
     def set(self, **values):
-        """Sets all of these parameters, or none of them if one is refused."""
+        """Sets all of these parameters, or no parameter if one of the values is refused."""
         self._inner.set(values)
 
     def update(self, values):
@@ -355,8 +359,8 @@ class Parameters:
         return self._inner.describe(list(names))
 
     def on_set(self, callback):
-        """Calls `callback(values)` before parameters are set. If it returns a string, they are not
-        set, and the string is the reason. Returns a handle with `remove`."""
+        """Calls `callback(values)` before parameters are set. If it returns a string, the
+        parameters are not set, and the string is the reason. Returns a handle with `remove`."""
         return self._inner.on_set(lambda values: callback(_by_name(values)))
 
     def after_set(self, callback):

@@ -18,7 +18,7 @@ class Executor:
     def add_node(self, node):
         """Runs the callbacks of a node from now on.
 
-        Raises `FerosError` if another executor already does.
+        Raises `FerosError` if another executor already runs them.
         """
         self._executor.add_node(node._node)
         node._executor = self._executor
@@ -40,8 +40,8 @@ class Executor:
         self._executor.spin()
 
     def spin_once(self, timeout=None):
-        """Runs one callback, and returns whether it did; waits for it for `timeout` seconds, by
-        default forever."""
+        """Runs one callback, and returns whether a callback ran. Waits at most `timeout` seconds
+        for a ready callback, by default forever."""
         return self._executor.spin_once(timeout)
 
     def spin_some(self, max_duration=None):
@@ -49,13 +49,13 @@ class Executor:
         return self._executor.spin_some(max_duration)
 
     def spin_until(self, is_done, timeout=None):
-        """Runs callbacks until `is_done()` is true; returns whether it is."""
+        """Runs callbacks until `is_done()` is true; returns whether it is true."""
         return self._executor.spin_until(is_done, timeout)
 
     def spin_until_complete(self, future, timeout=None):
         """Runs callbacks until a future is done; returns its result.
 
-        Raises `TimeoutError` if it is not done in time, and the exception of the future.
+        Raises `TimeoutError` if the future is not done in time, or the exception of the future.
         """
         future.add_done_callback(lambda _: self._executor.wake())
         if not self._executor.spin_until(future.done, timeout):
@@ -94,7 +94,8 @@ def spin(node):
 
 
 def spin_once(node, timeout=None):
-    """Runs one callback of a node; returns whether it did. An `Executor` is cheaper in a loop."""
+    """Runs one callback of a node; returns whether a callback ran. An `Executor` is cheaper in a
+    loop."""
     return _with_executor(node, lambda executor: executor.spin_once(timeout))
 
 

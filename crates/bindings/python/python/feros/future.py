@@ -26,7 +26,7 @@ class Future:
         return self._cancelled
 
     def result(self):
-        """The result; raises the exception if the future ended with one.
+        """The result; raises the exception if the future ended with an exception.
 
         Raises `RuntimeError` if the future has not ended.
         """

@@ -71,8 +71,8 @@ class Transition(tuple):
 
 
 class LifecyclePublisher(Publisher):
-    """Publishes while its node is active. Messages at other times are dropped and counted; one
-    warning is logged until the node is active again."""
+    """Publishes while its node is active. Messages at other times are dropped and counted, and a
+    warning is logged once until the node is active again."""
 
     def __init__(self, node, inner, cls):
         super().__init__(node, inner, cls)
@@ -119,8 +119,9 @@ class LifecycleNode(Node):
     Override `on_configure`, `on_cleanup`, `on_activate`, `on_deactivate`, `on_shutdown` and
     `on_error`: each gets the previous state of the node, and returns a `CallbackReturn`, or nothing
     for success. An exception is printed, and ends the transition with an error. The callbacks run
-    on the thread that triggers the transition, or, for requests of other programs, where the
-    executor runs the services; `enable_communication_interface=False` leaves these services out.
+    on the thread that triggers the transition, or, for requests of other programs, on the thread on
+    which the executor runs the services. With `enable_communication_interface=False`, the node does
+    not have these services.
     """
 
     def __init__(self, name, *, context, **options):
@@ -152,7 +153,7 @@ class LifecycleNode(Node):
         """Stops working."""
 
     def on_shutdown(self, previous):
-        """Ends for good."""
+        """Ends the work of the node permanently."""
 
     def on_error(self, previous):
         """Runs after an error in another callback. After success the node is unconfigured,
@@ -213,7 +214,7 @@ class LifecycleNode(Node):
 
 
 class LifecycleClient:
-    """Manages a node of another program, or of this one. Await the answers, or `wait` for them."""
+    """Manages a node of this or another program. Await the answers, or `wait` for them."""
 
     def __init__(self, node, name):
         self._node, self._name = node, name
@@ -229,7 +230,8 @@ class LifecycleClient:
         )
 
     def wait_for_node(self, timeout=None):
-        """Waits until the node exists; returns whether it does after `timeout` seconds."""
+        """Waits until the node exists, for at most `timeout` seconds; returns whether the node
+        exists."""
         return self._node._comes(self._is_there, timeout, self._name)
 
     async def wait_for_node_async(self, timeout=None):
@@ -248,7 +250,7 @@ class LifecycleClient:
         )
 
     def available_transitions(self):
-        """The transitions from that state."""
+        """The transitions from the current state of the node."""
         request = service_class("lifecycle_msgs/srv/GetAvailableTransitions").Request()
 
         def finish(response):
@@ -261,7 +263,7 @@ class LifecycleClient:
 
     def change_state(self, transition):
         """Requests a transition, which is given as a number, a label or a `Transition`; the answer
-        is whether it succeeded."""
+        is whether the transition succeeded."""
         request = service_class("lifecycle_msgs/srv/ChangeState").Request()
         wanted = transition.id if isinstance(transition, Transition) else transition
         if isinstance(wanted, str):

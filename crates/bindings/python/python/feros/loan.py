@@ -1,4 +1,4 @@
-"""Messages that are built in the memory where other processes read them."""
+"""Messages that are built in the memory from which other processes read them."""
 
 import struct
 import weakref
@@ -64,9 +64,9 @@ class Loan(Fields):
     """A message that is being built in lent memory. Another process of this host that receives the
     message through shared memory reads it in that memory.
 
-    Fill its fields, and `publish`. After that its arrays can no longer be written to, and any use
-    of the loan raises `LoanError`. In a `with` statement it is published at the end, unless the
-    block raises.
+    Fill the fields of the message, and call `publish`. After that, its arrays can no longer be
+    written to, and any use of the loan raises `LoanError`. A `with` statement publishes the message
+    at the end of the block, unless the block raises an exception.
     """
 
     __slots__ = ("_memory", "_views", "_is_published", "__weakref__")
@@ -104,14 +104,14 @@ class Loan(Fields):
 
     @property
     def is_shared(self):
-        """Whether the loan's memory is shared memory, which other processes of this host read in
-        place."""
+        """Whether the loan's memory is shared memory, which other processes of this host read
+        without a copy."""
         return self._memory.is_shared
 
     def publish(self):
-        """Publishes the message. Returns whether the memory itself was passed on. If the program
-        still holds arrays of the loan, the message is copied, since a published message must not
-        change."""
+        """Publishes the message. Returns whether the memory itself was passed on, without a copy.
+        If the program still holds arrays of the loan, the message is copied, since a published
+        message must not change."""
         self._check()
         object.__setattr__(self, "_is_published", True)
         for known in self._views.values():

@@ -1,4 +1,4 @@
-"""Loggers of nodes: they log to the terminal in the form of stock ROS 2, and to `/rosout`."""
+"""Loggers of nodes, which log to the terminal in the format of stock ROS 2, and to `/rosout`."""
 
 import sys
 from enum import IntEnum
@@ -17,8 +17,8 @@ class Level(IntEnum):
 
 
 class Logger:
-    """A logger, which is identified by its name. Messages without arguments are logged unchanged,
-    others are formatted with `%` as in the module `logging`."""
+    """A logger, which is identified by its name. Messages without arguments are logged unchanged;
+    other messages are formatted with `%`, as in the module `logging`."""
 
     __slots__ = ("name",)
 
@@ -51,7 +51,7 @@ class Logger:
         self.log(Level.FATAL, text, *args)
 
     def child(self, name):
-        """A logger below this one."""
+        """A logger below this logger."""
         return Logger(f"{self.name}.{name}")
 
     def set_level(self, level):

@@ -49,8 +49,8 @@ class Node:
     `namespace`, `arguments` (of this node alone), `parameter_overrides`, `enable_rosout`,
     `use_global_arguments`, `use_sim_time`, `allow_undeclared_parameters`,
     `automatically_declare_parameters_from_overrides`, `start_parameter_services` and
-    `enable_logger_service` are as in stock ROS 2. Objects that the node makes live until they are
-    destroyed, or the node is.
+    `enable_logger_service` are as in stock ROS 2. Objects that the node makes exist until they or
+    the node are destroyed.
 
     Raises `FerosError` if the name is not allowed.
     """
@@ -93,8 +93,9 @@ class Node:
         return header(stamp=self.clock.now_message(), frame_id=frame_id)
 
     def create_publisher(self, cls, topic, qos=10, *, queue_depth=None, on_event=None):
-        """Makes a publisher of a message class on a topic. With `queue_depth`, its own thread sends
-        from a queue. `on_event(name, status)` is called for each of its events."""
+        """Makes a publisher of a message class on a topic. With `queue_depth`, a separate thread
+        sends the messages from a queue. `on_event(name, status)` is called for each event of the
+        publisher."""
         return self._publisher(Publisher, cls, topic, qos, queue_depth, on_event)
 
     def _publisher(self, made, cls, topic, qos, queue_depth=None, on_event=None):
@@ -111,9 +112,9 @@ class Node:
         """Calls `callback(message)`, or `callback(message, info)`, for each message of a topic.
 
         Sequences of numbers are read-only numpy arrays in the memory where the message was
-        received; the arrays keep the message there while they live. At most `max_pinned` messages
-        at a time are kept in this way; further messages are copied and counted. With `views=False`
-        the sequences are independent `array.array`s. With `raw=True` the callback gets serialized
+        received; the message stays there as long as the arrays exist. At most `max_pinned` messages
+        stay there at the same time; further messages are copied and counted. With `views=False` the
+        sequences are independent `array.array`s. With `raw=True` the callback gets serialized
         bytes. `priority` and `deadline` (in seconds) are for executors with the policy of that
         name.
         """
@@ -129,9 +130,9 @@ class Node:
         self, cls, topic, qos=10, *, depth=None, raw=False, views=True, max_pinned=8,
         with_info=False,
     ):
-        """The messages of a topic for asyncio: `async for message in node.subscribe(...)`. Of the
-        messages that nobody has taken yet, the last `depth` are kept (by default the depth of the
-        policies); the others are dropped and counted."""
+        """The messages of a topic for asyncio: `async for message in node.subscribe(...)`. The last
+        `depth` messages (by default the depth of the policies) wait to be taken; older messages are
+        dropped and counted."""
         from feros._aio import Stream
 
         policies = as_tuple(qos)
@@ -145,8 +146,8 @@ class Node:
     def create_service(
         self, cls, name, callback, qos=10, *, callback_group=None, priority=0, deadline=None
     ):
-        """Makes a server: `callback(request)` returns the response. With two parameters it also
-        gets a responder, whose `send(response)` answers now or later."""
+        """Makes a server: `callback(request)` returns the response. A callback with two parameters
+        also gets a responder, whose `send(response)` answers now or later."""
         if _takes_two(callback):
             answer = callback
         else:
@@ -186,8 +187,8 @@ class Node:
         return GuardCondition(self, self._node.create_guard_condition(callback))
 
     def create_callback_group(self, *, reentrant=False):
-        """Makes a callback group. One callback of the group runs at a time, or with `reentrant`
-        callbacks of different entities run in parallel."""
+        """Makes a callback group. One callback of the group runs at a time. With `reentrant`,
+        callbacks of different entities may run in parallel."""
         return self._node.create_callback_group(reentrant)
 
     def create_action_server(self, cls, name, execute, **options):
@@ -215,15 +216,15 @@ class Node:
         return self._node.node_names()
 
     def topic_names_and_types(self):
-        """The types by topic."""
+        """The types of each topic, by topic."""
         return self._node.topic_names_and_types()
 
     def service_names_and_types(self):
-        """The types by service."""
+        """The types of each service, by service."""
         return self._node.service_names_and_types()
 
     def action_names_and_types(self):
-        """The types by action."""
+        """The types of each action, by action."""
         return self._node.action_names_and_types()
 
     def publishers_info(self, topic):

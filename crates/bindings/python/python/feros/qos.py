@@ -43,7 +43,7 @@ class Liveliness(IntEnum):
 
 
 class QoSProfile:
-    """The policies of one endpoint. Durations are in seconds; `None` means without limit."""
+    """The policies of one endpoint. Durations are in seconds; `None` means no limit."""
 
     __slots__ = (
         "depth", "history", "reliability", "durability", "deadline", "lifespan", "liveliness",
@@ -75,12 +75,12 @@ class QoSProfile:
 
     @classmethod
     def sensor_data(cls):
-        """Keep last 5, best effort."""
+        """Keeps the last 5 messages, with best effort."""
         return cls(5, reliability=Reliability.BEST_EFFORT)
 
     @classmethod
     def latched(cls, depth=1):
-        """Reliable; late subscriptions get the last messages."""
+        """Reliable. Late subscriptions get the last messages."""
         return cls(depth, durability=Durability.TRANSIENT_LOCAL)
 
     @classmethod
@@ -140,7 +140,8 @@ class QoSProfile:
 
 
 def as_tuple(qos):
-    """The numbers of a profile; a number stands for the default profile with that depth."""
+    """The numbers of a profile. If `qos` is a number, this is the default profile with that
+    depth."""
     if isinstance(qos, bool) or not isinstance(qos, (int, QoSProfile)):
         if hasattr(qos, "_tuple"):
             return qos._tuple()

@@ -4,9 +4,9 @@
     listener = feros.tf2.TransformListener(buffer, node)
     transform = buffer.wait_for_transform("map", "base_link").wait(1.0)
 
-Names and order are those of tf2: `lookup_transform(target, source, time)` returns the transform
-from `source` to `target`. Times are nanoseconds or `builtin_interfaces/Time` messages; no time, or
-zero, means the newest known time.
+The names and the order of the arguments are those of tf2: `lookup_transform(target, source, time)`
+returns the transform from `source` to `target`. Times are nanoseconds or `builtin_interfaces/Time`
+messages; a missing time, or zero, means the newest known time.
 """
 
 from feros import _feros
@@ -45,7 +45,7 @@ def _nanos(time):
 
 
 def do_transform(message, transform):
-    """A message, transformed by a `TransformStamped` into the frame of its header."""
+    """Transforms a message into the frame in the header of a `TransformStamped`."""
     return _feros.do_transform(
         message_type(type(message)), message, message_type(type(transform)), transform
     )
@@ -99,8 +99,8 @@ class Buffer:
         self._buffer = _feros.TransformBuffer(_transform_type(), nanos)
 
     def set_transform(self, transform, authority="", *, static=False):
-        """Stores a `TransformStamped`; a static transform is valid at any time. `authority` is its
-        source.
+        """Stores a `TransformStamped`; a static transform is valid at any time. `authority` is the
+        source of the transform.
 
         Raises `InvalidArgumentException` if the transform is invalid or too old.
         """
@@ -115,7 +115,7 @@ class Buffer:
 
     def lookup_transform_full(self, target, target_time, source, source_time, fixed):
         """The transform from `source` at one time to `target` at another time, through a frame that
-        stands still between the two times.
+        does not move between the two times.
 
         Raises a `TransformException`.
         """
@@ -132,7 +132,7 @@ class Buffer:
 
     def latest_common_time(self, target, source):
         """The newest time at which the whole chain between two frames is known, in nanoseconds;
-        zero if all of it is static.
+        zero if the whole chain is static.
 
         Raises a `TransformException`.
         """
@@ -183,9 +183,9 @@ class Buffer:
 
 class TransformListener(Endpoint):
     """Fills a buffer with the transforms from `/tf` and `/tf_static`, on its own thread, which does
-    not take the interpreter lock, or with `dedicated_thread=False` on the executor of the node.
-    Without `dynamic` it listens only to `/tf_static`. When simulated time jumps back, the buffer is
-    cleared; when the context is shut down, all waits end."""
+    not take the interpreter lock, or, with `dedicated_thread=False`, on the executor of the node.
+    Without `dynamic`, it listens only to `/tf_static`. When simulated time jumps back, the buffer
+    is cleared; when the context is shut down, all waits end."""
 
     def __init__(self, buffer, node, *, dedicated_thread=True, dynamic=True):
         inner = _feros.TransformListener(node._node, buffer._buffer, dedicated_thread, dynamic)
@@ -211,6 +211,6 @@ class TransformBroadcaster(Endpoint):
 
 
 class StaticTransformBroadcaster(TransformBroadcaster):
-    """Publishes static transforms on `/tf_static`, together with all earlier ones."""
+    """Publishes static transforms on `/tf_static`, together with all earlier transforms."""
 
     _is_static = True

@@ -1,5 +1,5 @@
-//! A received message as memory that Python reads in place. Arrays of the message point into this
-//! memory, and keep it alive.
+//! A received message as memory that Python reads without a copy. Arrays of the message point into
+//! this memory, and keep it alive.
 
 use std::ffi::c_int;
 use std::ops::Deref;
@@ -55,7 +55,8 @@ impl Drop for Memory {
 pub(crate) struct Block(Memory);
 
 impl Block {
-    /// Keeps the message in place, or copies it if too many are already kept.
+    /// Keeps the message in the memory in which it arrived, or copies it if too many messages are
+    /// already kept.
     pub(crate) fn new(message: SerializedMessage, pins: &Arc<Pins>) -> Self {
         if pins.held.fetch_add(1, Ordering::Relaxed) < pins.limit {
             return Self(Memory::Pinned { message, pins: pins.clone() });
@@ -103,7 +104,7 @@ impl Block {
         let Ok(size) = ffi::Py_ssize_t::try_from(bytes.len()) else {
             return Err(PyBufferError::new_err("the message is too large for Python"));
         };
-        // SAFETY: the view comes from Python. It gets a reference to this object, which nobody
+        // SAFETY: the view comes from Python. It gets a reference to this object, which never
         // changes and whose bytes do not move. The view is read-only.
         let result = unsafe {
             let start = bytes.as_ptr().cast_mut().cast();

@@ -39,9 +39,9 @@ impl Contents<'_> {
     pub(crate) fn copy_to(&self, out: &mut [u8]) {
         let size = self.len().min(out.len());
         if size > 0 {
-            // SAFETY: `buf` has `len` bytes while the view is held. Another thread may write to it
-            // meanwhile, so no Rust reference to it is made. `out` is a unique reference and does
-            // not overlap `buf`.
+            // SAFETY: `buf` has `len` bytes while the view is held. Another thread may write to
+            // this memory during the copy, so no Rust reference to it is made. `out` is a unique
+            // reference and does not overlap `buf`.
             unsafe {
                 std::ptr::copy_nonoverlapping(self.view.buf.cast::<u8>(), out.as_mut_ptr(), size);
             }
@@ -62,7 +62,7 @@ fn with_view<R>(
     }
     // SAFETY: the view was filled in.
     let result = look(unsafe { view.assume_init_ref() });
-    // SAFETY: the view was acquired above and is not used any longer.
+    // SAFETY: the view was acquired above and is not used afterwards.
     unsafe { ffi::PyBuffer_Release(view.as_mut_ptr()) };
     Some(result)
 }
@@ -96,7 +96,8 @@ pub(crate) fn fill(object: &Bound<'_, PyAny>, bytes: &[u8]) -> PyResult<()> {
     }
 }
 
-/// Copies the memory of one object into another of the same size; returns whether it could.
+/// Copies the memory of one object into another of the same size; returns whether that was
+/// possible.
 pub(crate) fn copy(from: &Bound<'_, PyAny>, to: &Bound<'_, PyAny>) -> bool {
     let flags = ffi::PyBUF_C_CONTIGUOUS | ffi::PyBUF_WRITABLE;
     let copied = with_view(from, ffi::PyBUF_C_CONTIGUOUS, |source| {

@@ -1,4 +1,4 @@
-//! Classes whose instances consist of slots, and access to the slots of an instance in place.
+//! Classes whose instances consist of slots, and direct access to the slots of an instance.
 //!
 //! With `__slots__`, a slot has the same offset in every instance of a class and of its subclasses,
 //! but the stable ABI of CPython does not reveal the offset. To find it, the slot's descriptor sets

@@ -1,6 +1,5 @@
-//! The memory of a loan, which Python writes in place. After publication the memory belongs to the
-//! readers of the message, so memory to which Python still holds views is not given to them but
-//! copied.
+//! The memory of a loan, which Python writes directly. After publication, the memory belongs to the
+//! readers of the message, so if Python still holds views of the memory, the readers get a copy.
 
 use std::ffi::c_int;
 use std::ptr::NonNull;
@@ -95,7 +94,7 @@ impl LoanMemory {
     }
 
     /// Publishes the message; returns whether the memory itself was passed on. While Python holds
-    /// views that is impossible, and a copy of the memory is published.
+    /// views, the memory cannot be passed on, and a copy of it is published.
     fn publish(&self, py: Python<'_>) -> PyResult<bool> {
         let mut state = self.state.lock();
         if state.is_published {
@@ -113,7 +112,7 @@ impl LoanMemory {
         let Some(lent) = &state.lent else { return Err(LoanError::new_err(PUBLISHED)) };
         let mut copy = vec![0; lent.size];
         // SAFETY: the loan's memory has this size, and `state`, which is locked, keeps it alive.
-        // Python may write to the memory meanwhile, so no Rust reference to it is made.
+        // Python may write to the memory during the copy, so no Rust reference to it is made.
         unsafe { std::ptr::copy_nonoverlapping(lent.start.as_ptr(), copy.as_mut_ptr(), lent.size) };
         drop(state);
         let copied = self.copied.fetch_add(1, Ordering::Relaxed) + 1;
@@ -131,13 +130,13 @@ impl LoanMemory {
         self.state.lock().lent.as_ref().map_or(0, |lent| lent.size)
     }
 
-    /// Whether the memory is shared memory, which other processes of this host read in place.
+    /// Whether the memory is shared memory, which other processes of this host read without a copy.
     #[getter]
     fn is_shared(&self) -> bool {
         self.state.lock().lent.as_ref().is_some_and(|lent| lent.loan.is_shared())
     }
 
-    /// Whether the message was published.
+    /// Whether the message has been published.
     #[getter]
     fn is_published(&self) -> bool {
         self.state.lock().is_published

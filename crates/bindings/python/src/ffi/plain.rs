@@ -2,8 +2,9 @@
 //! taking a reference to each of their objects, and without a call into the interpreter for each
 //! float. A pose has a dozen objects, and a message may have a thousand poses.
 //!
-//! The offset of the value within a Python float is found by search, like the offset of a slot.
-//! Anything unexpected (a subclass, an integer instead of a float) is left to the general code.
+//! The offset of the value within a Python float is found by search, like the offset of a slot. The
+//! general code handles all unexpected objects, such as a subclass, or an integer instead of a
+//! float.
 
 use std::sync::{Arc, OnceLock};
 
@@ -34,8 +35,8 @@ pub(crate) enum What {
 }
 
 impl Plain {
-    /// Prepares writing a class whose first slots have these contents; `None` if an offset is
-    /// unknown.
+    /// Prepares the writer for a class whose first slots have these contents; returns `None` if an
+    /// offset is unknown.
     pub(crate) fn new(py: Python<'_>, class: &Class, slots: Vec<What>) -> Option<Self> {
         let steps = slots.into_iter().enumerate();
         let steps = steps.map(|(index, what)| Some(Step { offset: class.offset(index)?, what }));
@@ -88,7 +89,7 @@ impl Plain {
         Some(())
     }
 
-    /// The value of a float; `None` if the object is something else.
+    /// The value of a float; `None` if the object is not a float.
     ///
     /// # Safety
     /// The object is alive.

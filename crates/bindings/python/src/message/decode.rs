@@ -10,8 +10,8 @@ use super::runtime;
 use crate::error::DecodeError as PythonDecodeError;
 use crate::ffi::no_instance;
 
-/// The size up to which numbers are copied even if they could be read in place: a copy is cheaper
-/// than keeping the message.
+/// Numbers that take fewer bytes than this are copied even if they could be read in place, because
+/// a copy is cheaper than keeping the message.
 const LEAST_VIEW_BYTES: usize = 2048;
 
 /// The reason why decoding failed, and the position in the message.
@@ -165,7 +165,7 @@ impl<'py> Decoder<'_, 'py> {
     }
 
     fn list(&mut self, kind: &Kind, count: usize) -> Decoded<Bound<'py, PyAny>> {
-        // The list grows with its elements, so a false count costs no memory.
+        // The list grows with its elements, so a wrong count costs no memory.
         let mut elements = Vec::new();
         for index in 0..count {
             let element = self.element(kind);

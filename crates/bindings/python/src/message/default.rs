@@ -1,5 +1,5 @@
-//! Makes new messages, whose fields have the values that were passed to the constructor, or their
-//! defaults.
+//! Makes new messages, whose fields have the values that were passed to the constructor, or else
+//! their defaults.
 
 use std::sync::Arc;
 
@@ -11,8 +11,8 @@ use super::plan::{Initial, Kind, Many, Plan, Slot};
 use super::runtime;
 use crate::ffi::no_instance;
 
-/// Fills a new instance like the constructors of stock ROS 2: given fields are set, and all others
-/// have their defaults.
+/// Fills a new instance like the constructors of stock ROS 2: fields with a given value get that
+/// value, and all other fields get their defaults.
 pub(super) fn initialize<'py>(
     plan: &Plan,
     message: &Bound<'py, PyAny>,

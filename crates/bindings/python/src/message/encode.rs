@@ -27,7 +27,7 @@ pub(crate) fn encoded_size(plan: &Plan, message: &Bound<'_, PyAny>) -> PyResult<
 ///
 /// # Errors
 /// Fails if a field holds a value that does not have the field's type, or if the message is changed
-/// meanwhile.
+/// during the call.
 pub(crate) fn encode_into(
     plan: &Plan,
     message: &Bound<'_, PyAny>,
@@ -114,7 +114,7 @@ fn inside(mut wrong: Box<Wrong>, outer: &str) -> Box<Wrong> {
     wrong
 }
 
-/// Makes the exception, whose text names the field.
+/// Makes the exception. Its text names the field.
 fn named(wrong: Box<Wrong>, plan: &Plan) -> PyErr {
     Python::attach(|py| {
         let (place, text) = (&wrong.place, wrong.error.value(py).to_string());
@@ -296,7 +296,7 @@ fn write_numbers(
     match written {
         Some(Ok(true)) => Ok(()),
         Some(Err(wrong)) => Err(wrong),
-        // Anything else is converted, as a setter would have done.
+        // Any other value is converted, as a setter would convert it.
         Some(Ok(false)) | None => {
             let array = runtime::to_array(value, number)?;
             let is_same = ffi::with_buffer(&array, |contents| {
@@ -340,7 +340,8 @@ fn write_element(writer: &mut Writer<'_>, kind: &Kind, value: &Bound<'_, PyAny>)
     Ok(())
 }
 
-/// Writes a message that consists only of floats the fast way; returns whether that was possible.
+/// Writes a message that consists only of floats with the fast writer, if possible; returns whether
+/// it was possible.
 #[inline]
 fn write_plain(
     writer: &mut Writer<'_>,

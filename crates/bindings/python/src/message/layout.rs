@@ -23,14 +23,15 @@ pub(crate) struct Layout {
     /// The bytes to write, with their offsets in the memory, in order. Between them are padding and
     /// the reserved numbers.
     writes: Vec<(usize, Vec<u8>)>,
-    /// The offsets and sizes of numbers that the borrower of the memory writes.
+    /// The offsets and sizes of the numbers that the program writes.
     reserved: Vec<(usize, usize)>,
 }
 
 impl Layout {
     /// Lays out a message with this shape; returns the layout, and the positions of the fields for
-    /// Python. A shape has an entry for each field that differs from its default: for a sequence of
-    /// numbers the number of elements, for a message a nested shape, for any other field the value.
+    /// Python. A shape has an entry for each field that differs from its default: the number of
+    /// elements for a sequence of numbers, a nested shape for a message, and the value for any
+    /// other field.
     pub(crate) fn of<'py>(
         py: Python<'py>,
         plan: &Arc<Plan>,
@@ -101,8 +102,8 @@ impl Layout {
         Ok(fields)
     }
 
-    /// Lays out one field. Returns for Python the position of numbers, the fields of a message, or
-    /// otherwise `None`.
+    /// Lays out one field. Returns an object for Python: the position of numbers, the fields of a
+    /// message, or `None` for other fields.
     fn field<'py>(
         &mut self,
         py: Python<'py>,

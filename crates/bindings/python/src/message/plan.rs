@@ -10,7 +10,7 @@ use pyo3::types::{PyBytes, PyString, PyType};
 use super::number::Number;
 use crate::ffi::{Class, Plain, What};
 
-/// The plan to encode and decode a class of messages.
+/// The plan for encoding and decoding messages of one class.
 pub(crate) struct Plan {
     /// The name, as `package/msg/Name`.
     pub(super) name: String,
@@ -104,7 +104,7 @@ impl Plan {
         })
     }
 
-    /// The number of the slot that says whether setting a field checks its value.
+    /// The number of the slot that controls whether setting a field checks the value.
     pub(super) fn check(&self) -> usize {
         self.slots.len()
     }
@@ -206,7 +206,7 @@ impl Kind {
                 for index in 0..count {
                     let step = extent[at % 8];
                     if step % 8 == 0 {
-                        return Some(at + step * (count - index)); // the rest start alike modulo 8
+                        return Some(at + step * (count - index)); // the rest start at the same position modulo 8
                     }
                     at += step;
                 }
@@ -259,7 +259,8 @@ fn default_of(py: Python<'_>, field: &Field, kind: &Kind, shape: Many) -> PyResu
     })
 }
 
-/// Converts a declared value to Python; without one, the zero value of the type.
+/// Converts a declared value to Python. Without a declared value, returns the zero value of the
+/// type.
 pub(crate) fn scalar(
     py: Python<'_>,
     base: &BaseType,

@@ -42,7 +42,7 @@ fn runtime(py: Python<'_>) -> PyResult<&'static Runtime> {
     })
 }
 
-/// Imports numpy when the first array needs it, since that import takes longer than importing
+/// Imports numpy when the first array needs it, since importing numpy takes longer than importing
 /// Feros.
 fn numpy(py: Python<'_>) -> PyResult<Option<&'static Numpy>> {
     let found = NUMPY.get_or_try_init(py, || {
@@ -82,7 +82,8 @@ pub(super) fn array_of_zeros(
     runtime(py)?.zeros[number.index()].bind(py).mul(count)
 }
 
-/// Makes the value of a fixed-size array field: a numpy array, or without numpy an `array.array`.
+/// Makes the value of a fixed-size array field: a numpy array, or an `array.array` if numpy is not
+/// installed.
 pub(super) fn fixed_array<'py>(
     py: Python<'py>,
     number: Number,
@@ -116,8 +117,8 @@ pub(super) fn to_array<'py>(
     runtime(py)?.numbers.bind(py).call1((value, number.typecode(), number.dtype()))
 }
 
-/// Makes a view of numbers that are read in place: a numpy array, or without numpy a `memoryview`.
-/// Both are read-only.
+/// Makes a view of numbers that are read in place: a numpy array, or a `memoryview` if numpy is not
+/// installed. Both are read-only.
 pub(super) fn view<'py>(
     owner: &Bound<'py, PyAny>,
     number: Number,
@@ -138,8 +139,8 @@ pub(super) fn view<'py>(
     numpy.frombuffer.bind(py).call1((owner, dtype, count, offset))
 }
 
-/// Makes a read-only copy of the same form: for few numbers a copy is cheaper than keeping the
-/// message.
+/// Makes a read-only copy in the same form, since a copy of a few numbers is cheaper than keeping
+/// the message.
 pub(super) fn view_of_copy<'py>(
     py: Python<'py>,
     number: Number,

@@ -1,5 +1,5 @@
-"""Puts Feros's packages with stock names first on the path, only for these tests. The stock `peers`
-are other processes."""
+"""Puts Feros's packages with stock names first on the path, for these tests only. The stock nodes
+in `peers` run as separate processes."""
 
 import sys
 from pathlib import Path

@@ -47,7 +47,7 @@ def test_a_goal_begins_between_two_spins(node, spin_until):
     sent = client.send_goal_async(Fibonacci.Goal(order=3))
     rclpy.spin_until_future_complete(node, sent, timeout_sec=60)
     spin_until(lambda: waiting)
-    waiting[0].execute()  # nobody spins the node now
+    waiting[0].execute()  # no executor spins the node now
     result = sent.result().get_result_async()
     rclpy.spin_until_future_complete(node, result, timeout_sec=60)
     assert list(result.result().result.sequence) == [3]
@@ -193,7 +193,7 @@ def test_feedback_before_the_answer_is_delivered_in_order_on_many_threads(node, 
     def spin_until(condition):
         eventually(condition, lambda: executor.spin_once(timeout_sec=0.1))
 
-    async def heard(message):  # coroutine functions are allowed, too
+    async def heard(message):  # coroutine functions are allowed as well
         inside.append(1)
         most.append(len(inside))
         time.sleep(0.01)  # gives other callbacks time to run, if they may

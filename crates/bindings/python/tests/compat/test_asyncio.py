@@ -1,4 +1,4 @@
-"""Futures of the package rclpy in coroutines that none of its executors runs."""
+"""Futures of the package rclpy in coroutines that no executor of rclpy runs."""
 
 import asyncio
 import threading

@@ -31,8 +31,8 @@ def test_registered_ones_are_told_until_they_are_no_more():
     one, heard = SimpleFilter(), []
     first = one.registerCallback(lambda message, more: heard.append((message, more)), "first")
     one.unregisterCallback(first)
-    # The number of the removed callback is not used again, since it could replace a callback that
-    # was added later.
+    # The number of the removed callback is not used again. If it were, the new callback could
+    # replace one that was added later.
     second = one.registerCallback(lambda message, more: heard.append((message, more)), "second")
     third = one.registerCallback(lambda message: heard.append(message))
     assert len({first, second, third}) == 3
@@ -48,7 +48,7 @@ def test_messages_of_one_time_go_together():
         left.signalMessage(messages[seconds][0])
     for seconds in (3, 1, 2):
         right.signalMessage(messages[seconds][1])
-    assert heard == [messages[3], messages[2]]  # one exceeds the two that may wait
+    assert heard == [messages[3], messages[2]]  # there is one more than the two that may wait
     with pytest.raises(ValueError, match="no stamp"):
         left.signalMessage(String())
 

@@ -1,5 +1,5 @@
-"""Modules that stock has in addition to its classes: namespaces as attributes, messages for tests,
-names of the binding."""
+"""Modules that stock rclpy has in addition to its classes: namespaces as attributes, messages for
+tests, and names of the binding."""
 
 import os
 import subprocess

@@ -1,4 +1,5 @@
-"""Queues in the package rclpy are bounded, losses are counted and reported, and nothing grows."""
+"""Queues in the package rclpy are bounded, losses are counted and reported, and memory does not
+grow."""
 
 import gc
 import os
@@ -91,7 +92,7 @@ def test_a_hundred_thousand_callbacks_do_not_grow(node):
     assert len(gc.get_objects()) - objects < 1_000
     assert _resident() - before < 8 << 20
     for _ in range(10):
-        executor.spin_once(0)  # the work after the last response
+        executor.spin_once(0)  # completes the work after the last response
     assert not executor._sleeping and len(executor._sources) < 10 and not client._pending
     executor.shutdown()
 
@@ -122,7 +123,7 @@ def test_a_process_that_is_killed_is_followed_by_the_next(node, spin_until):
                 spin_until(lambda: text in heard)
             finally:
                 process.send_signal(signal.SIGKILL)
-    # Expired leases or closed connections show that the nodes are gone.
+    # Expired leases or closed connections show that the nodes no longer exist.
     spin_until(lambda: "killed" not in node.get_node_names())
     spin_until(lambda: node.count_publishers("chatter") == 0)
 
@@ -160,7 +161,7 @@ def test_what_a_callback_does_frees_its_group(node):
             raise KeyError("of a callback")
         if message.data == "spin":
             publisher.publish(String(data="nested"))
-            executor.spin_once(60)  # runs another group: its own one is held
+            executor.spin_once(60)  # runs a callback of another group, because this group is occupied
         return len(heard)
 
     group = MutuallyExclusiveCallbackGroup()

@@ -118,7 +118,7 @@ def test_callbacks_of_several_threads_keep_their_groups(node, eventually):
         running[0] -= 1
 
     for _ in range(4):
-        node.create_timer(0.001, work)  # all timers are in the node's own group
+        node.create_timer(0.001, work)  # all timers are in the node's default group
     executor = MultiThreadedExecutor(4)
     executor.add_node(node)
     eventually(lambda: calls[0] >= 200, lambda: executor.spin_once(timeout_sec=0.1))
@@ -281,7 +281,7 @@ def test_parameters_of_another_node(node):
 
 
 def test_waiting_for_a_service_ends_with_the_context():
-    # If the call only returned False, a loop around it that does not check `ok()` would never end.
+    # If the call returned False, a loop around it that does not check `ok()` would never end.
     from rclpy.action import ActionClient
     from test_msgs.action import Fibonacci
 

@@ -1,4 +1,5 @@
-"""A node in another process: prints what it receives, as requested; a line of input ends it."""
+"""A node in another process, which prints the messages that it receives; a line of input ends
+it."""
 
 import sys
 

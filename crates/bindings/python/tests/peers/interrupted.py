@@ -1,4 +1,4 @@
-"""Spins until a signal arrives, and prints how that ended."""
+"""Spins until a signal arrives, and prints how the spinning ended."""
 
 import signal
 

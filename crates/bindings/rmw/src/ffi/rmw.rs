@@ -38,7 +38,7 @@ pub(crate) const RMW_ENDPOINT_SUBSCRIPTION: u32 = 2;
 
 pub(crate) const RMW_FEATURE_MESSAGE_INFO_PUBLICATION_SEQUENCE_NUMBER: u32 = 0;
 
-/// The sequence number of a message that has none.
+/// The value that stands for a missing sequence number.
 pub(crate) const SEQUENCE_NUMBER_UNSUPPORTED: u64 = u64::MAX;
 
 /// A duration.
@@ -49,7 +49,7 @@ pub(crate) struct rmw_time_t {
     pub(crate) nsec: u64,
 }
 
-/// The address of a static peer, a host to look for during discovery.
+/// The address of a static peer, which is a host that discovery looks for.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub(crate) struct rmw_peer_address_t {

@@ -22,7 +22,8 @@ const MESSAGES: [(&str, &str); 13] = [
     ("WStrings", r#"{"wstring_value": "wörter", "array_of_wstrings": ["a", "", "c"]}"#),
 ];
 
-/// Checks that two receivers, one of them stock, have received what the sender sent.
+/// Checks that two receivers, one of them a stock node, have received the value that the sender
+/// sent.
 fn exchange(publisher: &mut Peer, subscriptions: [&mut Peer; 2], message: &str, value: &str) {
     let topic = format!("/{}", message.to_lowercase());
     let endpoint = json!({"topic": topic, "type": format!("test_msgs/msg/{message}")});
@@ -125,7 +126,7 @@ fn large_messages_arrive_whole() {
     }
 }
 
-/// Every pair of values of each compared policy has the grade that stock ROS 2 gives it.
+/// For every pair of values of each compared policy, the verdict is that of stock ROS 2.
 #[test]
 fn profiles_are_compared_as_stock_compares_them() {
     let Some(domain) = Domain::reserve() else { return };

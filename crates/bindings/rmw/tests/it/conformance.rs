@@ -8,7 +8,7 @@ use feros_interop::{Domain, kit_of_cpp, prefix_of_ros2};
 
 use crate::support::library;
 
-/// The result of stock ROS 2.
+/// The result that stock ROS 2 reaches.
 const CASES: &str = "132 passed, 0 failed";
 
 #[test]

@@ -1,13 +1,13 @@
 //! Unusual lifetimes in host programs: many contexts and wait sets, destruction in any order,
-//! forks, exits while threads run, errors.
+//! forks, exits while threads run, and errors.
 
 use feros_interop::Domain;
 
 use crate::support::run_python;
 
 /// Makes 400 contexts with one node each. rclpy never destroys the node's service for type
-/// descriptions, but neither participants nor doorbell slots may leak, which would take some
-/// megabytes each.
+/// descriptions, but neither participants nor doorbell slots may leak; each leak would take a few
+/// megabytes.
 #[test]
 fn contexts_begin_and_end_again_and_again() {
     let Some(domain) = Domain::reserve() else { return };

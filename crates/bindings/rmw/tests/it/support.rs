@@ -23,15 +23,15 @@ pub(crate) fn on_feros(domain: &Domain, name: &str) -> Peer {
     })
 }
 
-/// An rclpy node as installed.
+/// An rclpy node on the stock rmw implementation.
 pub(crate) fn stock(domain: &Domain, name: &str) -> Peer {
     Peer::start_prepared(domain, "/", name, |command| {
         command.env_remove("LD_PRELOAD");
     })
 }
 
-/// Runs a Python script that prints `ok` at its end, with the library or without; returns its
-/// output.
+/// Runs a Python script that prints `ok` at its end, with or without the library; returns the
+/// output of the script.
 pub(crate) fn run_python(domain: &Domain, script: &str, preload: bool) -> String {
     let mut command = Command::new(feros_interop::python_with_ros2());
     command.args(["-c", script]);

@@ -34,8 +34,8 @@ fn takes(client: &Client<SetBool>, transport: Transport) {
     }
 }
 
-/// Calls take shared memory, even after an earlier server was killed, and the network if the
-/// environment of the server allows no other transport.
+/// Calls take shared memory, even after an earlier server has been killed. They take the network if
+/// the environment of the server allows no other transport.
 #[test]
 fn calls_of_feros_take_the_transport_that_both_sides_allow() {
     let Some(domain) = Domain::reserve() else { return };

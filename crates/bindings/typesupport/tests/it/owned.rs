@@ -4,7 +4,7 @@ use std::ffi::c_void;
 
 use feros_typesupport::{DecodeError, EncodeError, MessageProgram};
 
-/// An initialized message in memory of its own. It is finalized when this value is dropped.
+/// An initialized message that owns its memory. It is finalized when this value is dropped.
 pub(crate) struct Owned<'p> {
     program: &'p MessageProgram,
     memory: Vec<u128>, // aligned for any struct

@@ -45,8 +45,8 @@ fn messages_are_the_bytes_of_dynamic_messages_both_ways() {
     for language in LANGUAGES {
         for ty in TYPES {
             let (program, dynamic) = (compiled(language, ty), dynamic(ty));
-            // The same message is filled with all values in turn, so that its sequences grow and
-            // shrink.
+            // The same message is filled with one value after another, so that its sequences grow
+            // and shrink.
             let mut message = Owned::new(&program);
             for seed in 0..200 {
                 let value = values::message(&dynamic, &mut Numbers::new(seed));
@@ -102,7 +102,7 @@ fn only_types_whose_struct_is_their_body_are_plain() {
         let plain = |ty| compiled(language, ty).plain();
         let point = PlainLayout { size: 16, align: 8, body_len: 16, has_bools: false };
         assert_eq!(plain(Type::Point), Some(point));
-        // The struct has padding at its end, the body has none.
+        // The struct has padding at its end, but the body does not.
         let padded = PlainLayout { size: 32, align: 8, body_len: 26, has_bools: true };
         assert_eq!(plain(Type::Padded), Some(padded));
         let empty = PlainLayout { size: 1, align: 1, body_len: 1, has_bools: false };

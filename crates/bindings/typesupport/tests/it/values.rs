@@ -55,7 +55,7 @@ fn text(bound: Option<u32>, numbers: &mut Numbers) -> String {
 
 fn wide_text(bound: Option<u32>, numbers: &mut Numbers) -> WString {
     let longest = bound.map_or(20, |bound| bound as usize);
-    // Any unit, including unpaired surrogates, but no NUL.
+    // Any code unit except NUL, including unpaired surrogates.
     (0..numbers.below(longest + 1)).map(|_| (numbers.next() as u16).max(1)).collect()
 }
 

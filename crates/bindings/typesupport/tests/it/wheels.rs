@@ -36,7 +36,7 @@ pub(crate) struct Wheels {
 }
 
 impl Wheels {
-    /// `None` if the environment says that stock ROS 2 is not available.
+    /// Finds the libraries; `None` if the environment says that stock ROS 2 is not available.
     pub(crate) fn find() -> Option<Self> {
         let prefix = prefix_of_ros2()?;
         let mut folders = vec![prefix.join("lib")];
@@ -61,8 +61,8 @@ impl Wheels {
     }
 
     /// Opens a library and the libraries that it needs. The loader does not find the needed
-    /// libraries, since the environment of a test has no path to them; but it finds a library by
-    /// name once that library is open.
+    /// libraries by itself, since the environment of a test has no path to them, but it finds a
+    /// library by name once that library is open.
     fn open(&self, name: &str) -> &'static Library {
         if let Some(library) = self.opened.lock().unwrap().get(name) {
             return library;

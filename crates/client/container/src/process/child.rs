@@ -72,7 +72,7 @@ fn run(line: Vec<String>) -> Result<ExitCode, Box<dyn std::error::Error>> {
     let text = failure.lock().take();
     Ok(match text {
         Some(text) => {
-            // If the container has ended, it needs no message.
+            // An error means that the container has ended, and it then needs no message.
             drop(Frame::Panicked { text }.write(&mut socket));
             ExitCode::from(FAILED)
         }
@@ -81,7 +81,7 @@ fn run(line: Vec<String>) -> Result<ExitCode, Box<dyn std::error::Error>> {
 }
 
 /// Takes the socket from standard input, and replaces standard input with an empty file: processes
-/// that the component starts must not hold the socket.
+/// that the component starts must not hold the socket open.
 fn take_socket() -> io::Result<UnixStream> {
     let socket = io::stdin().as_fd().try_clone_to_owned()?;
     rustix::stdio::dup2_stdin(File::open("/dev/null")?)?;
@@ -91,7 +91,8 @@ fn take_socket() -> io::Result<UnixStream> {
 /// Shuts the context down when the container closes the socket or ends.
 fn end_with(mut socket: UnixStream, context: Context) -> io::Result<()> {
     thread::Builder::new().name("container".into()).spawn(move || {
-        // The container sends no further frame, only the end; an error counts as the end.
+        // The container sends no further frame and only closes the socket. An error counts as
+        // closing.
         while matches!(Frame::read(&mut socket), Ok(Some(_))) {}
         context.shutdown();
     })?;

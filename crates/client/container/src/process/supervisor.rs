@@ -16,10 +16,10 @@ use feros_sync::Mutex;
 
 use crate::placement::{Done, Running, StartRequest, Started};
 
-/// The argument that tells a child process that it is not a container.
+/// The argument that marks a child process, which is not a container.
 pub(crate) const CHILD_FLAG: &str = "--component-child";
 
-/// The time that a child may take to end after its socket was closed, before it gets SIGTERM.
+/// The time that a child may take to end after its socket has been closed, before it gets SIGTERM.
 const STOP_TIMEOUT: Duration = Duration::from_secs(5);
 /// The time that a child may take to end after SIGTERM, before it gets SIGKILL.
 const KILL_TIMEOUT: Duration = Duration::from_secs(2);
@@ -58,7 +58,8 @@ pub(super) fn start(
             done.expect("the thread is spawned once, and only its failure takes this before");
         supervise(child, socket, start_request, request, done);
     });
-    // Without a thread, the closure is dropped together with the socket, and the child ends.
+    // If the thread cannot be started, the closure is dropped together with the socket, and the
+    // child ends.
     if let Err(error) = spawned
         && let Some(done) = done.lock().take()
     {

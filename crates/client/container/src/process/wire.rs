@@ -2,7 +2,8 @@
 
 use std::io::{self, Read, Write};
 
-/// The limit on the bytes of a frame: parameters are at most as large as a message.
+/// The limit on the bytes of a frame, which suffices because parameters are not larger than a
+/// message.
 const MAX_FRAME_BYTES: u32 = 64 << 20;
 
 /// One message of the protocol.
@@ -10,7 +11,7 @@ const MAX_FRAME_BYTES: u32 = 64 << 20;
 pub(super) enum Frame {
     /// To the child: the library, and the serialized request to load from it.
     Start { library: Vec<u8>, request: Vec<u8> },
-    /// From the child: the component runs; `name` is its node.
+    /// From the child: the component is running; `name` is the name of its node.
     Started { name: String },
     /// From the child: the component could not be created; the text is for the client.
     Refused { text: String },
@@ -36,12 +37,12 @@ impl Frame {
         to.write_all(&[&length.to_le_bytes()[..], &[kind], &content].concat())
     }
 
-    /// The next frame; `None` when the other side has ended.
+    /// Reads the next frame; returns `None` when the other side has ended.
     pub(super) fn read(from: &mut impl Read) -> io::Result<Option<Self>> {
         let mut head = [0; 5];
         match from.read_exact(&mut head) {
             Ok(()) => {}
-            // The socket is reset if a process dies and leaves unread data in it.
+            // The socket is reset if the other process dies without reading all data in it.
             Err(error)
                 if matches!(
                     error.kind(),

@@ -1,4 +1,5 @@
-//! Faults are reported clearly, leave nothing half loaded, and do not stop the other components.
+//! Faults are reported clearly, leave no component half loaded, and do not stop the other
+//! components.
 
 use feros_test_support::until;
 use std::path::Path;
@@ -151,8 +152,8 @@ fn a_library_of_another_build_is_refused_before_it_runs() {
 #[test]
 fn a_library_whose_symbols_are_not_there_is_refused_before_it_runs() {
     let container = with_witness(SINGLE, &[]);
-    // The stamps are equal: only the system's loader can find that the library needs a function of
-    // another Feros.
+    // The stamps are equal, so only the system's loader can find that the library needs a function
+    // of another Feros.
     register_changed(container.prefix.path(), "create_node_with", "create_node_w1th");
     let error = container.refusal(&request("changed", "demo_components::Talker"));
     assert!(
@@ -265,8 +266,8 @@ fn a_component_that_panics_while_it_is_dropped_is_unloaded() {
 #[test]
 fn a_process_that_dies_ends_only_its_component() {
     let mut container = with_witness(PROCESS, &[]);
-    // Each component has a name of its own: a killed process does not leave discovery, so its
-    // services stay in the graph for a while.
+    // Each component has a different name: a killed process does not announce that it leaves, so
+    // its services stay in the graph for a while.
     for (fault, signal) in [("abort", "SIGABRT"), ("segfault", "SIGSEGV")] {
         let victim = format!("victim_of_{fault}");
         let id = container.load(&named("faulty", "faulty::OnDemand", &victim));

@@ -1,5 +1,5 @@
-//! The shared library is the same in every cargo build: see the end of
-//! `crates/client/shared/Cargo.toml`.
+//! Every cargo build makes the same shared library; the end of `crates/client/shared/Cargo.toml`
+//! gives the reason.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -66,7 +66,7 @@ fn the_shared_library_is_built_with_the_same_features_everywhere() {
     assert!(whole.len() > 50, "the shared library has dependencies: {whole:#?}");
     let selections: [&[&str]; 4] = [
         &["test", "-p", "feros-container"],
-        // The builds of the command's tests and of a user of the containers.
+        // Two builds: one for the tests of the command, and one by a user of the containers.
         &["build", "-p", "feros-container", "-p", "demo_components_library"],
         &["build", "-p", "feros-container"],
         &["build", "--workspace"],

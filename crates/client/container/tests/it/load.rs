@@ -161,7 +161,7 @@ fn an_index_that_leads_out_of_its_prefix_is_refused() {
             assert!(error.contains("which lies outside of the prefix"), "{line} came to {error}");
         }
         assert_eq!(container.list(), []);
-        // A link within the prefix is as good as a file.
+        // A link within the prefix works like a file.
         std::fs::remove_file(&link).unwrap();
         std::os::unix::fs::symlink(prefix.join("lib").join(name), &link).unwrap();
         std::fs::write(&entry, format!("{TALKER};lib/libaway.so\n")).unwrap();

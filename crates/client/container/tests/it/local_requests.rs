@@ -18,7 +18,7 @@ use crate::support::{SINGLE, WATCHDOG, prefix, request};
 /// The task of the child: `load`, `load in vain` or `list`.
 const TASK: &str = "FEROS_TEST_LOCAL_REQUESTS_TASK";
 
-/// A network namespace, which lives as long as this value.
+/// A network namespace, which ends when this value is dropped.
 struct Host(Child);
 
 impl Host {

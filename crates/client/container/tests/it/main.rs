@@ -1,4 +1,4 @@
-//! Containers as processes, driven through their services like by any client.
+//! Containers as processes, which the tests drive through their services, like any client.
 #![allow(clippy::unwrap_used)]
 
 mod faults;

@@ -1,4 +1,4 @@
-//! Failed components are restarted after pauses, as the options of the container say.
+//! Failed components are restarted after pauses, according to the options of the container.
 
 use feros_test_support::eventually;
 use std::time::Duration;

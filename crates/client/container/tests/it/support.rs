@@ -138,7 +138,7 @@ impl Container {
         })
     }
 
-    /// Calls a service without arguments; `None` when the server fails before it answers.
+    /// Calls a service without arguments; returns `None` if the server fails before it answers.
     pub(crate) fn trigger(&self, service: &str, timeout: Duration) -> Option<String> {
         let client = self.node.create_client::<Trigger>(service).unwrap();
         client.wait_for_service(WATCHDOG).unwrap();
@@ -197,7 +197,7 @@ impl Container {
 impl Drop for Container {
     fn drop(&mut self) {
         if self.child.try_wait().ok().flatten().is_none() {
-            // Whatever the test found, the process must not stay behind.
+            // The process must not outlive the test, whatever the result of the test is.
             drop(self.child.kill());
             drop(self.child.wait());
         }
@@ -223,7 +223,7 @@ pub(crate) fn parameter(name: &str, value: impl Into<ParameterValue>) -> Paramet
 }
 
 /// The threads, open files and private memory of a process. Memory that the process shares with
-/// others does not count, since other processes come and go.
+/// other processes does not count, since those processes come and go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Usage {
     pub(crate) threads: usize,

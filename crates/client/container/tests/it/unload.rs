@@ -1,4 +1,5 @@
-//! Unloading frees the resources of loading. `FEROS_SOAK=1000` loads and unloads a thousand times.
+//! Unloading frees the resources that loading has allocated. `FEROS_SOAK=1000` loads and unloads a
+//! thousand times.
 
 use feros_test_support::eventually;
 
@@ -11,9 +12,10 @@ fn rounds() -> u32 {
     std::env::var("FEROS_SOAK").ok().and_then(|text| text.parse().ok()).unwrap_or(100)
 }
 
-/// The limit on memory that stays, however many rounds: allocators keep pages, and the engine
-/// remembers for a while the participants that left. Measured growth: up to 0.9 MB after 500 and
-/// after 1500 rounds on one executor, 2.6 MB after 100 and after 400 rounds in processes.
+/// The limit on memory that remains allocated after any number of rounds: allocators keep pages,
+/// and the engine remembers for a while the participants that have left. Measured growth: up to 0.9
+/// MB after 500 and after 1500 rounds on one executor, 2.6 MB after 100 and after 400 rounds in
+/// processes.
 const ALLOWED_KIB: u64 = 4096;
 
 fn soak(binary: &str) {
@@ -24,11 +26,11 @@ fn soak(binary: &str) {
         container.client.unload(talker, WATCHDOG).unwrap();
         container.client.unload(listener, WATCHDOG).unwrap();
     };
-    // First come the resources that are made once and stay: libraries, the segment, the engine's
-    // threads and pools, and the services of the container that have been called.
+    // The first rounds make the resources that are made once and stay: libraries, the segment, the
+    // engine's threads and pools, and the services of the container that have been called.
     (0..10).for_each(|_| round());
-    // The graph as another node sees it. Some removed endpoints may still count; a leak would add
-    // up to more.
+    // The graph from the point of view of another node. A few removed endpoints may still count; a
+    // leak would add up to more.
     let graph = || {
         let graph = container.node.context().graph();
         (graph.nodes.len(), graph.endpoints.len())
@@ -40,7 +42,7 @@ fn soak(binary: &str) {
     let started = std::time::Instant::now();
     let mut after = Usage::of(container.pid());
     while !settled(after) && started.elapsed() < WATCHDOG {
-        std::thread::sleep(std::time::Duration::from_millis(50)); // threads that answered are about to end
+        std::thread::sleep(std::time::Duration::from_millis(50)); // the threads are about to end
         after = Usage::of(container.pid());
     }
     eprintln!("{} rounds in {binary}: {before:?} -> {after:?}", rounds());

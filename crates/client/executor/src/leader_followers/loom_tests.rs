@@ -1,5 +1,5 @@
 //! Tests leader and followers under every interleaving that loom explores. A ring that no thread
-//! notices shows as a deadlock.
+//! notices shows up as a deadlock.
 
 #![allow(clippy::unwrap_used)]
 
@@ -41,8 +41,8 @@ impl Threads {
     }
 
     /// Does the same as `Spinner::shared_turn`, until all expected executions have begun. With
-    /// `blocks`, the first callback does not end before the last one has begun, so another thread
-    /// has to execute the last one.
+    /// `blocks`, the first callback does not end before the last callback has begun, so another
+    /// thread has to execute the last callback.
     fn run(&self, blocks: bool, next_deadline: NextDeadline<'_>) {
         loop {
             let mut state = self.shared.lock();
@@ -79,7 +79,7 @@ fn explore(preemptions: usize, model: impl Fn() + Send + Sync + 'static) {
 }
 
 /// Runs two threads, while another thread rings twice. With `blocks`, the second callback has to
-/// run before the first one has ended.
+/// run before the first callback has ended.
 fn two_rings_to_two_threads(blocks: bool) {
     explore(2, move || {
         let threads = Threads::new(ReadySet::private(), 2);
@@ -111,8 +111,8 @@ fn a_ring_during_a_callback_wakes_the_other_thread() {
     two_rings_to_two_threads(true);
 }
 
-/// The leader sleeps at the shared doorbell, while the follower sleeps elsewhere. Another process
-/// rings in addition to this one.
+/// The leader sleeps at the shared doorbell, while the follower sleeps elsewhere. Both this process
+/// and another process ring.
 #[test]
 fn rings_of_another_process_are_heard_by_two_threads() {
     explore(2, || {
@@ -137,7 +137,8 @@ fn rings_of_another_process_are_heard_by_two_threads() {
     });
 }
 
-/// The thread with a condition gets a notification, whether it is about to sleep or asleep.
+/// The thread that has a condition gets a notification, whether it is about to sleep or already
+/// asleep.
 #[test]
 fn a_notification_reaches_the_thread_with_a_condition() {
     explore(3, || {

@@ -13,8 +13,8 @@ use std::time::Duration;
 /// the executor noticed that the entity was ready, plus the entity's [relative
 /// deadline](Attributes::deadline). A running callback is not interrupted.
 ///
-/// The relative deadline of an entity without one is [`Deadline::OTHERWISE`]. No entity starves:
-/// once its deadline has passed, it precedes all entities that become ready later.
+/// An entity without a relative deadline gets [`Deadline::OTHERWISE`]. No entity starves: once its
+/// deadline has passed, it precedes all entities that become ready later.
 pub struct Deadline {
     clock: Arc<dyn Clock>,
     relative: BySlot<Duration>,
@@ -22,11 +22,11 @@ pub struct Deadline {
 }
 
 impl Deadline {
-    /// The relative deadline of entities whose attributes have none.
+    /// The relative deadline of entities whose attributes do not set a deadline.
     pub const OTHERWISE: Duration = Duration::from_secs(1);
 
-    /// Makes a policy with deadlines on this clock instead of the steady one. The clock should run,
-    /// so not be a simulated one.
+    /// Makes a policy with deadlines on this clock instead of the steady clock. The clock should be
+    /// one that runs, not simulated time.
     pub fn on(clock: Arc<dyn Clock>) -> Self {
         Self { clock, relative: BySlot::default(), ready: KeyedQueue::default() }
     }

@@ -5,9 +5,9 @@ use crate::policy::{Policy, Step};
 use feros_doorbell::Slot;
 use feros_doorbell::SlotSet;
 
-/// Executes all ready entities in turn, each time continuing after the last one executed. Between
-/// two executions of an entity, each other ready entity, timers included, is executed once, so that
-/// none starves. This policy is the default.
+/// Executes all ready entities in turn, and always continues after the entity that was executed
+/// last. Between two executions of an entity, every other ready entity, including timers, is
+/// executed once, so no entity starves. This policy is the default.
 #[derive(Debug, Clone)]
 pub struct Fair {
     ready: SlotSet,

@@ -5,7 +5,8 @@ use feros_doorbell::SlotSet;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// The ready slots, the smallest key first; slots with equal keys in the order of their arrival.
+/// The ready slots, ordered by key with the smallest key first. Slots with equal keys keep the
+/// order of their arrival.
 #[derive(Debug)]
 pub(crate) struct KeyedQueue<K> {
     heap: BinaryHeap<Reverse<(K, u64, Slot)>>,

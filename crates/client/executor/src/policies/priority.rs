@@ -6,9 +6,9 @@ use crate::policy::{Policy, Step};
 use feros_doorbell::Slot;
 use std::cmp::Reverse;
 
-/// Executes the ready entity with the highest [priority](Attributes::priority) first; among equal
-/// priorities, the entity that has been ready longest. An entity that becomes ready is considered
-/// in the very next turn; a running callback is not interrupted.
+/// Executes the ready entity with the highest [priority](Attributes::priority) first; among
+/// entities of equal priority, the entity that has been ready longest. The next turn already
+/// considers an entity that has just become ready; a running callback is not interrupted.
 ///
 /// Entities of low priority can starve while entities of higher priority are always ready.
 /// [`chain_priorities`] gives the callbacks of processing chains priorities that bound the latency
@@ -44,13 +44,13 @@ impl Policy for Priority {
     }
 }
 
-/// Returns priorities for the callbacks of chains, given the chains' lengths, the least critical
-/// chain first. All callbacks of a more critical chain have higher priorities than those of a less
-/// critical one. Within a chain, each callback has a higher priority than the one before it, and
-/// the timer or subscription that begins the chain has the lowest. So an instance of a chain ends
-/// before the next one begins.
+/// Returns priorities for the callbacks of chains, given the lengths of the chains, the least
+/// critical chain first. All callbacks of a more critical chain have higher priorities than all
+/// callbacks of a less critical chain. Within a chain, each callback has a higher priority than the
+/// previous callback, and the timer or subscription that begins the chain has the lowest priority.
+/// So one instance of a chain ends before the next instance begins.
 ///
-/// The lowest priority is 1, above the 0 of entities without a priority.
+/// The lowest priority is 1, which is above 0, the priority of all other entities by default.
 ///
 /// ```
 /// let [diagnostics, control] = feros_executor::chain_priorities([2, 3]);

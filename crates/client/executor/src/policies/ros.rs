@@ -8,11 +8,11 @@ use feros_doorbell::SlotSet;
 
 /// The order of rclcpp's executors. The entities that are ready at one moment form a snapshot. They
 /// are executed, one unit each, by [kind](Kind) (timers, subscriptions, services, clients, others),
-/// and within a kind in the order in which they were added. The entities that have become ready
-/// meanwhile form the next snapshot.
+/// and within a kind in the order in which they were added. The entities that become ready in the
+/// meantime form the next snapshot.
 ///
-/// No entity starves: it waits at most for the rest of the current snapshot and for the entities
-/// before it in the next one.
+/// No entity starves: an entity waits at most for the rest of the current snapshot, and for the
+/// entities before it in the next snapshot.
 #[derive(Debug, Default)]
 pub struct Ros {
     keys: BySlot<(Kind, u64)>,

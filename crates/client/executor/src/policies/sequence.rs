@@ -9,14 +9,14 @@ use feros_doorbell::SlotSet;
 use std::fmt;
 
 /// Executes entities in rounds with a fixed order. When the [trigger](Trigger) holds, all ready
-/// entities are executed once, in the order of their [positions](Attributes::position); those
-/// without a position follow in the order in which they were added. Entities that become ready
-/// meanwhile wait for the next round. The executor has only one thread.
+/// entities are executed once, in the order of their [positions](Attributes::position); entities
+/// without a position follow, in the order in which they were added. Entities that become ready
+/// during a round wait for the next round. The executor has only one thread.
 ///
-/// The trigger only considers entities with a position. If none of these is ready, the other
-/// entities are executed without waiting for the trigger: a sequence does not delay the node's
-/// services and events that do not belong to it. Until the trigger holds, messages stay in their
-/// queues.
+/// The trigger only considers entities with a position. If no such entity is ready, the other
+/// entities are executed without waiting for the trigger, so that the sequence does not delay
+/// services and events of the node that do not belong to it. Until the trigger holds, messages stay
+/// in their queues.
 ///
 /// With [`let_semantics`](Self::let_semantics), a round first takes the inputs of all its entities
 /// and then executes them (logical execution time). A message that one of them publishes during the
@@ -26,7 +26,7 @@ pub struct Sequence {
     is_let: bool,
     keys: BySlot<Key>,
     added: u64,
-    /// The number of slots with a position, followed by the number of these that are ready.
+    /// The number of slots with a position. `ready_members` counts those that are ready.
     members: usize,
     ready_members: usize,
     waiting: SlotSet,
@@ -36,18 +36,19 @@ pub struct Sequence {
     is_taking: bool,
 }
 
-/// Slots with positions come first, in their order; then the others, in the order of addition.
+/// Slots with positions come first, in the order of the positions. The other slots follow, in the
+/// order in which their entities were added.
 type Key = (bool, u32, u64);
 
-/// When a round of a [`Sequence`] begins.
+/// The condition under which a round of a [`Sequence`] begins.
 pub enum Trigger {
-    /// When one of the entities is ready.
+    /// One of the entities with a position is ready.
     Any,
-    /// When all entities with a position are ready.
+    /// All entities with a position are ready.
     All,
-    /// When the entity at this position is ready.
+    /// The entity at this position is ready.
     One(u32),
-    /// When the closure returns true; it gets the ready positions. It must neither block nor
+    /// The closure, which gets the ready positions, returns true. It must neither block nor
     /// allocate.
     Custom(Box<dyn FnMut(&ReadyPositions<'_>) -> bool + Send>),
 }
@@ -92,7 +93,8 @@ impl Sequence {
         }
     }
 
-    /// Makes each round take all its inputs before the first of its entities is executed.
+    /// Makes each round take the inputs of all its entities before the first of these entities is
+    /// executed.
     #[must_use]
     pub fn let_semantics(self) -> Self {
         Self { is_let: true, ..self }

@@ -1,4 +1,4 @@
-//! Tests a wait set under every interleaving that loom explores. A lost wake-up shows as a
+//! Tests a wait set under every interleaving that loom explores. A lost wake-up shows up as a
 //! deadlock.
 
 #![allow(clippy::unwrap_used)]
@@ -43,7 +43,8 @@ fn explore(preemptions: usize, model: impl Fn() + Send + Sync + 'static) {
     builder.check(model);
 }
 
-/// Two threads put messages into two inboxes: each is reported, in one wait or in two.
+/// Two threads put messages into two inboxes. Both inboxes are reported, in one wait or in two
+/// waits.
 #[test]
 fn no_wake_up_is_lost_with_two_entities() {
     explore(2, || {

@@ -41,7 +41,7 @@ impl Mapped {
         Arc::new(Self { memory: NonNull::new(address.unwrap().cast()).unwrap(), file })
     }
 
-    /// The doorbell's memory as another process may see it.
+    /// The doorbell's memory in the form in which another process may see it.
     #[allow(dead_code)]
     pub(crate) fn words(&self) -> &[AtomicU64] {
         // SAFETY: the size is that of the mapping, which is page aligned, and atomics are valid

@@ -76,14 +76,14 @@ impl Default for ActionServerOptions {
 }
 
 impl ActionServerOptions {
-    /// These options, with results kept for this time after the end of their goals.
+    /// Sets how long a result is kept after the end of its goal.
     #[must_use]
     pub fn result_timeout(self, result_timeout: impl Into<Option<Duration>>) -> Self {
         Self { result_timeout: result_timeout.into(), ..self }
     }
 }
 
-/// Takes the goals of an action as long as it lives. The executor that spins its node calls the
+/// Takes the goals of an action until it is dropped. The executor that spins its node calls the
 /// server's [`ActionCallbacks`].
 ///
 /// When the server is dropped, goals that have not ended are aborted, and their clients get an
@@ -203,8 +203,8 @@ impl<F: ActionServerForm> ActionServer<F> {
         &self.action
     }
 
-    /// The number of goals that the server knows: goals that have not ended, and goals whose
-    /// results are still kept.
+    /// The number of goals that the server stores: goals that have not ended, and goals whose
+    /// results it still keeps.
     pub fn goal_count(&self) -> usize {
         self.core.goal_count()
     }

@@ -26,8 +26,8 @@ pub enum CallError {
         available: bool,
     },
     /// The server belongs to this process and cannot run while the callback waits for it. If the
-    /// request was already sent, the server handles it after the callback, when no caller waits any
-    /// longer.
+    /// request was already sent, the server handles it after the callback, when the caller no
+    /// longer waits.
     #[error(
         "{service} cannot respond to node {node} while a callback waits for it: {obstacle}. Give \
          the executor several threads, and give one of the two its own callback group; or await \
@@ -63,7 +63,7 @@ pub enum CallError {
         /// The service.
         service: String,
     },
-    /// The servers that could have responded left or were killed first.
+    /// All servers that could have responded left or were killed before they did.
     #[error(
         "{service} no longer has a server that could respond; call again once a server is there"
     )]

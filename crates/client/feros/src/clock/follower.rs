@@ -84,7 +84,7 @@ impl Drop for ClockFollower {
         self.stopper.stop();
         if let Some(thread) = self.thread.take()
             // The last node may be dropped on the follower's own thread, by a callback that a new
-            // time has called; this thread cannot join itself.
+            // time has triggered. A thread cannot join itself.
             && thread.thread().id() != std::thread::current().id()
         {
             let _ = thread.join();

@@ -6,17 +6,17 @@ use std::time::Duration;
 
 use feros_executor::{Clock as _, RosClock, Time, TimeChange, TimeWatcher};
 
-/// Which changes of a clock count as jumps; by default none.
+/// The changes of a clock that count as jumps. By default, no change does.
 ///
-/// While ROS time follows the system's clock, it never jumps. Simulated time leaps with each
-/// `/clock` message, by the difference from the time before.
+/// While ROS time follows the system's clock, it never jumps. Each `/clock` message makes simulated
+/// time leap by the difference between the new and the previous time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct JumpThreshold {
     /// Whether turning simulated time on or off counts as a jump.
     pub on_clock_change: bool,
-    /// The least leap forward that counts as a jump; `None` if no leap forward does.
+    /// The smallest leap forward that counts as a jump; `None` if no leap forward does.
     pub min_forward: Option<Duration>,
-    /// The least leap backward that counts as a jump; `None` if no leap backward does.
+    /// The smallest leap backward that counts as a jump; `None` if no leap backward does.
     pub min_backward: Option<Duration>,
 }
 

@@ -12,9 +12,9 @@ use crate::clock::Clock;
 /// The expected frequency of events.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FrequencyBounds {
-    /// The least expected frequency, in hertz.
+    /// The lowest expected frequency, in hertz.
     pub min: f64,
-    /// The greatest expected frequency, in hertz; infinity means no upper bound.
+    /// The highest expected frequency, in hertz; infinity means no upper bound.
     pub max: f64,
     /// The tolerance of both bounds, as a fraction: 0.1 means ten percent.
     pub tolerance: f64,
@@ -43,8 +43,8 @@ pub struct FrequencyStatus {
     bounds: FrequencyBounds,
 }
 
-/// The updates over which a frequency is computed. Each has its time and the number of events until
-/// then.
+/// The updates over which a frequency is computed. Each entry has the time of an update, and the
+/// number of events until then.
 struct History {
     updates: VecDeque<(Time, u64)>,
     window: usize,
@@ -85,7 +85,7 @@ impl History {
         self.updates.push_back((now, events));
     }
 
-    /// Returns the seconds and the number of events since the oldest update.
+    /// Returns the time in seconds, and the number of events, since the oldest update.
     fn since_oldest(&self, now: Time, events: u64) -> (f64, u64) {
         let (then, before) = self.updates.front().copied().unwrap_or((now, events));
         (now.saturating_since(then).as_secs_f64(), events.saturating_sub(before))

@@ -12,9 +12,9 @@ use crate::clock::Clock;
 /// The allowed delays, in seconds, between a stamp and the arrival of its message.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TimeStampBounds {
-    /// The least delay; a negative delay means a stamp in the future.
+    /// The smallest delay; a negative delay means a stamp in the future.
     pub min: f64,
-    /// The greatest delay.
+    /// The largest delay.
     pub max: f64,
 }
 
@@ -38,7 +38,7 @@ pub struct TimeStampStatus {
 /// A summary of the stamps since the last update.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 struct Seen {
-    /// The least and the greatest delay, in seconds.
+    /// The smallest and the largest delay, in seconds.
     delays: Option<(f64, f64)>,
     has_zero: bool,
 }
@@ -65,7 +65,7 @@ impl TimeStampStatus {
     }
 
     /// Makes the task for [`DiagnosticUpdater::add`](super::DiagnosticUpdater::add). Each update
-    /// reports on the stamps since the update before.
+    /// reports on the stamps since the previous update.
     pub fn task(&self) -> impl FnMut(&mut DiagnosticStatus) + Send + use<> {
         let this = self.clone();
         let mut complaints = Complaints::default();
@@ -125,7 +125,8 @@ mod tests {
         Time::from_nanos(milliseconds * 1_000_000)
     }
 
-    /// Returns the level and the message for stamps that all arrive at 100 s.
+    /// Returns the level and the message of the status after messages with these stamps have all
+    /// arrived at 100 s.
     fn judged(stamps: &[i64]) -> (u8, String) {
         let mut seen = Seen::default();
         stamps.iter().for_each(|stamp| seen.take_in(at(100_000), at(*stamp)));

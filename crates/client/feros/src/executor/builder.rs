@@ -37,14 +37,14 @@ impl ExecutorBuilder {
         Self { core: self.core.threads(threads) }
     }
 
-    /// Sets the policy that chooses the next ready callback. It is one of [`policy`](crate::policy)
-    /// or your own; by default, callbacks run in turn.
+    /// Sets the policy that chooses the next ready callback. Take a policy of the module
+    /// [`policy`](crate::policy), or write your own. By default, callbacks run in turn.
     pub fn policy(self, policy: impl Policy + 'static) -> Self {
         Self { core: self.core.policy(policy) }
     }
 
-    /// Sets the name of the worker threads, to which the number of each thread is appended. The
-    /// kernel shows the first 15 bytes.
+    /// Sets the name of the worker threads. The number of each thread is appended to the name, and
+    /// the kernel shows the first 15 bytes of the result.
     pub fn name(self, name: &str) -> Self {
         Self { core: self.core.name(name) }
     }
@@ -60,16 +60,17 @@ impl ExecutorBuilder {
     /// and no wake-up, which makes this the fastest way to wait for other threads and processes.
     /// Off by default.
     ///
-    /// While messages arrive within `duration` of each other, polling occupies a processor. If they
-    /// arrive more seldom, the thread polls before fewer of its sleeps, down to one of 64.
-    /// [`Executor::busy_waited`](crate::Executor::busy_waited) returns the time spent.
+    /// While messages arrive within `duration` of each other, polling occupies a processor. If
+    /// messages arrive less often, the thread polls before fewer of its sleeps: at the least,
+    /// before one sleep in 64. [`Executor::busy_waited`](crate::Executor::busy_waited) returns the
+    /// time spent polling.
     pub fn busy_wait(self, duration: Duration) -> Self {
         Self { core: self.core.busy_wait(duration) }
     }
 
-    /// Fixes the set of callbacks when the executor begins to spin: adding a node, or an endpoint
-    /// or timer to one of its nodes, fails from then on. In return, the executor itself allocates
-    /// nothing while it spins.
+    /// Fixes the set of callbacks when the executor begins to spin: from then on, adding a node
+    /// fails, and so does adding an endpoint or a timer to one of its nodes. In return, the
+    /// executor itself allocates nothing while it spins.
     pub fn frozen(self) -> Self {
         Self { core: self.core.frozen() }
     }

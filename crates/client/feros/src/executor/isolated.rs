@@ -95,7 +95,7 @@ impl IsolatedExecutors {
     }
 
     /// Ends the node's thread; a callback that is running ends first. After that, the node may be
-    /// added to another executor. Returns `false` if the node was not spun here.
+    /// added to another executor. Returns `false` if this value did not spin the node.
     pub fn remove_node(&self, node: &Node) -> bool {
         let mut running = self.running.lock();
         let is_it =
@@ -106,12 +106,12 @@ impl IsolatedExecutors {
         found.map(Isolated::end).is_some()
     }
 
-    /// The number of nodes that are spun here.
+    /// The number of nodes that this value spins.
     pub fn len(&self) -> usize {
         self.running.lock().iter().filter(|isolated| isolated.node.upgrade().is_some()).count()
     }
 
-    /// Whether no nodes are spun here.
+    /// Whether this value spins no nodes.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

@@ -4,8 +4,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Numbers the periods in which the managed publishers of a node send or do not send. A new period
-/// begins whenever they start or stop sending; they send in periods with odd numbers.
+/// The number of the present period. A new period begins whenever the managed publishers of a node
+/// start or stop sending. They send in periods with odd numbers.
 #[derive(Debug, Default)]
 pub(super) struct Activation(AtomicU64);
 
@@ -26,7 +26,7 @@ fn is_active(period: u64) -> bool {
     period % 2 == 1
 }
 
-/// Decides whether one publisher sends its messages.
+/// Decides whether one managed publisher sends its messages.
 #[derive(Debug)]
 pub(super) struct Gate {
     activation: Arc<Activation>,

@@ -46,8 +46,8 @@ pub trait LifecycleCallbacks: Send + 'static {
         Ok(CallbackReturn::Success)
     }
 
-    /// Begins the node's work. Managed publishers send from the beginning of this callback on.
-    /// After success the node is active.
+    /// Begins the node's work. Managed publishers send messages from the moment at which this
+    /// callback begins. After success the node is active.
     ///
     /// # Errors
     /// When the callback has an error, which is logged and leads to [`on_error`](Self::on_error).

@@ -34,8 +34,8 @@ pub(super) fn start(node: &LifecycleNode, local_requests_only: bool) -> Result<(
         local_requests_only,
         ..ServiceOptions::default()
     };
-    // Queries only read the state, so they have a separate group, which may run during the callback
-    // of a transition.
+    // Queries only read the state. Their services have a separate group, so that they may run
+    // during the callback of a transition.
     let questions = node.create_callback_group(CallbackGroupKind::MutuallyExclusive);
     let question = || options().callback_group(&questions);
     let (changed, asked, available) = (node.downgrade(), node.downgrade(), node.downgrade());

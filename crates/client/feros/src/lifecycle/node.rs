@@ -45,7 +45,7 @@ pub struct LifecycleNode(Arc<Inner>);
 #[derive(Clone)]
 pub struct WeakLifecycleNode(Weak<Inner>);
 
-/// Runs the callback that belongs to the first state; the second state is the one before the
+/// Runs the callback that belongs to the first state. The second state is the state before the
 /// transition.
 pub(super) type RunCallback =
     Box<dyn FnMut(&LifecycleNode, State, State) -> Result<CallbackReturn, Error> + Send>;

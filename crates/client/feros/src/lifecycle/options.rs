@@ -24,7 +24,7 @@ impl LifecycleNodeOptions {
 
     /// Sets whether other nodes may read and change the node's state through five services, and
     /// learn of every change on the topic `~/transition_event`. They may by default; otherwise only
-    /// the node's own program can manage it.
+    /// the node's own program can manage the node.
     pub fn enable_communication_interface(self, enable_communication_interface: bool) -> Self {
         Self { enable_communication_interface, ..self }
     }

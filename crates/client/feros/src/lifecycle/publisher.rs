@@ -13,9 +13,9 @@ use crate::publisher::{GenericPublisher, Loan, Publishable, Publisher};
 /// `rclcpp_lifecycle::LifecyclePublisher`. Clones publish through the same endpoint.
 ///
 /// The publisher sends from the beginning of `on_activate` until the node has left the state
-/// active, after `on_deactivate` for example, or has an error. It counts the messages that it
-/// drops, and logs a warning for the first dropped message after each such change. It has all
-/// methods of a [`GenericPublisher`].
+/// active, for example after `on_deactivate` or after an error. It counts the messages that it
+/// drops, and logs a warning for the first message that it drops after the node becomes inactive.
+/// It has all methods of a [`GenericPublisher`].
 pub struct LifecyclePublisher<M> {
     publisher: Publisher<M>,
     gate: Arc<Gate>,
@@ -41,7 +41,7 @@ impl<M: Message> LifecyclePublisher<M> {
     /// is dropped.
     ///
     /// # Errors
-    /// See [`Publisher::publish`]; a dropped message is no error.
+    /// See [`Publisher::publish`]; a dropped message is not an error.
     pub fn publish(&self, message: impl Publishable<M>) -> Result<(), PublishError> {
         if self.gate.admits_message() { self.publisher.publish(message) } else { Ok(()) }
     }
@@ -50,7 +50,7 @@ impl<M: Message> LifecyclePublisher<M> {
     /// times the message is dropped.
     ///
     /// # Errors
-    /// See [`GenericPublisher::publish_serialized`]; a dropped message is no error.
+    /// See [`GenericPublisher::publish_serialized`]; a dropped message is not an error.
     pub fn publish_serialized(&self, bytes: &[u8]) -> Result<(), PublishError> {
         if self.gate.admits_message() { self.publisher.publish_serialized(bytes) } else { Ok(()) }
     }

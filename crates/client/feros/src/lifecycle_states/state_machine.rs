@@ -2,8 +2,8 @@
 //! states to which they lead.
 //!
 //! It differs from the state machine of `rcl_lifecycle` in one point: while a callback runs, only
-//! the node itself can set the callback's result. In `rcl_lifecycle`, another node can set it by
-//! requesting the transition with the number of that result.
+//! the node itself can set the callback's result. In `rcl_lifecycle`, another node can set the
+//! result by requesting the transition that has the number of that result.
 
 use crate::lifecycle_states::callback_return::CallbackReturn;
 use crate::lifecycle_states::state::State;

@@ -138,7 +138,7 @@ pub enum TransitionKey<'a> {
     Label(&'a str),
 }
 
-/// The limit on the characters of a label that are shown.
+/// The limit on the characters of a label that a message shows.
 const MAX_SHOWN: usize = 40;
 
 impl TransitionKey<'_> {

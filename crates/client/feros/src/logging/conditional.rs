@@ -1,5 +1,5 @@
-//! Macros that log on a condition: only the first time, not the first time, at most once per
-//! period, or if an expression is true. Each macro call in the source counts separately.
+//! Macros that log on a condition: only the first time, every time but the first, at most once per
+//! period, or if an expression is true. Each macro call in the source code has its own state.
 
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::time::Duration;
@@ -37,14 +37,16 @@ impl Throttle {
     }
 
     /// Returns whether a period has passed since this function last returned true. It also returns
-    /// true after time has jumped back, for example when the playback of a recording starts over.
+    /// true after time has jumped back, for example because the playback of a recording has started
+    /// over.
     pub fn is_due(&self, now: Time, period: Duration) -> bool {
         let last = self.0.load(Ordering::Relaxed);
         let (now_nanos, then) = (now.as_nanos(), Time::from_nanos(last));
         if last != Self::NEVER && now >= then && now < then + period {
             return false;
         }
-        // If several threads call this at the same time, the message of one thread passes.
+        // If several threads call this function at the same time, only one thread may log its
+        // message.
         self.0.compare_exchange(last, now_nanos, Ordering::Relaxed, Ordering::Relaxed).is_ok()
     }
 }

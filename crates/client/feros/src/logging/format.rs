@@ -9,8 +9,8 @@ use std::time::UNIX_EPOCH;
 use super::LogRecord;
 use crate::arguments::LogLevel;
 
-/// Writes a message to standard error with one call. Errors are ignored, because the loss of the
-/// terminal must not end the process.
+/// Writes a message to standard error with one call. Errors are ignored, because a terminal that
+/// has been closed must not end the process.
 pub(super) fn write_to_terminal(record: &LogRecord) {
     static COLOURED: OnceLock<bool> = OnceLock::new();
     let coloured = *COLOURED

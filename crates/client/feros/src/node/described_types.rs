@@ -5,8 +5,8 @@ use feros_message::{TypeDescription, TypeHash};
 use feros_sync::Mutex;
 
 /// The descriptions, each stored once. A description stays after the last endpoint of its type has
-/// ended: counting the endpoints would cost memory for each of them, and the description is still
-/// correct.
+/// been dropped: to count the endpoints would cost memory for each endpoint, and the description is
+/// still correct.
 #[derive(Default)]
 pub(crate) struct DescribedTypes {
     /// The descriptions of generated types, which are in static memory and are converted on
@@ -19,7 +19,8 @@ pub(crate) struct DescribedTypes {
 impl DescribedTypes {
     /// Adds the description of a generated type.
     pub(crate) fn note(&self, description: &'static TypeDescription) {
-        // The content is compared, since a description may be in static memory twice.
+        // The content is compared and not the address, since static memory may have a description
+        // twice.
         note_once(&self.generated, description);
     }
 

@@ -1,5 +1,6 @@
-//! Reacts to changes of a node's parameters: switches the node's clock according to `use_sim_time`,
-//! informs the engine, and publishes the change on `/parameter_events`.
+//! Reacts to changes of a node's parameters: switches the source of the node's clock according to
+//! `use_sim_time`, passes the new values to the engine, and publishes the change on
+//! `/parameter_events`.
 
 use std::sync::{Arc, OnceLock, Weak};
 
@@ -10,10 +11,9 @@ use feros_sync::Mutex;
 use crate::clock::Clock;
 use crate::node::parameter_events;
 
-/// The parameter that switches the node's clock.
+/// The parameter that switches the node's clock between the system's time and simulated time.
 pub(super) const USE_SIM_TIME: &str = "use_sim_time";
 
-/// The observer of one node's parameters.
 pub(super) struct NodeObserver {
     node: String,
     clock: Clock,
@@ -81,7 +81,7 @@ impl ChangeObserver for NodeObserver {
     }
 }
 
-/// Whether changes of this kind are left out of `/parameter_events`.
+/// Whether changes of this kind are not published on `/parameter_events`.
 fn is_silent(kind: ChangeKind) -> bool {
     matches!(kind, ChangeKind::DeclaredWithoutValue | ChangeKind::Undeclared)
 }

@@ -104,8 +104,8 @@ impl NodeOptions {
         Self { rosout_qos, ..self }
     }
 
-    /// Sets whether the process's command line remaps the node's names and sets its parameters; it
-    /// does by default.
+    /// Sets whether the process's command line remaps the node's names and sets its parameters, as
+    /// it does by default.
     pub fn use_global_arguments(self, use_global_arguments: bool) -> Self {
         Self { use_global_arguments, ..self }
     }
@@ -122,7 +122,8 @@ impl NodeOptions {
         Self { use_intra_process_comms, ..self }
     }
 
-    /// Sets whether undeclared parameters may be set, which declares them; they may not by default.
+    /// Sets whether setting an undeclared parameter declares it. By default, setting an undeclared
+    /// parameter fails.
     pub fn allow_undeclared_parameters(self, allow_undeclared_parameters: bool) -> Self {
         Self { allow_undeclared_parameters, ..self }
     }
@@ -165,7 +166,7 @@ impl NodeOptions {
         remap_node(self.arguments.remap_rules.iter().chain(global), &self.namespace, &self.name)
     }
 
-    /// Collects the values with which parameters start instead of their defaults. A later source in
+    /// Collects the values that override the defaults of parameters. A source that comes later in
     /// this function wins over an earlier source.
     pub(crate) fn resolve_overrides(
         &mut self,

@@ -51,7 +51,8 @@ impl NodeParameters {
         self.observer.publish_with(None);
     }
 
-    /// Declares `use_sim_time` and returns its value. `switch` is called with each later value.
+    /// Declares `use_sim_time` and returns its value. `switch` is called with each value that the
+    /// parameter gets later.
     pub(crate) fn declare_use_sim_time(
         &self,
         default: bool,
@@ -81,14 +82,14 @@ impl NodeParameters {
         self.store.get(START_TYPE_DESCRIPTION_SERVICE) == Ok(ParameterValue::Bool(true))
     }
 
-    /// Makes the parameters follow changes in a store that the engine has, such as a ROS 1 master.
+    /// Makes the parameters follow changes in the store that the engine has, if any, such as a ROS
+    /// 1 master.
     pub(crate) fn follow_engine(&self, session: &Arc<dyn Session>, node: NodeId) {
         if let Some(server) = session.parameter_server() {
             server.follow(node, Arc::new(Follower(Arc::downgrade(&self.store))));
         }
     }
 
-    /// The store of the parameters.
     pub(crate) fn store(&self) -> &Arc<Store> {
         &self.store
     }
@@ -102,7 +103,8 @@ impl NodeParameters {
     }
 }
 
-/// Takes over values that other programs have set in the engine's store, such as a ROS 1 master.
+/// Sets the node's parameters to values that other programs have set in the engine's store, such as
+/// a ROS 1 master.
 struct Follower(Weak<Store>);
 
 impl TakesParameters for Follower {

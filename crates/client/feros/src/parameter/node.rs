@@ -127,7 +127,7 @@ impl Node {
         self.store().get_by_prefix(prefix)
     }
 
-    /// Returns the types of the parameters' present values.
+    /// Returns the types of the present values of parameters.
     ///
     /// # Errors
     /// When a parameter does not exist and undeclared parameters are not allowed.
@@ -205,7 +205,7 @@ impl Node {
 
     /// Calls `callback` with the new values before parameters are set or declared; an error from
     /// the callback refuses the values and gives the reason. The types and ranges of the values
-    /// have been checked before. The callback should have no side effects: other callbacks may
+    /// have already been checked. The callback should have no side effects: other callbacks may
     /// still refuse the values, and it may be called again for the same values if several threads
     /// set parameters at the same time.
     ///
@@ -226,9 +226,9 @@ impl Node {
     }
 
     /// Calls `callback` with the new values after parameters were set or declared, in the order of
-    /// the changes. Usually this happens before the function that sets the parameters returns. If
-    /// another thread is setting parameters at the same time, the call may come a little later, on
-    /// that thread.
+    /// the changes. The call usually ends before the function that sets the parameters returns. If
+    /// another thread is setting parameters at the same time, that thread may call `callback` a
+    /// little later instead.
     pub fn add_post_set_parameters_callback(
         &self,
         callback: impl Fn(&[NamedValue]) + Send + Sync + 'static,

@@ -8,9 +8,9 @@ use crate::node::Node;
 ///
 /// Derive the trait. The documentation of a field becomes the description of the parameter, and
 /// `#[parameter(...)]` sets its other properties: `default`, `name` if it differs from the field's
-/// name, `range = 10..=60`, `step`, `constraints` as text, `read_only`, `ignore_override`. A field
-/// of the type `Parameter<Option<T>>` needs no default. A field with `nested` is itself a struct of
-/// parameters, whose names begin with the field's name and a dot.
+/// name, `range = 10..=60`, `step`, `constraints` (a text), `read_only` and `ignore_override`. A
+/// field of the type `Parameter<Option<T>>` needs no default. A field with `nested` is itself a
+/// struct of parameters, whose names begin with the field's name and a dot.
 ///
 /// A handle always returns the value that was set last, by any node or program, so the code need
 /// not copy values when a parameter changes.
@@ -47,13 +47,13 @@ pub trait Parameters: Sized {
     /// Declares all parameters of the struct.
     ///
     /// # Errors
-    /// When a parameter cannot be declared (see [`Node::declare_parameter`]). The parameters before
-    /// it stay declared.
+    /// When a parameter cannot be declared (see [`Node::declare_parameter`]). The parameters that
+    /// were declared before it stay declared.
     fn declare(node: &Node) -> Result<Self, DeclareParameterError> {
         Self::declare_below(node, "")
     }
 
-    /// Declares all parameters of the struct, with this prefix before their names, such as `lens.`.
+    /// Declares all parameters of the struct, and puts a prefix such as `lens.` before their names.
     ///
     /// # Errors
     /// See [`Parameters::declare`].

@@ -34,8 +34,8 @@ impl<M: Message> Loan<M> {
 
     /// Returns the message's fields for writing.
     ///
-    /// The fields start with the message's defaults, except sequences of numbers, which contain
-    /// data of an earlier message: write every element of these.
+    /// The fields start with the message's defaults, except sequences of numbers: these contain
+    /// data of an earlier message, so write every element of them.
     ///
     /// # Errors
     /// [`PublishError::Overwritten`] when another process has overwritten the shared memory. Memory
@@ -79,8 +79,8 @@ impl SerializedLoan {
         Ok(Self { end: Arc::clone(end), memory: end.lend(size_bytes)? })
     }
 
-    /// Returns the memory for writing. It contains data of an earlier message. The body, from byte
-    /// 4 on, is aligned to 8 bytes.
+    /// Returns the memory for writing. The memory contains data of an earlier message. The body,
+    /// from byte 4 on, is aligned to 8 bytes.
     pub fn bytes_mut(&mut self) -> &mut [u8] {
         self.memory.bytes_mut()
     }

@@ -56,8 +56,8 @@ impl<M: Message> Publishable<M> for Arc<M> {
 
 /// A message that is being published.
 pub(crate) struct OutgoingMessage<'a, M> {
-    /// The message, until it is put into queues; by then it has been serialized if any subscription
-    /// needs bytes.
+    /// The message, until it is moved into the queues of subscriptions. If any subscription needs
+    /// bytes, the message has been serialized before that.
     form: Option<Form<'a, M>>,
     pool: &'a Mutex<SharedPool<M>>,
     /// Why the message could not be serialized.
@@ -157,8 +157,8 @@ impl<M: Message> Outgoing for OutgoingMessage<'_, M> {
         }
         let mut shared = Some(Self::into_shared(form, self.pool, owners));
         for (position, route) in routes.enumerate() {
-            // The last subscription gets this reference itself, so that the last owner need not
-            // clone the message.
+            // The last subscription gets this `Arc` itself instead of a clone, so that the last
+            // owner need not clone the message.
             let pointer = if position + 1 == takers { shared.take() } else { shared.clone() };
             if let Some(pointer) = pointer {
                 delivery.put(&route, Content::Shared(pointer));

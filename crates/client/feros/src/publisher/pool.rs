@@ -1,15 +1,16 @@
-//! Reuses the memory of messages that several subscriptions of the process share, when all of them
-//! have dropped a message.
+//! Reuses the memory of a message that several subscriptions of the process share, once all of
+//! these subscriptions have dropped the message.
 
 use std::sync::Arc;
 
-/// The number of messages in the pool: one to write, and some that subscriptions still read.
+/// The number of messages in the pool: one to write, and a few that subscriptions may still be
+/// reading.
 const KEPT: usize = 4;
 
 /// The messages of one publisher that several subscriptions share.
 ///
-/// The last messages stay in memory until they are replaced, which is the price of sharing without
-/// allocating.
+/// The latest messages stay in memory until they are replaced. This is the price of sharing without
+/// allocations.
 pub(crate) struct SharedPool<M>(Vec<Arc<M>>);
 
 impl<M> Default for SharedPool<M> {

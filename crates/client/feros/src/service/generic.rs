@@ -1,5 +1,5 @@
 //! Servers of services whose type is known only at run time. Requests and responses are serialized
-//! messages. The servers of other languages are built on this module.
+//! messages. Servers in other languages use this module.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use crate::publish_error::PublishError;
 use crate::serialize::copy_into;
 use crate::service_introspection::CallId;
 
-/// Answers the requests of a service, which are serialized messages, as long as it lives. The
+/// Answers the requests of a service, which are serialized messages, until it is dropped. The
 /// executor that spins its node calls the closure.
 #[must_use = "a service ends when it is dropped"]
 pub struct GenericService {
@@ -106,8 +106,8 @@ struct Server<C> {
     end: feros_transport::Service,
     answer: C,
     logger: Arc<str>,
-    /// A request that was taken in advance, because some policies take the inputs of all entities
-    /// before they run the first entity.
+    /// A request that was taken in advance, because some executor policies take the inputs of all
+    /// entities before they run the first entity.
     taken: Option<(Request, Sample)>,
 }
 
@@ -160,8 +160,8 @@ impl SerializedResponder {
         })
     }
 
-    /// Leaves the request without a response on purpose, without a warning. The client waits until
-    /// its timeout.
+    /// Deliberately leaves the request without a response, and logs no warning. The client waits
+    /// until its timeout.
     pub fn give_up(mut self) {
         self.answered = true;
     }

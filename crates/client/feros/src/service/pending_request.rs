@@ -11,7 +11,8 @@ pub(crate) struct PendingRequest {
     /// The address and the transport for the response.
     pub(crate) request: Request,
     /// The client's identity: the endpoint that receives the responses. The mapping `PayloadHeader`
-    /// does not name that endpoint; there, this is the endpoint that sent the request.
+    /// does not name that endpoint; with this mapping, the field holds the endpoint that sent the
+    /// request.
     pub(crate) client: Gid,
 }
 
@@ -24,7 +25,8 @@ impl PendingRequest {
         Self { request, client }
     }
 
-    /// The id of the request: the client's address, and the number that the client gave the call.
+    /// The id of the request: the client's address, and the number that the client gave to the
+    /// call.
     pub(crate) fn id(&self) -> &RequestId {
         self.request.id()
     }

@@ -1,5 +1,5 @@
-//! The servers of this process, by identity. A client that waits inside a callback checks here
-//! whether its server can run meanwhile.
+//! The servers of this process, by identity. A client that is about to wait inside a callback
+//! checks here whether its server can run during the wait.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -27,8 +27,8 @@ impl Drop for Entry {
     }
 }
 
-/// Returns the resource that keeps all of these servers from running while this thread runs its
-/// present callback. `None` if one of the servers may run, for example because it belongs to
+/// Returns the resource that keeps all of these servers from running until the present callback of
+/// this thread has ended. `None` if one of the servers may run, for example because it belongs to
 /// another process.
 pub(crate) fn obstacle(servers: &[Gid]) -> Option<Obstacle> {
     let known = SERVERS.lock();

@@ -45,8 +45,8 @@ pub(crate) mod form {
     pub struct WithInfo<F>(F);
 }
 
-/// Makes the argument of a callback, and records the trace points before and after. The caller
-/// calls the callback next.
+/// Makes the argument of a callback, and records the trace points before and after that. The caller
+/// must call the callback next.
 pub(crate) fn traced<T>(make: impl FnOnce() -> Result<T, DecodeError>) -> Result<T, DecodeError> {
     feros_trace::delivery(Point::DeserializeBegin);
     let made = make()?;

@@ -118,7 +118,7 @@ impl SerializedFilter {
     /// Replaces the filter, from the next message on.
     ///
     /// # Errors
-    /// When the expression does not fit messages of the type; the former filter then stays.
+    /// When the expression does not fit messages of the type; the old filter then stays.
     pub fn set(&self, options: ContentFilterOptions) -> Result<(), ContentFilterError> {
         let new = Arc::new(Current::new(&self.ty, options)?);
         let former = std::mem::replace(&mut *self.current.write(), new);

@@ -23,8 +23,8 @@ pub(super) struct Receiver<O: Object, D> {
     pub(super) deliver: D,
     pub(super) malformed: Arc<FailureCounter>,
     pub(super) untaken: FailureCounter,
-    /// A message that was taken in advance, because some policies take the inputs of all entities
-    /// before they run the first entity.
+    /// A message that was taken in advance, because some executor policies take the inputs of all
+    /// entities before they run the first entity.
     pub(super) taken: Option<Received<O>>,
     pub(super) logger: Arc<str>,
 }
@@ -137,14 +137,15 @@ where
         if self.is_wanted() { Progress::More } else { progress }
     }
 
-    /// Receives all messages from publishers of this process, on the publishing thread. Other
-    /// messages are left to the executor.
+    /// Receives all messages from publishers of this process, on the publishing thread. It leaves
+    /// other messages to the executor.
     pub(super) fn receive_all(&self, ringer: &Ringer) {
         let mut turn = self.begin();
         while let Some(mut receiver) = turn {
             let mut progress = Progress::Done;
             while receiver.messages.has_messages_of_this_process() {
-                // This is not the executor's turn, which may belong to another entity.
+                // This call is not part of a turn of the executor. The executor may be running
+                // another entity.
                 feros_trace::begin_turn(0);
                 progress = receiver.receive_one();
             }

@@ -1,11 +1,11 @@
 //! Lets several threads use one worker, one thread at a time and without holding a lock. The thread
-//! that has the worker also does the work that other threads bring meanwhile.
+//! that has the worker also does the work that other threads add in the meantime.
 
 use std::ops::{Deref, DerefMut};
 
 use feros_sync::{AtomicBool, Mutex, Ordering};
 
-/// A worker that threads use in turns.
+/// A worker that threads use by turns.
 pub(crate) struct Turns<W> {
     worker: Mutex<Option<Box<W>>>,
     /// Set when a thread asks for the worker, so that the thread that has the worker takes another
@@ -23,14 +23,14 @@ impl<W> Turns<W> {
     pub(crate) fn begin(&self) -> Option<Turn<'_, W>> {
         // The flag is set before the attempt to take the worker. If the attempt fails, the thread
         // with the worker sees the flag after it has given the worker back. If that thread clears
-        // the flag after this store, it has not begun to work yet, and finds the caller's work.
+        // the flag after this store, it has yet to begin its work, and will find the caller's work.
         self.is_wanted.store(true, Ordering::SeqCst);
         self.take()
     }
 
-    /// Takes another turn if a thread has asked for the worker meanwhile; must be called after each
-    /// turn. This function does not set the flag, so that two threads cannot keep each other busy
-    /// without work.
+    /// Takes another turn if a thread has asked for the worker in the meantime. Must be called
+    /// after each turn. This function does not set the flag, so that two threads cannot keep each
+    /// other busy without work.
     pub(crate) fn begin_again(&self) -> Option<Turn<'_, W>> {
         if self.is_wanted() { self.take() } else { None }
     }

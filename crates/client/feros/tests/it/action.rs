@@ -1,5 +1,5 @@
-//! Actions: goals that succeed, are deferred, canceled, aborted or given up, and what clients learn
-//! of this; servers and clients that end; and invalid requests.
+//! Actions: goals that succeed, are deferred, canceled, aborted or given up, and the answers that
+//! clients get; servers and clients that end; and invalid requests.
 
 mod canceling;
 mod ends;
@@ -257,8 +257,8 @@ fn late_subscriptions_get_the_statuses() {
     assert_eq!(subscription.publisher_count(), 1);
 }
 
-/// If several threads end goals at the same time, the last message has the final status of all
-/// these goals.
+/// If several threads end goals at the same time, the last status message has the final status of
+/// all these goals.
 #[test]
 fn the_last_status_message_is_the_latest() {
     let pair = Pair::with(ActionServerOptions::default().result_timeout(None));
@@ -327,7 +327,7 @@ fn a_server_works_for_goals_with_a_timer_on_one_thread() {
     assert_eq!(ends, [vec![0, 1, 1, 2], vec![0, 1, 1, 2, 3, 5]]);
 }
 
-/// Within a process, feedback takes only the intra-process transport, as a pointer.
+/// Within a process, feedback takes only the intra-process transport, which passes a pointer.
 #[test]
 fn within_a_process_feedback_goes_by_pointer() {
     let context = context();

@@ -1,4 +1,5 @@
-//! Calls inside callbacks. Calls that could never end fail at once; all other calls are answered.
+//! Calls inside callbacks. Calls that could never end fail immediately; all other calls are
+//! answered.
 
 use std::sync::mpsc::sync_channel;
 
@@ -34,8 +35,8 @@ fn call_inside(
     let (answers, answered) = sync_channel(1);
     let mut has_called = false;
     let call = move || {
-        // The service is called only once: a second call could come while the executor ends, and
-        // would wait until its timeout.
+        // The service is called only once: a second call could begin while the executor ends, and
+        // would then wait until its timeout.
         if std::mem::replace(&mut has_called, true) {
             return;
         }

@@ -1,7 +1,7 @@
 //! Calls on each transport. They take the expected transport, and no request or response is lost or
 //! duplicated, for different sizes and numbers of simultaneous calls.
 //!
-//! Two contexts of this process that may not use the intra-process transport represent two
+//! Two contexts of this process that may not use the intra-process transport stand for two
 //! processes. The tests in `tests/crash` kill processes.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -25,7 +25,7 @@ use feros_test_support::{block_on, eventually, until};
 use crate::shared_memory::BETWEEN_PROCESSES;
 use crate::support::{WATCHDOG, context, dropped_futures, spinning_node};
 
-/// The transport that calls take between two contexts, by the transports that are allowed.
+/// The transport that calls between two contexts take, for each set of allowed transports.
 const TABLE: [(TransportSet, Transport); 3] = [
     (TransportSet::ALL, Transport::IntraProcess),
     (BETWEEN_PROCESSES, Transport::SharedMemory),
@@ -93,8 +93,8 @@ pub(crate) fn deferring_server(
     (service, deferred)
 }
 
-/// Waits until the client has found this number of servers, and requests to all of them take this
-/// transport.
+/// Waits until the client has found this number of servers, and its requests to all of them take
+/// this transport.
 fn until_on<S: feros::message::Service>(client: &Client<S>, transport: Transport, servers: usize) {
     client.wait_for_service(WATCHDOG).unwrap();
     eventually(|| {
@@ -138,7 +138,7 @@ fn calls_take_the_shortest_transport_that_both_sides_allow() {
         assert_eq!(served.load(Ordering::Relaxed), 100);
         assert_eq!(count_of(client.counts(), transport), 100, "{:?}", client.counts());
         assert_eq!(count_of(service.counts(), transport), 100, "{:?}", service.counts());
-        // The server may have answered the client before it lists the client.
+        // The server may answer the client before it lists the client.
         let seen = eventually(|| match service.transports() {
             none if none.is_empty() => Err("no client"),
             seen => Ok(seen),
@@ -273,8 +273,8 @@ fn what_is_too_large_for_shared_memory_takes_the_network_and_is_counted() {
     assert_eq!(service.counts().shared_memory_failures, 2, "{:?}", service.counts());
 }
 
-/// There are more calls than any queue holds. No request that waits for the server is lost, and no
-/// response that waits for the client.
+/// The test makes more calls than any queue holds. No request is lost while it waits for the
+/// server, and no response is lost while it waits for the client.
 #[test]
 fn nothing_is_lost_where_more_calls_are_out_than_queues_hold() {
     const CALLS: usize = 300;
@@ -428,7 +428,7 @@ fn a_server_that_is_made_again_is_called_again() {
         let pair = pair();
         let client: Client<Trigger> = client(&pair.caller, "count", transports);
         let _spinning = spinning_node(&pair.server);
-        // There are more rounds than a client has channels to servers.
+        // The number of rounds exceeds the number of channels that a client has to servers.
         for _ in 0..12 {
             let (service, served) = counting_server(&pair.server, transports);
             until_on(&client, transport, 1);
@@ -454,8 +454,7 @@ fn each_server_of_a_name_gets_each_request_once() {
             let (service, served) = service_of(&node, set);
             (spinning_node(&node), service, served)
         });
-        // The first response ends a call, so the other server may still have all requests to
-        // answer.
+        // The first response ends a call, so all requests may still be waiting at the other server.
         let options = ClientOptions { qos: QosProfile::keep_last(20), ..ClientOptions::default() };
         let client = pair.caller.create_client_with::<Trigger>("/shared", options).unwrap();
         client.wait_for_service(WATCHDOG).unwrap();
@@ -528,7 +527,7 @@ fn requests_of_a_client_are_served_in_order_while_their_transport_changes() {
         client.wait_for_service(WATCHDOG).unwrap();
         let mut expected = Vec::new();
         for round in 0..200 {
-            // Each pair of values shows the order of its two requests.
+            // The two values of each round show the order of the two requests.
             let pair = [round % 2 == 0, round % 3 == 0];
             let calls = pair.map(|data| client.call(&SetBool_Request { data }).unwrap());
             expected.extend(pair);

@@ -132,7 +132,7 @@ fn order_of(executor: &Executor, options: [SubscriptionOptions; 3]) -> Vec<i32> 
     let publisher = node.create_publisher::<Int32>("numbers", 10).unwrap();
     publisher.wait_for_subscriptions(3, WATCHDOG).unwrap();
     executor.add_node(&node).unwrap();
-    // First run the callbacks that are ready because of the matches.
+    // First run the callbacks that the new matches have made ready.
     subscriptions
         .iter()
         .for_each(|subscription| subscription.wait_for_publishers(1, WATCHDOG).unwrap());
@@ -302,7 +302,7 @@ fn isolated_nodes_do_not_wait_for_each_other() {
     }
     assert!(!executors.remove_node(&stuck));
     while threads().count() > 0 {
-        std::thread::yield_now(); // the kernel lists a thread for a short time after it was joined
+        std::thread::yield_now(); // the kernel lists a thread for a short time after the join
     }
     assert_eq!(executors.len(), 1);
     drop(executors);
@@ -363,8 +363,8 @@ fn simulated_time_is_followed_with_every_kind() {
         let spinning = spinning(executor);
         let mut count = 0;
         while count < 5 {
-            // Publish until a message arrives, because the first message may be published before
-            // the subscription matches.
+            // Publish until a message arrives, because the subscription may not match yet when the
+            // first message is published.
             sec += 10;
             publisher.publish(Clock { clock: TimeMessage { sec, nanosec: 0 } }).unwrap();
             count += usize::from(ticks.recv_timeout(Duration::from_millis(100)).is_ok());

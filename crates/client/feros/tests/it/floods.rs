@@ -18,8 +18,8 @@ use crate::support::{WATCHDOG, context};
 const CALLS: usize = 100;
 const SAID: usize = 7;
 
-/// Makes the calls, and returns the log lines of the server's thread. `seen` counts the requests if
-/// they get no response.
+/// Makes the calls, and returns the log lines of the server's thread. For requests that get no
+/// response, `seen` counts the requests that have arrived.
 fn lines_of_calls<S: ServiceType>(
     server: &Node,
     service: &str,

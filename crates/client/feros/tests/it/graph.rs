@@ -1,4 +1,4 @@
-//! The graph as nodes of another context see it.
+//! The graph from the point of view of nodes in another context.
 
 use feros::engine::{EndpointKind, NodeName};
 use feros::msgs::std_msgs::msg::String as Text;

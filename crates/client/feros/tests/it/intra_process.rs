@@ -1,5 +1,5 @@
-//! Messages between endpoints of one process, which are passed as pointers, with all guarantees of
-//! QoS.
+//! Messages between endpoints of one process. They are passed as pointers, and all QoS guarantees
+//! hold.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -292,7 +292,7 @@ fn what_outlived_its_lifespan_is_not_delivered() {
         .create_subscription("number", 10, move |number: Int32| sender.send(number.data).unwrap())
         .unwrap();
     publisher.publish(Int32 { data: 1 }).unwrap();
-    // The lifespan of the message has to pass.
+    // Wait until the lifespan of the message has passed.
     std::thread::sleep(lifespan * 2);
     let executor = spinning(&node);
     let mut data = 2;
@@ -355,8 +355,8 @@ fn strangers_come_and_go_and_nothing_is_lost_or_doubled() {
         executor.spin_some(Duration::from_secs(1)).unwrap();
         heard_here.extend(receiver.try_iter());
     };
-    // The first message ensures that the subscription's transport is set up before messages can
-    // overflow its queue.
+    // The first message ensures that the subscription's transport is set up before any message can
+    // overflow the queue.
     publisher.publish(Int32 { data: 0 }).unwrap();
     spin();
     let done = AtomicBool::new(false);

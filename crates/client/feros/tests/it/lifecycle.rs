@@ -1,5 +1,5 @@
-//! Managed nodes: their callbacks and publishers in each state, the changes of state, and what
-//! other nodes see.
+//! Managed nodes: their callbacks and publishers in each state, the changes of state, and the
+//! information that other nodes get.
 
 use std::sync::Arc;
 use std::sync::Mutex;
@@ -24,7 +24,7 @@ use CallbackReturn::{Failure, Success};
 type Log = Arc<Mutex<Vec<String>>>;
 type Act = Box<dyn FnMut(&LifecycleNode) -> Result<CallbackReturn, Error> + Send>;
 
-/// Callbacks that record their calls, and do what the test specifies.
+/// Callbacks that record their calls and return the results that the test specifies.
 struct Noting {
     log: Log,
     acts: Vec<(&'static str, Act)>,
@@ -223,8 +223,8 @@ fn a_second_transition_is_refused_while_one_is_under_way() {
     let (callbacks, _) = Noting::new();
     let refused = inside.clone();
     let callbacks = callbacks.act("configure", move |node| {
-        // All of these are refused, including transitions that begin only with the end of the
-        // callback.
+        // All of these requests are refused, including requests for transitions that may begin only
+        // when the callback ends.
         for wanted in ["activate", "configure", "transition_success", "nope"] {
             refused.lock().unwrap().push(node.trigger_transition(wanted).unwrap_err());
         }
@@ -416,7 +416,7 @@ fn a_timer_of_the_node_may_change_its_state() {
     let mut kept = Vec::new();
     let callbacks = callbacks.act("configure", move |node| {
         let (weak, sender) = (node.downgrade(), sender.clone());
-        // Objects that the node owns must not own the node.
+        // Objects that the node owns must not own the node in turn.
         kept.push(node.create_wall_timer(Duration::from_millis(1), move || {
             let Some(node) = weak.upgrade() else { return };
             if node.current_state() == State::Inactive {

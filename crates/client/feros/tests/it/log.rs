@@ -30,7 +30,7 @@ fn what_nodes_of_one_name_log_arrives_once_as_long_as_one_of_them_lives() {
         });
         heard
     };
-    // The engine keeps messages for late subscriptions, so no message is missed.
+    // The engine keeps messages for late subscriptions, so the subscription misses no message.
     feros::info!(first, "of the first");
     feros::info!(second, "of the second");
     assert_eq!(heard_until("of the second"), ["of the first", "of the second"]);

@@ -11,7 +11,7 @@ use feros::{Clock, ClockType, Executor, LogLevel, Node, NodeOptions, QosProfile}
 
 use crate::support::{WATCHDOG, context, spin_until, spinning_node};
 
-/// Listens on `/rosout` to the messages of a node's logger and the loggers below it.
+/// Listens on `/rosout` for the messages of a node's logger and of the loggers below that logger.
 struct Heard {
     executor: Executor,
     receiver: std::sync::mpsc::Receiver<Log>,

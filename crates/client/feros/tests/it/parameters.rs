@@ -435,7 +435,7 @@ fn use_sim_time_is_a_parameter_that_switches_the_clock() {
     assert!(matches!(refused, Err(CreateError::Parameter { .. })), "{refused:?}");
 }
 
-/// Returns the number of a node's services in the graph.
+/// Returns the number of services that a node has in the graph.
 fn services(context: &Context, node: &Node) -> usize {
     let prefix = format!("{}/", node.name());
     context.graph().services().keys().filter(|name| name.starts_with(&prefix)).count()

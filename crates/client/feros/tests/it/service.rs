@@ -1,5 +1,5 @@
-//! Services and clients: calls that block, futures, deferred responses, large messages, and both
-//! mappings at once.
+//! Services and clients: blocking calls, futures, deferred responses, large messages, and both
+//! mappings at the same time.
 
 use std::future::Future as _;
 use std::pin::pin;
@@ -70,8 +70,8 @@ fn many_calls_at_once_each_get_their_own_response() {
     let client = caller.create_client::<Trigger>("count").unwrap();
     client.wait_for_service(WATCHDOG).unwrap();
     let calls: Vec<_> = (0..8).map(|_| client.call(&Trigger_Request::default()).unwrap()).collect();
-    // The calls are waited for in reverse order, so the first wait takes the responses of the other
-    // calls and passes them on.
+    // The test waits for the calls in reverse order, so the first wait takes the responses of the
+    // other calls and passes them on.
     let mut answers: Vec<String> =
         calls.into_iter().rev().map(|call| call.wait(WATCHDOG).unwrap().message).collect();
     answers.reverse();
@@ -146,8 +146,8 @@ fn the_payload_header_mapping_has_the_bytes_of_rmw_cyclonedds() {
     let (_replies, replies) = listen(format!("rr{}Reply", client.service_name()), "Response");
     let _listening = spinning_node(&eavesdropper);
     let (mut asked, mut answered) = (Vec::new(), Vec::new());
-    // The call is repeated, because the endpoints may find the eavesdropper later than it finds
-    // them.
+    // The call is repeated, because the endpoints may find the eavesdropper later than the
+    // eavesdropper finds the endpoints.
     let (request, reply) = eventually(|| {
         let response = client.call_and_wait(&SetBool_Request { data: true }, WATCHDOG).unwrap();
         assert!(response.success);
@@ -155,7 +155,7 @@ fn the_payload_header_mapping_has_the_bytes_of_rmw_cyclonedds() {
         answered.extend(replies.try_iter());
         let all =
             asked.iter().flat_map(|request| answered.iter().map(move |reply| (request, reply)));
-        // The reply has all 16 bytes of its request.
+        // The reply repeats all 16 bytes of its request.
         let mut pairs = all.filter(|(request, reply)| request[4..20] == reply[4..20]);
         pairs.next().map(|(request, reply)| (request.clone(), reply.clone())).ok_or("no pair")
     });

@@ -1,5 +1,5 @@
-//! Helpers for the tests: contexts that see only each other, and a watchdog in place of time
-//! limits.
+//! Helpers for the tests: contexts that see only each other, and a watchdog instead of separate
+//! time limits.
 
 use feros::engine::SessionOptions;
 use feros::{Arguments, Context, ContextOptions, Executor, Node, Outcome, Publisher, TransportSet};
@@ -7,8 +7,8 @@ use feros_test_support::{Background, eventually};
 
 pub(crate) use feros_test_support::WATCHDOG;
 
-/// Makes a separate context on loopback whose nodes are in a namespace of the test, so that tests
-/// do not receive each other's messages.
+/// Makes a separate context on loopback. Its nodes are in a namespace of the current test, so that
+/// tests do not receive each other's messages.
 pub(crate) fn context() -> Context {
     context_of(TransportSet::ALL)
 }
@@ -66,8 +66,8 @@ pub(crate) fn publish_patiently<M: feros::message::Message + Clone>(
     eventually(|| publisher.publish(message.clone()));
 }
 
-/// The number of calls or goals to give up: `FEROS_DROPPED_FUTURES` if it is set, otherwise
-/// `usually`.
+/// The number of calls or goals that the test gives up: `FEROS_DROPPED_FUTURES` if the variable is
+/// set, otherwise `usually`.
 pub(crate) fn dropped_futures(usually: usize) -> usize {
     std::env::var("FEROS_DROPPED_FUTURES").map_or(usually, |text| text.parse().unwrap())
 }

@@ -1,4 +1,4 @@
-//! Sleeping, rates and jumps with the system's time and with simulated time, and waits for single
+//! Sleeps, rates and jumps with the system's time and with simulated time, and waits for single
 //! messages.
 
 use std::sync::mpsc::sync_channel;
@@ -99,8 +99,8 @@ fn simulated_sleepers_wake_when_their_time_comes_or_its_source_changes() {
         let node = node.clone();
         waiting(move || node.clock().sleep_until(seconds(until), node.context()))
     };
-    // The second time is in the future even for the system's clock, because its thread may begin to
-    // sleep with either clock.
+    // The second time lies in the future for the system's clock too, because the sleeping thread
+    // may start with either clock.
     let (first, second) = (sleep(20), sleep(8_000_000_000));
     simulator.set_and_wait(15, &node);
     simulator.set_and_wait(20, &node);

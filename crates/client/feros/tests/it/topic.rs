@@ -122,7 +122,7 @@ fn what_cannot_be_serialized_is_refused_by_the_publisher() {
     let context = context();
     let node = context.create_node("talker").unwrap();
     let publisher = node.create_publisher::<Text>("text", 10).unwrap();
-    // The subscription takes views, so that the message is serialized at all.
+    // The subscription takes views, because otherwise the message would not be serialized.
     let _subscription = node.create_subscription("text", 10, |_: View<Text>| {}).unwrap();
     let error = publisher.publish(Text { data: "a\0b".into() }).unwrap_err();
     assert!(
@@ -246,7 +246,8 @@ fn a_keep_all_subscription_of_this_process_is_bounded_on_the_network_too() {
         })
         .unwrap();
     publisher.wait_for_subscriptions(1, WATCHDOG).unwrap();
-    // In addition to the subscription, the engine may keep as many messages again at the publisher.
+    // The engine may keep the same number of messages at the publisher, in addition to those at the
+    // subscription.
     let least = i32::try_from(feros::engine::KEEP_ALL_LIMIT).unwrap();
     let refused = (0..3 * least)
         .map(|number| (number, publisher.publish(Int32 { data: number })))

@@ -1,5 +1,5 @@
 //! A context on two engines, which are Cyclone DDS in two domains here. A node on both engines
-//! finds nodes on either engine, and each message arrives once, on any transport.
+//! finds the nodes on each engine, and each message arrives exactly once, on any transport.
 
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::sync::{Arc, OnceLock};
@@ -98,7 +98,7 @@ fn each_message_comes_once_by_whichever_way() {
         (0..500).for_each(|number| assert_eq!(numbers.recv_timeout(WATCHDOG), Ok(number)));
     }
     publisher.wait_for_all_acked(WATCHDOG).unwrap();
-    // This message arrives after any duplicate would have arrived.
+    // This message arrives later than any duplicate of an earlier message would have.
     crate::support::publish_patiently(&publisher, &UInt32 { data: 500 });
     for (_, numbers) in &heard {
         assert_eq!(numbers.recv_timeout(WATCHDOG), Ok(500));

@@ -1,4 +1,4 @@
-//! Descriptions of types that nodes get from other nodes, and how wrong answers are handled.
+//! Descriptions of types that nodes get from other nodes, and the handling of wrong answers.
 
 use feros::message::dynamic::DynamicType;
 use feros::message::{Action, Message, Service, TypeHash};

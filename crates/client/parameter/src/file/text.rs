@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use crate::value::{NamedValue, ParameterValue};
 
-/// Returns the text of a parameter file that gives these values to the node of this name;
-/// parameters without a value are left out.
+/// Returns the text of a parameter file that gives these values to the node of this name.
+/// Parameters without a value are omitted.
 pub fn to_text(node: &str, parameters: impl IntoIterator<Item = NamedValue>) -> String {
     let mut root = Group::default();
     for (name, value) in parameters.into_iter().filter(|(_, value)| !value.is_not_set()) {
@@ -34,7 +34,7 @@ struct Group {
 
 impl Group {
     /// Writes the parameters below a group. A group that is a parameter itself cannot also be a
-    /// mapping, so its name becomes the `prefix` of the names below it.
+    /// mapping, so the name of such a group becomes the `prefix` of the names below it.
     fn write_below(&self, prefix: &str, indent: usize, text: &mut String) {
         for (part, group) in &self.below {
             let name = format!("{prefix}{part}");

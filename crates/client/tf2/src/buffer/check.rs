@@ -11,7 +11,7 @@ use crate::tree::{LONGEST_NAME_BYTES, Statement};
 /// The square of a quaternion's length may differ from 1 by less than this, as in tf2.
 const TOLERANCE: f64 = 10e-3;
 
-/// Reads a message into a checked transform.
+/// Checks a message, and converts it into a transform.
 pub(super) fn statement<'a>(
     message: &'a TransformStamped,
     authority: &'a str,
@@ -50,7 +50,7 @@ pub(super) fn statement<'a>(
         });
     }
     let squared = transform.rotation.length_squared();
-    // The comparison is also false for a square that overflowed.
+    // The comparison is false for a square that has overflowed, too.
     let is_rotation = (squared - 1.0).abs() < TOLERANCE;
     if !is_rotation {
         return Err(InsertError::DenormalizedQuaternion {

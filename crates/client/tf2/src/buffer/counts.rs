@@ -10,13 +10,13 @@ use crate::tree::Inserted;
 pub struct BufferCounts {
     /// The number of transforms that were added.
     pub set: u64,
-    /// The number of added transforms that replaced one of the same frame and time.
+    /// The number of added transforms that replaced a transform of the same frame and time.
     pub repeated: u64,
     /// The number of transforms that were dropped early, because their frame had more transforms
     /// than [`BufferOptions::samples_per_frame`](crate::BufferOptions::samples_per_frame).
     pub displaced: u64,
-    /// The number of frames whose transforms were forgotten: they would have closed a loop with a
-    /// new transform, and were older than the buffer has to keep them.
+    /// The number of frames whose transforms were forgotten because they were older than the cache
+    /// length and would have closed a loop with a new transform.
     pub forgotten: u64,
     /// The number of times that the buffer was cleared.
     pub cleared: u64,
@@ -36,7 +36,7 @@ pub struct Refusals {
     pub not_finite: u64,
     /// The quaternion did not have length 1.
     pub denormalized_quaternion: u64,
-    /// The transform was older than those that the buffer keeps.
+    /// The transform was older than the transforms that the buffer keeps.
     pub old_data: u64,
     /// The transform would have closed a loop of frames.
     pub closes_loop: u64,

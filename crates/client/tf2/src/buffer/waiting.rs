@@ -13,12 +13,13 @@ pub(crate) struct Waiting {
     changed: Condvar,
 }
 
-/// The number of changes before a task looks at the buffer; it then sleeps until there are more.
+/// The changes that had happened before a task looked at the buffer. The task then sleeps until
+/// there are more changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Seen {
     /// The number of changes of the buffer.
     pub(crate) changes: u64,
-    /// Whether nobody fills the buffer any longer.
+    /// Whether the buffer is closed, so that no new transforms arrive.
     pub(crate) is_closed: bool,
 }
 
@@ -45,7 +46,7 @@ impl Waiting {
         tasks.into_iter().for_each(Waker::wake);
     }
 
-    /// Ends all waiting, now and later.
+    /// Ends all present and future waits.
     pub(super) fn close(&self) {
         self.state.lock().is_closed = true;
         self.wake();
@@ -67,7 +68,7 @@ impl Waiting {
     }
 
     /// Registers a waker, which is called once at the next change. A task has to register before it
-    /// looks at the buffer. `task` keeps the number of the task from call to call.
+    /// looks at the buffer. `task` holds the number of the task between calls.
     pub(crate) fn leave(&self, task: &mut Option<u64>, waker: Waker) -> Seen {
         let (seen, replaced) = {
             let mut state = self.state.lock();
@@ -76,7 +77,7 @@ impl Waiting {
             let seen = Seen { changes: state.changes, is_closed: state.is_closed };
             (seen, state.tasks.insert(task, waker))
         };
-        drop(replaced); // not under the lock, since the runtime's code drops a waker
+        drop(replaced); // not under the lock, since code of the async runtime drops a waker
         seen
     }
 

@@ -63,7 +63,7 @@ impl TransformBroadcaster {
 }
 
 /// Publishes transforms that hold at any time, on `/tf_static`, like
-/// `tf2_ros::StaticTransformBroadcaster`. It has to be kept, since late subscriptions receive
+/// `tf2_ros::StaticTransformBroadcaster`. Keep the broadcaster, since late subscriptions receive
 /// nothing from a publisher that no longer exists.
 pub struct StaticTransformBroadcaster {
     publisher: Publisher<TFMessage>,
@@ -74,7 +74,7 @@ pub struct StaticTransformBroadcaster {
 #[derive(Default)]
 struct Said {
     message: Arc<TFMessage>,
-    /// The version, which grows with each change of the message.
+    /// The version, which increases with each change of the message.
     version: u64,
     /// Whether a thread is publishing; that thread continues until it has published the newest
     /// version. With two publishing threads, the older version could be published last.
@@ -91,7 +91,7 @@ impl StaticTransformBroadcaster {
         Ok(Self { publisher, said: Mutex::default() })
     }
 
-    /// Publishes the transform of one frame, together with the earlier ones.
+    /// Publishes the transform of one frame, together with the earlier transforms.
     ///
     /// # Errors
     /// The errors of [`Publisher::publish`].
@@ -99,8 +99,8 @@ impl StaticTransformBroadcaster {
         self.send_transforms(vec![transform])
     }
 
-    /// Publishes the transforms of several frames, together with the earlier ones. If another
-    /// thread is already publishing, that thread publishes these, too.
+    /// Publishes the transforms of several frames, together with the earlier transforms. If another
+    /// thread is already publishing, that thread publishes these transforms as well.
     ///
     /// # Errors
     /// The errors of [`Publisher::publish`]; the next message then includes the transforms.
@@ -116,7 +116,7 @@ impl StaticTransformBroadcaster {
             };
             self.publisher.publish(message)?;
             if self.said.lock().is_done(version) {
-                std::mem::forget(turn); // the turn was given back already
+                std::mem::forget(turn); // the turn has already been given back
                 return Ok(());
             }
         }
@@ -142,7 +142,8 @@ impl Said {
         !std::mem::replace(&mut self.is_publishing, true)
     }
 
-    /// Whether the published version is the newest one; if so, the turn to publish ends.
+    /// Returns whether the published version is the newest version. If so, the turn to publish
+    /// ends.
     fn is_done(&mut self, published: u64) -> bool {
         if self.version == published {
             self.is_publishing = false;

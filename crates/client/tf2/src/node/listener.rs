@@ -22,8 +22,8 @@ use crate::node::topics::{STATIC_TOPIC, TOPIC, dynamic_listener_qos, static_qos}
 #[non_exhaustive]
 pub struct ListenerOptions {
     /// Whether a separate thread fills the buffer, so that callbacks may wait for transforms.
-    /// Without it, the executor of the node fills the buffer. The default is a thread, as in
-    /// `tf2_ros`.
+    /// Without this thread, the executor of the node fills the buffer. By default there is a
+    /// thread, as in `tf2_ros`.
     pub dedicated_thread: bool,
     /// Whether to listen to `/tf` in addition to `/tf_static`.
     pub dynamic: bool,
@@ -45,38 +45,38 @@ impl Default for ListenerOptions {
 }
 
 impl ListenerOptions {
-    /// Returns these options, with or without a separate thread.
+    /// Sets whether a separate thread fills the buffer.
     #[must_use]
     pub fn dedicated_thread(self, dedicated_thread: bool) -> Self {
         Self { dedicated_thread, ..self }
     }
 
-    /// Returns these options, with or without `/tf`; without it, the listener is like
+    /// Sets whether to listen to `/tf`. Without `/tf`, the listener is like
     /// `StaticTransformListener` of `tf2_ros`.
     #[must_use]
     pub fn dynamic(self, dynamic: bool) -> Self {
         Self { dynamic, ..self }
     }
 
-    /// Returns these options, with these policies for `/tf`.
+    /// Sets the policies for `/tf`.
     #[must_use]
     pub fn qos(self, qos: QosProfile) -> Self {
         Self { qos, ..self }
     }
 
-    /// Returns these options, with these policies for `/tf_static`.
+    /// Sets the policies for `/tf_static`.
     #[must_use]
     pub fn static_qos(self, static_qos: QosProfile) -> Self {
         Self { static_qos, ..self }
     }
 }
 
-/// Fills a buffer from `/tf` and `/tf_static`, for as long as the listener lives.
+/// Fills a buffer from `/tf` and `/tf_static` until the listener is dropped.
 ///
 /// A refused transform is logged whenever the number of transforms refused for the same reason has
 /// doubled; [`Buffer::counts`] has the numbers. When simulated time jumps back, the buffer is
-/// cleared, as in `tf2_ros`. When the context is shut down, all waiting for transforms of the
-/// buffer ends.
+/// cleared, as in `tf2_ros`. When the context is shut down, all waits for transforms of the buffer
+/// end.
 ///
 /// ```no_run
 /// # let node: feros::Node = unimplemented!();
@@ -129,7 +129,8 @@ impl TransformListener {
         let (jumped, closed) = (buffer.clone(), buffer.clone());
         let (logger, jumps) = (node.logger_name().to_owned(), FailureCounter::new());
         let after = move |jump: &TimeJump| {
-            // If there are two publishers of /clock, time jumps with each message.
+            // The log is limited, because time jumps with each message if /clock has two
+            // publishers.
             if let Some(so_far) = jumps.so_far() {
                 tracing::warn!(
                     ros_logger = &*logger,
@@ -245,8 +246,8 @@ struct Authorities {
 
 struct Authority {
     name: Arc<str>,
-    /// The name of a node may be announced after its endpoints, so it is looked up at most this
-    /// many more times.
+    /// The number of further attempts to look up the name of the node, which may be announced after
+    /// the endpoints of the node.
     attempts_left: u8,
 }
 

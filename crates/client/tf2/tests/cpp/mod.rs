@@ -1,5 +1,5 @@
 //! Runs the tf2 of C++ for comparison: a small program that uses Debian's libtf2, and is built here
-//! if that is installed.
+//! if libtf2 is installed.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

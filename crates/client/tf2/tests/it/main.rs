@@ -54,8 +54,8 @@ fn what_is_broadcast_in_one_context_is_known_in_another() {
     let node = here.create_node("listener").unwrap();
     let buffer = Buffer::new();
     let listener = TransformListener::new(&node, &buffer).unwrap();
-    // Nobody spins the node, since the listener has a thread. Earlier static transforms are known,
-    // too.
+    // No executor spins the node, since the listener has a thread. Earlier static transforms are
+    // known as well.
     let waits = buffer.wait_for_transform("laser", "camera", Time::ZERO);
     assert_eq!(waits.wait(WATCHDOG).unwrap().transform.translation.x, 0.25);
 

@@ -81,7 +81,7 @@ impl Reference {
     }
 
     /// Refuses a new parent that is a descendant of the child. If the transforms that make it a
-    /// descendant have expired, these are dropped instead.
+    /// descendant have expired, those transforms are dropped instead.
     fn cut_loop(&mut self, said: &Said) -> Result<(), Refused> {
         let mut frame = said.parent.clone();
         let mut expired = None;
@@ -132,8 +132,8 @@ impl Reference {
         )))
     }
 
-    /// Returns the frames upwards from one frame, each with the transform of that frame into it,
-    /// and the error with which the chain ends, if any.
+    /// Returns the frames upwards from one frame, each with the transform of the given frame into
+    /// it, and the error with which the chain ends, if any.
     fn ancestors(&self, frame: &str, nanos: i64) -> (Vec<(String, DMat4)>, Option<Wrong>) {
         let mut chain = vec![(frame.to_owned(), DMat4::IDENTITY)];
         loop {
@@ -173,7 +173,7 @@ impl Reference {
     }
 
     /// Returns the newest time at which a chain is known, according to the newest parents; zero if
-    /// all is static.
+    /// the whole chain is static.
     pub(crate) fn latest_common_time(&self, target: &str, source: &str) -> Result<i64, Wrong> {
         if !self.frames.contains_key(target) || !self.frames.contains_key(source) {
             return Err(Wrong::Unknown);

@@ -1,16 +1,16 @@
-//! The clients of one service, by their writers of requests. Clients that use the payload-header
-//! mapping also have handles.
+//! The clients of one service, stored by their writers of requests. Clients that use the
+//! payload-header mapping also have handles.
 
 use std::collections::HashMap;
 
 use feros_engine::Gid;
 use feros_engine::dds::user_data::PairId;
 
-/// When there are more clients than this, clients that have left are forgotten.
+/// If there are more clients than this, clients that have left are forgotten.
 const REMEMBERED: usize = 256;
 
 /// A client of the payload-header mapping. The id of a request consists of the client's number and
-/// eight more bytes. These bytes hold the client's handle, by which the server finds the client
+/// eight more bytes. These bytes contain the client's handle, by which the server finds the client
 /// again when it responds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct HeaderClient {
@@ -22,14 +22,14 @@ pub(super) struct HeaderClient {
 #[derive(Debug, Default)]
 pub(super) struct Clients {
     last_handle: u64,
-    /// The clients, by their writers of requests. The value is `None` for a client that uses the
-    /// other mapping.
+    /// The clients, stored by their writers of requests. The value is `None` for a client that uses
+    /// the other mapping.
     by_requests: HashMap<Gid, Option<HeaderClient>>,
 }
 
 impl Clients {
-    /// Returns the client with this writer of requests: `Some(None)` for a client that uses the
-    /// other mapping, `None` for an unknown client.
+    /// Returns the client with this writer of requests. Returns `Some(None)` for a client that uses
+    /// the other mapping, and `None` for an unknown client.
     pub(super) fn known(&self, requests: Gid) -> Option<Option<HeaderClient>> {
         self.by_requests.get(&requests).copied()
     }

@@ -1,5 +1,5 @@
-//! The writer of a service's responses. It is created together with the service, or for the first
-//! client.
+//! The writer of a service's responses. It is created together with the service, or when the first
+//! client appears.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -37,7 +37,7 @@ pub(super) struct Replies<P: Participant> {
 }
 
 struct MadeReplies<P: Participant> {
-    // Dropped first, so that the announcement is withdrawn before the endpoint is deleted.
+    // This is dropped first, so that the announcement is withdrawn before the endpoint is deleted.
     _member: NodeMember<P>,
     writer: WriterOf<P>,
 }
@@ -143,8 +143,8 @@ impl<P: Participant> Replies<P> {
                     waited: CLIENT_WAIT,
                 });
             }
-            // The library's thread takes this lock after it has changed the generation, so this
-            // thread misses no change.
+            // The thread of the library takes this lock after it has changed the generation, so
+            // this thread misses no change.
             let lock = self.match_change.lock.lock();
             if writer.match_generation() == seen {
                 drop(self.match_change.changed.wait_timeout(lock, left));

@@ -37,8 +37,8 @@ pub(crate) fn run(usage: &str, open: Open) {
     }
 }
 
-/// One end of a connection that is measured. It sends messages on one topic and receives them back
-/// on another.
+/// One end of a connection that is measured. It sends messages on one topic, and receives them back
+/// on another topic.
 struct End {
     publisher: Arc<dyn Publisher>,
     subscription: Arc<dyn Subscription>,
@@ -53,8 +53,8 @@ impl End {
         let publisher = session.create_publisher(PublisherOptions::new(node, &out, TYPE));
         let subscription = session.create_subscription(SubscriptionOptions {
             ignore_local_publications: true,
-            // If the channel is full, a notification is already pending and no further one is
-            // needed.
+            // If the channel is full, there is already a pending notification, and no further
+            // notification is needed.
             on_data: Arc::new(move || ring.try_send(()).unwrap_or(())),
             ..SubscriptionOptions::new(node, &back, TYPE)
         });
@@ -152,7 +152,7 @@ fn measure(open: Open, [near, far]: [&str; 2]) {
                     end.send(&message);
                     drop(end.next());
                     let half = began.elapsed().as_secs_f64() * 1e6 / 2.0;
-                    // The first turn is a warm-up.
+                    // The first turn only warms up.
                     if turn > 0 {
                         times[way].push(half);
                         writeln!(out, "{},{bytes},{half:.2}", ways[way].0).unwrap();

@@ -1,4 +1,4 @@
-//! Robots with their endpoints in separate domains, and a running bridge.
+//! Robots whose endpoints are in separate domains, and a running bridge.
 
 use std::sync::Arc;
 

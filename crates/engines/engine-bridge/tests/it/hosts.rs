@@ -1,8 +1,8 @@
-//! Two hosts, each in its own network namespace, with a bridge on the first host. The tests cut the
-//! link between the hosts for some time and check the bridged messages.
+//! Tests with two hosts, each in its own network namespace, and with a bridge on the first host.
+//! The tests interrupt the link between the hosts for some time, and check the bridged messages.
 //!
-//! The tests need root; without it, they are skipped with a message. The bridge runs in a separate
-//! process of this program.
+//! The tests need root. Without root, they are skipped with a message. The bridge runs in a
+//! separate process of this program.
 
 use std::sync::Arc;
 
@@ -73,7 +73,7 @@ fn whole() -> LinkOptions {
 }
 
 impl Hosts {
-    /// Creates the hosts; `None` if the test is not permitted to create them.
+    /// Creates the hosts. Returns `None` if the test is not permitted to create them.
     fn new(lease: &str) -> Option<Self> {
         let hosts = Namespace::new().and_then(|near| Ok([near, Namespace::new()?]));
         let hosts = match hosts {
@@ -104,8 +104,8 @@ impl Hosts {
     }
 }
 
-/// Publishes numbers until one arrives, and then ten more, which must all arrive. Returns the next
-/// number.
+/// Publishes numbers until one number arrives, and then ten more, which must all arrive. Returns
+/// the next number.
 fn talk(talker: &Talker, listener: &Listener, from: u32) -> u32 {
     talker.wait_for_matches(1);
     listener.wait_for_matches(1);
@@ -140,8 +140,9 @@ fn lost(listener: &Listener) -> u64 {
     lost
 }
 
-/// After a long cut, the bridge has noticed that the other host is gone, and drops the messages
-/// that are published in the meantime. When the link is back, messages and calls continue.
+/// After a long interruption, the bridge has noticed that the other host is gone, and drops the
+/// messages that are published in the meantime. When the link works again, messages and calls
+/// continue.
 #[test]
 fn hosts_that_were_parted_talk_again() {
     let _watchdog = Watchdog::start();
@@ -172,8 +173,8 @@ fn hosts_that_were_parted_talk_again() {
     assert!((30..=u64::from(next) - 20).contains(&counted.messages), "{counted:?}");
 }
 
-/// After a short cut, the other host is not yet considered gone. The newest messages are sent
-/// again, and the receiver counts the other messages as lost.
+/// After a short interruption, the other host is not considered gone yet. The newest messages are
+/// sent again, and the receiver counts the other messages as lost.
 #[test]
 fn what_a_short_cut_takes_is_counted() {
     let _watchdog = Watchdog::start();
@@ -187,8 +188,8 @@ fn what_a_short_cut_takes_is_counted() {
     let published = 100;
     for number in next..next + published {
         talker.say(&numbered(number));
-        // Messages are published one at a time because the bridge's queue is only as long as the
-        // talker's.
+        // Messages are published one at a time, because the queue of the bridge is only as long as
+        // the queue of the talker.
         let passed = before.messages + u64::from(number - next) + 1;
         until("the bridge has passed it on", || counts(&mut hosts.bridge).messages == passed);
     }

@@ -1,4 +1,4 @@
-//! A bridge is killed, and a second bridge takes over.
+//! Tests that a second bridge takes over when a bridge is killed.
 
 use std::io::Read as _;
 use std::process::Command;
@@ -11,7 +11,7 @@ use crate::ends::{Running, World, bridge_of, numbered, session};
 
 /// The variable with the domains of a bridge in a separate process of this program.
 const DOMAINS_VARIABLE: &str = "FEROS_TEST_BRIDGED_DOMAINS";
-/// Sets the time after which a silent process is considered gone; the default of Cyclone DDS is ten
+/// Sets the time after which a silent process is considered gone. The default of Cyclone DDS is ten
 /// seconds.
 const LEASE: &str = "<Domain><Discovery><LeaseDuration>2s</LeaseDuration></Discovery></Domain>";
 
@@ -36,8 +36,8 @@ fn start_bridge(world: &World) -> TestProcess {
     process
 }
 
-/// The second bridge takes over when the engine considers the first bridge gone. All messages
-/// published after that arrive once.
+/// The second bridge takes over when the engine considers the first bridge gone. All messages that
+/// are published after that arrive once.
 #[test]
 fn another_one_takes_over() {
     let _watchdog = Watchdog::start();

@@ -1,4 +1,5 @@
-//! The bridge between two domains of Cyclone DDS: which names it bridges and which it does not.
+//! Tests of the bridge between two domains of Cyclone DDS: which names it bridges, and which names
+//! it does not bridge.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 mod ends;

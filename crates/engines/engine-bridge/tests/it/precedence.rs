@@ -1,4 +1,4 @@
-//! With several bridges between the same domains, each message arrives once.
+//! Tests that each message arrives once if there are several bridges between the same domains.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Services: which server responds, and what happens when the server leaves.
+//! Tests of services: which server responds, and what happens when the server leaves.
 
 use feros_engine::EndpointKind;
 use feros_test_support::{Watchdog, until};
@@ -26,7 +26,7 @@ fn calls_are_answered_from_the_other_side() {
     assert_eq!(bridge.counts(0, 1).failed, 0);
 }
 
-/// The responses of overlapping calls reach their callers, in whatever order they are sent.
+/// The responses of overlapping calls reach their callers, no matter in which order they are sent.
 #[test]
 fn responses_find_their_calls_in_any_order() {
     let _watchdog = Watchdog::start();

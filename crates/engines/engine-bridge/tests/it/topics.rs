@@ -1,4 +1,4 @@
-//! Topics: bytes, stamps, policies, and delivery to late subscriptions.
+//! Tests of topics: bytes, stamps, policies, and delivery to late subscriptions.
 
 use feros_engine::{
     BridgeMark, Durability, EndpointKind, QosProfile, Reliability, Selection, Stamp, TypeHash, twin,
@@ -193,7 +193,7 @@ fn names_can_be_chosen_and_all_can_be_shown() {
     });
 }
 
-/// A name that has different types on the two sides is not bridged; other topics are bridged.
+/// A name that has different types on the two sides is not bridged. Other topics are bridged.
 #[test]
 fn other_types_of_one_name_are_left_apart() {
     let _watchdog = Watchdog::start();
@@ -211,8 +211,8 @@ fn other_types_of_one_name_are_left_apart() {
     assert_eq!(bridge.bridged(), [("/right".to_owned(), 0, 1)]);
 }
 
-/// If a topic has publishers and subscriptions on both sides, no message comes back to the side
-/// that it came from.
+/// If a topic has publishers and subscriptions on both sides, no message returns to the side from
+/// which it was sent.
 #[test]
 fn a_topic_goes_both_ways_without_an_echo() {
     let _watchdog = Watchdog::start();
@@ -296,7 +296,7 @@ fn three_sides_are_joined_each_with_each() {
     assert_eq!(bridge.bridged().len(), 6);
 }
 
-/// The numbers of forwarded messages let subscriptions that are on both sides recognize duplicates.
+/// By the numbers of forwarded messages, subscriptions that are on both sides recognize duplicates.
 #[test]
 fn forwarded_messages_keep_their_publisher_and_numbers() {
     let _watchdog = Watchdog::start();
@@ -322,7 +322,7 @@ fn forwarded_messages_keep_their_publisher_and_numbers() {
     hears(10);
 }
 
-/// An endpoint on two engines is first found on only one of them. The bridge leaves it alone,
+/// An endpoint on two engines is first found on only one of them. The bridge does not bridge it,
 /// because its messages reach the other side directly as soon as the endpoint is found there.
 #[test]
 fn a_twin_is_not_bridged_before_its_other_half_comes() {
@@ -340,8 +340,8 @@ fn a_twin_is_not_bridged_before_its_other_half_comes() {
     let arriving = talker("/arriving");
     let second = twin::announcement(arriving.0.gid(), "");
     let again = far.talker_that_announces("/arriving", STRING, QosProfile::default(), &second);
-    // A publisher whose twin never appears is bridged. If the bridge did not leave the other
-    // publisher alone, it would have bridged that one by now, too.
+    // A publisher whose twin never appears is bridged. If the bridge had also bridged the other
+    // publisher, that would have happened by now.
     listeners[1].wait_for_matches(1);
     assert_eq!(bridge.bridged(), [("/lasting".into(), 0, 1), ("/seen".into(), 0, 1)]);
     assert_eq!((arriving.0.matched_subscriptions(), listeners[0].0.matched_publishers()), (0, 1));

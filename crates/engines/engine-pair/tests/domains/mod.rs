@@ -8,7 +8,7 @@ use feros_cyclonedds::ConfiguredCycloneEngine;
 use feros_engine::{DiscoveryRange, Engine, OpenError, Session, SessionOptions};
 use feros_engine_pair::PairEngine;
 
-/// Cyclone DDS in a fixed domain, regardless of the domain that the session requests.
+/// Cyclone DDS in a fixed domain, no matter which domain the session requests.
 pub(crate) struct InDomain {
     pub(crate) domain_id: u32,
     /// Additional configuration of the engine.
@@ -42,7 +42,7 @@ pub(crate) fn single(domain_id: u32) -> Arc<dyn Session> {
 }
 
 /// Opens a session in both domains that waits very long for the first domain. An endpoint in both
-/// domains is then always found in the first one, no matter how busy the machine is.
+/// domains is then always found in the first domain, no matter how busy the machine is.
 pub(crate) fn patient(domains: [u32; 2]) -> Arc<dyn Session> {
     let engine = PairEngine::new(domains.map(InDomain::of)).settling(Duration::from_secs(3600));
     engine.open(&SessionOptions::default()).unwrap()

@@ -1,8 +1,8 @@
 //! `rmw_dds_common/msg/ParticipantEntitiesInfo`: the nodes of a participant and their endpoints.
 //!
 //! Gids have 16 bytes, as in ROS 2 since Iron. The messages of Humble have gids of 24 bytes and
-//! fail to parse. This code is not generated, because the engines depend on no generated message
-//! types.
+//! cannot be parsed. This code is not generated, because the engines do not depend on generated
+//! message types.
 
 use feros_cdr::{Decode, DecodeError, Encode, EncodeError, Reader, Sizer, Writer};
 
@@ -12,7 +12,7 @@ use crate::name::NodeName;
 /// One node and the gids of its endpoints.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NodeEntities {
-    /// The namespace and the name, as announced.
+    /// The namespace and the name, in the form that was announced.
     pub name: NodeName,
     /// The gids of the node's readers.
     pub readers: Vec<Gid>,
@@ -29,7 +29,7 @@ pub struct ParticipantEntities {
     pub nodes: Vec<NodeEntities>,
 }
 
-/// The message's type limits names to `string<=256`, which does not count the NUL.
+/// The type of the message limits names to `string<=256`. The limit does not include the NUL.
 const LONGEST_NAME: usize = 256;
 
 impl ParticipantEntities {

@@ -1,5 +1,5 @@
-//! Conversion of ROS names and types to and from their form on the DDS wire: topics have the prefix
-//! `rt/`, `rq/` or `rr/`, and types have the form `pkg::msg::dds_::Name_`.
+//! Converts ROS names and types to and from their form on the DDS wire. There, topics have the
+//! prefix `rt/`, `rq/` or `rr/`, and types have the form `pkg::msg::dds_::Name_`.
 
 use crate::engine::{CreateEndpointError, front};
 
@@ -8,7 +8,7 @@ pub const DISCOVERY_TOPIC: &str = "ros_discovery_info";
 /// The wire type of that topic.
 pub const DISCOVERY_TYPE: &str = "rmw_dds_common::msg::dds_::ParticipantEntitiesInfo_";
 
-/// Checks the name of an endpoint. On the wire the name gets a prefix unless `as_it_is` is true.
+/// Checks the name of an endpoint. On the wire, the name gets a prefix unless `as_it_is` is true.
 ///
 /// # Errors
 /// [`CreateEndpointError::Name`].
@@ -30,7 +30,7 @@ pub fn service_topics(name: &str) -> (String, String) {
     (format!("rq{name}Request"), format!("rr{name}Reply"))
 }
 
-/// The wire name of a type `package/kind/Name`; `suffix` is appended to the last part.
+/// The wire name of a type `package/kind/Name`. `suffix` is appended to the last part.
 ///
 /// # Errors
 /// Returns an error if the name does not have this form.
@@ -59,7 +59,7 @@ pub enum RosTopic<'a> {
     Request(&'a str),
     /// The replies of the service with this name.
     Reply(&'a str),
-    /// A topic outside the ROS conventions, by its wire name.
+    /// A topic that does not follow the ROS conventions, by its wire name.
     Other(&'a str),
 }
 
@@ -80,8 +80,8 @@ pub fn demangle_topic(wire: &str) -> RosTopic<'_> {
     }
 }
 
-/// Converts a wire type to `package/msg/Name`; a type outside the ROS conventions is returned
-/// unchanged.
+/// Converts a wire type to `package/msg/Name`. A type that does not follow the ROS conventions is
+/// returned unchanged.
 pub fn demangle_type(wire: &str) -> String {
     match wire.strip_suffix('_').and_then(|name| name.split_once("dds_::")) {
         Some((namespace, name)) => format!("{}{name}", namespace.replace("::", "/")),

@@ -15,16 +15,17 @@ pub type PairId = [u8; 16];
 pub struct EndpointData {
     /// The hash of the message type.
     pub type_hash: Option<TypeHash>,
-    /// The id of a server; set only for servers that use the payload-header mapping.
+    /// The id of a server. It is set only for servers that use the payload-header mapping.
     pub service_id: Option<PairId>,
-    /// The id of a client; set only for clients that use the payload-header mapping.
+    /// The id of a client. It is set only for clients that use the payload-header mapping.
     pub client_id: Option<PairId>,
-    /// The announcement of a Feros endpoint: valid by [`check_announcement`] and never empty.
+    /// The announcement of a Feros endpoint. It has been checked with [`check_announcement`], and
+    /// it is never empty.
     pub announcement: Option<Arc<str>>,
 }
 
 impl EndpointData {
-    /// Returns the string that goes on the wire.
+    /// Returns the string that is sent.
     pub fn encode(&self) -> String {
         let mut text = String::new();
         for (key, id) in [("serviceid", &self.service_id), ("clientid", &self.client_id)] {
@@ -57,20 +58,20 @@ impl EndpointData {
     }
 }
 
-/// Returns the announcement; `None` if it is empty or invalid.
+/// Returns the announcement, or `None` if it is empty or invalid.
 fn announcement(text: &str) -> Option<Arc<str>> {
     (!text.is_empty() && check_announcement(text).is_ok()).then(|| Arc::from(text))
 }
 
-/// Returns the enclave that a participant announces; an empty string if it announces no enclave.
+/// Returns the enclave that a participant announces, or an empty string if it announces no enclave.
 pub fn parse_enclave(bytes: &[u8]) -> String {
     entries(bytes)
         .find(|(key, _)| *key == "enclave")
         .map_or_else(String::new, |(_, value)| value.to_owned())
 }
 
-/// Returns the entries in order. Entries that are not UTF-8 or have no `=` are skipped, and so is
-/// the NUL that some implementations append.
+/// Returns the entries in order. Entries that are not UTF-8 or have no `=` are skipped. The NUL
+/// that some implementations append is also skipped.
 fn entries(bytes: &[u8]) -> impl Iterator<Item = (&str, &str)> {
     bytes
         .split(|byte| *byte == b';')

@@ -38,7 +38,7 @@ pub enum CreateEndpointError {
         /// The reason why the announcement is refused.
         reason: AnnouncementError,
     },
-    /// The node is not (or no longer) part of the session.
+    /// The node does not belong to the session, or does not belong to it any longer.
     #[error("{name} cannot be created: its node was removed from the session")]
     NoNode {
         /// The name of the topic or service.

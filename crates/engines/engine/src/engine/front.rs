@@ -1,7 +1,7 @@
 //! The checks that every engine makes before it creates an endpoint: [`Front`] checks names,
 //! policies and the announcement, resolves policies, and warns about policies that the engine does
-//! not support. Each engine has a [`Front`] that describes it. So the engine's own code only gets
-//! checked options.
+//! not support. Each engine has a [`Front`] that describes the engine. So the engine's own code
+//! gets only checked options.
 
 use super::{
     ClientOptions, CreateEndpointError, LOG_TARGET, PublisherOptions, ServiceOptions,
@@ -10,7 +10,7 @@ use super::{
 use crate::qos::{Liveliness, QosProfile};
 
 /// The policies that an engine supports. The engine also announces the policies that it does not
-/// support, since remote nodes may want to know them, but logs a warning that they have no effect.
+/// support, because remote nodes may want to know them. It logs a warning that they have no effect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Kept {
     /// Whether a publisher matches a subscription only if it offers the policies that the
@@ -40,20 +40,20 @@ impl Kept {
 pub struct Front {
     /// The policies that the engine supports.
     pub kept: Kept,
-    /// Checks the name of a topic or service. The flag is true for names outside the ROS
+    /// Checks the name of a topic or service. The flag is true for names that do not follow the ROS
     /// conventions (`avoid_ros_namespace_conventions`).
     pub check_name: fn(&str, bool) -> Result<(), CreateEndpointError>,
     /// The beginning of the warning about deadlines and liveliness that the engine does not
-    /// support. It says what the engine does instead.
+    /// support. It tells what the engine does instead.
     pub instead_of_times: &'static str,
-    /// The reason why the engine cannot restrict a service to requests from its own host, and the
-    /// cure; `None` if the engine can do this. Users who rely on the restriction must not get a
-    /// service that is open to all hosts.
+    /// The reason why the engine cannot restrict a service to requests from its own host, and how
+    /// to solve the problem. It is `None` if the engine can do this. Users who rely on the
+    /// restriction must not get a service that is open to all hosts.
     pub no_local_requests_only: Option<&'static str>,
 }
 
 impl Front {
-    /// Checks the options of a publisher and resolves its policies; `subscriptions` are the
+    /// Checks the options of a publisher and resolves its policies. `subscriptions` are the
     /// policies of the topic's subscriptions.
     ///
     /// # Errors
@@ -70,7 +70,7 @@ impl Front {
         self.check_qos(options.topic, &options.qos)
     }
 
-    /// Checks the options of a subscription and resolves its policies; `publishers` are the
+    /// Checks the options of a subscription and resolves its policies. `publishers` are the
     /// policies of the topic's publishers.
     ///
     /// # Errors
@@ -164,8 +164,8 @@ pub fn check_ros_name(name: &str) -> Result<(), CreateEndpointError> {
     crate::name::validate_full_topic_name(name).map_err(|error| refused(name, error.reason))
 }
 
-/// Refuses a name outside the ROS conventions if `fits` is false, that is, if the engine cannot
-/// send the name. The error contains the `expected` form.
+/// Refuses a name that does not follow the ROS conventions if `fits` is false, which means that the
+/// engine cannot send the name. The error contains the `expected` form.
 ///
 /// # Errors
 /// [`CreateEndpointError::Name`].

@@ -1,5 +1,5 @@
 //! All engines of Feros and their properties, including engines that are not compiled in. The crate
-//! of each engine takes the engine's properties from here.
+//! of each engine reads the properties of the engine here.
 
 use super::front::Kept;
 
@@ -23,7 +23,7 @@ pub struct KnownEngine {
     pub wire: Wire,
     /// The policies that the engine supports.
     pub kept: Kept,
-    /// Whether the engine carries the announcements of endpoints to other processes. Without
+    /// Whether the engine sends the announcements of endpoints to other processes. Without
     /// announcements, other programs cannot tell that two endpoints on two engines belong to the
     /// same publisher.
     pub announces: bool,
@@ -76,7 +76,7 @@ pub const ZENOH: KnownEngine = KnownEngine {
     ],
 };
 
-/// All engines, the default first.
+/// All engines. The default engine is first.
 pub const ALL: [KnownEngine; 4] = [CYCLONEDDS, FASTDDS, ROS1, ZENOH];
 
 /// The engine with this name.
@@ -95,8 +95,8 @@ impl std::fmt::Display for Wire {
 }
 
 impl KnownEngine {
-    /// The reason why a context cannot use this engine and another one as a pair; `None` if the
-    /// context can.
+    /// The reason why a context cannot use this engine and another engine as a pair, or `None` if
+    /// the context can do so.
     ///
     /// ```
     /// use feros_engine::engine::known::{CYCLONEDDS, FASTDDS, ZENOH};

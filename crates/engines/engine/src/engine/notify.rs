@@ -7,17 +7,17 @@ use std::sync::Arc;
 ///
 /// The callback must not block, call the engine, or drop the last reference to an endpoint or
 /// session, because dropping an endpoint or session may wait until its callbacks have returned. The
-/// engine calls it at least once each time something becomes available to take, and may call it
-/// more often. The engine does not call it after the endpoint has been dropped.
+/// engine calls it at least once each time something becomes available, and may call it more often.
+/// The engine does not call it after the endpoint has been dropped.
 pub type Notify = Arc<dyn Fn() + Send + Sync>;
 
 /// The `tracing` target for messages that an engine's own library logs.
 ///
-/// Such messages may come from any thread, while the engine holds locks, so code that receives them
-/// must not call an engine.
+/// Such messages may be logged on any thread, while the engine holds locks. So code that receives
+/// them must not call an engine.
 pub const LOG_TARGET: &str = "feros::engine";
 
-/// Keeps a graph notification registered; dropping it ends the notification.
+/// Keeps a graph notification registered. Dropping this value ends the notification.
 pub struct GraphChangeGuard(Option<Box<dyn FnOnce() + Send + Sync>>);
 
 impl GraphChangeGuard {

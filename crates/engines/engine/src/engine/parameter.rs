@@ -8,7 +8,7 @@ use crate::name::NodeName;
 /// A server outside the nodes that stores their parameters.
 pub trait ParameterServer {
     /// Returns the values that the server stores for the node with this name, in YAML. The node's
-    /// parameters start with these values unless the node's own options set them.
+    /// parameters start with these values, unless the node's own options set them.
     ///
     /// May wait for the server.
     fn initial(&self, node: &NodeName) -> Vec<(String, String)>;
@@ -17,13 +17,13 @@ pub trait ParameterServer {
     /// the value and [`initial`](Self::initial) returns it. `None` removes the value. If the server
     /// cannot store a value, this is logged.
     ///
-    /// May allocate; does not wait for the server.
+    /// May allocate memory. Does not wait for the server.
     fn keep(&self, node: NodeId, name: &str, value: Option<ParameterData<'_>>);
 
     /// Until the node is withdrawn, passes to `taker` every value that other programs store for the
     /// node.
     ///
-    /// May allocate; does not wait for the server.
+    /// May allocate memory. Does not wait for the server.
     fn follow(&self, node: NodeId, taker: Arc<dyn TakesParameters>);
 }
 
@@ -55,9 +55,9 @@ pub trait TakesParameters: Send + Sync {
     /// Whether the node has declared a parameter. Calls no user code.
     fn has_parameter(&self, name: &str) -> bool;
 
-    /// Sets a parameter to a value in YAML. The node's callbacks run during the call, so an engine
-    /// must call this function without holding a lock, and on a thread that no other thread waits
-    /// for.
+    /// Sets a parameter to a value in YAML. The callbacks of the node run during the call. So an
+    /// engine must call this function without holding a lock, and on a thread for which no other
+    /// thread waits.
     ///
     /// # Errors
     /// Returns an error if the node refuses the value.

@@ -15,10 +15,10 @@ use crate::type_hash::TypeHash;
 /// Whether a call that publishes may wait for the network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum PublishMode {
-    /// The calling thread sends. It waits while a reliable subscription's buffers are full or the
-    /// network card is slow. For a message of several packets, it also waits, for up to a second,
-    /// if all reliable subscriptions on other hosts lag behind and still miss some of the last
-    /// packets.
+    /// The calling thread sends. It waits while the buffers of a reliable subscription are full or
+    /// the network card is slow. For a message of several packets, it also waits, for up to one
+    /// second, if every reliable subscription on another host still has not received some of the
+    /// last packets.
     #[default]
     Synchronous,
     /// A thread of the publisher sends from a queue of at most `queue_depth` messages, so
@@ -35,21 +35,22 @@ pub enum PublishMode {
 pub struct PublisherOptions<'a> {
     /// The node that owns the publisher.
     pub node: NodeId,
-    /// The fully qualified, valid topic name; or the wire name if `avoid_ros_namespace_conventions`
-    /// is set.
+    /// The fully qualified, valid topic name. If `avoid_ros_namespace_conventions` is set, this is
+    /// the wire name.
     pub topic: &'a str,
-    /// The type, as `package/msg/Name`.
+    /// The type, in the form `package/msg/Name`.
     pub type_name: &'a str,
-    /// The type hash to announce, if any.
+    /// The type hash to announce, if there is one.
     pub type_hash: Option<TypeHash>,
     /// The policies.
     pub qos: QosProfile,
-    /// The announcement, valid by [`check_announcement`](crate::announcement::check_announcement);
-    /// the empty string announces nothing.
+    /// The announcement, which must be valid according to
+    /// [`check_announcement`](crate::announcement::check_announcement). The empty string announces
+    /// nothing.
     pub announcement: &'a str,
     /// Whether a call that publishes may wait for the network.
     pub mode: PublishMode,
-    /// Called when [`Publisher::take_event`] may return an event.
+    /// This function is called when [`Publisher::take_event`] may return an event.
     pub on_event: Option<Notify>,
 }
 
@@ -78,7 +79,7 @@ pub struct FillAborted;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PublishError {
-    /// The `fill` callback returned an error; nothing was published.
+    /// The `fill` callback returned an error. Nothing was published.
     #[error("the message could not be serialized")]
     FillAborted,
     /// The engine has no memory for a sample of this size.
@@ -89,8 +90,8 @@ pub enum PublishError {
         /// The size of the sample.
         size_bytes: usize,
     },
-    /// The size is not possible: a sample has at least its 4-byte header, and DDS carries at most 2
-    /// GiB.
+    /// The size is not possible: a sample has at least its 4-byte header, and DDS can send at most
+    /// 2 GiB.
     #[error(
         "a message of {size_bytes} bytes cannot be sent on {topic}: its size must be 4 to \
          {largest_bytes} bytes"
@@ -116,7 +117,7 @@ pub enum PublishError {
         /// The requested stamp.
         stamp: Stamp,
     },
-    /// The buffers of a subscription stayed full for too long.
+    /// The buffers of a subscription remained full for too long.
     #[error(
         "{topic} was not published: the buffers of a reliable subscription stayed full for {waited:?}; publish less, \
          use keep_last, or publish asynchronously"
@@ -183,7 +184,7 @@ pub enum PublishError {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum WaitForAckedError {
-    /// The time ran out.
+    /// The time limit was reached.
     #[error("not all subscriptions of {topic} acknowledged within {waited:?}")]
     Timeout {
         /// The name of the topic.
@@ -240,7 +241,7 @@ pub fn filled(
 
 /// Sends messages of one topic. Dropping this value withdraws the publisher.
 pub trait Publisher: Send + Sync {
-    /// The publisher's identity on the wire.
+    /// The identity of the publisher on the wire.
     fn gid(&self) -> Gid;
 
     /// The policies after resolution.
@@ -259,8 +260,8 @@ pub trait Publisher: Send + Sync {
     }
 
     /// Like [`publish`](Self::publish), with the given source timestamp, which subscriptions
-    /// receive exactly, to the nanosecond. A lifespan counts from the timestamp. The order of
-    /// timestamps does not matter: messages stay in the order in which they were published.
+    /// receive exactly, to the nanosecond. A lifespan is counted from the timestamp. The order of
+    /// timestamps is ignored: messages remain in the order in which they were published.
     ///
     /// # Errors
     /// See [`PublishError`]. After an error, nothing was published.
@@ -271,7 +272,7 @@ pub trait Publisher: Send + Sync {
         fill: Fill<'_>,
     ) -> Result<u64, PublishError>;
 
-    /// Waits for at most a second until every keep-all subscription of this process has room,
+    /// Waits for at most one second until every keep-all subscription of this process has room,
     /// because otherwise [`publish_at`](Self::publish_at) would wait for room. An asynchronous
     /// publisher does not wait here.
     ///
@@ -288,7 +289,7 @@ pub trait Publisher: Send + Sync {
     fn matched_subscriptions(&self) -> usize;
 
     /// Returns the subscriptions that match now, including those of the same session. The call
-    /// allocates. It waits neither for the network nor for another call that publishes.
+    /// allocates memory. It waits neither for the network nor for another call that publishes.
     ///
     /// A match is in the list from the moment of its notification ([`PublisherOptions::on_event`])
     /// until the match ends.
@@ -299,7 +300,7 @@ pub trait Publisher: Send + Sync {
         self.matches().into_iter().map(|matched| matched.gid).collect()
     }
 
-    /// Changes the announcement; the empty string announces nothing. Remote nodes see the new
+    /// Changes the announcement. The empty string announces nothing. Remote nodes see the new
     /// announcement in their graph, with a notification, and in their
     /// [`matches`](super::Subscription::matches). The matches themselves do not change.
     ///
@@ -318,7 +319,7 @@ pub trait Publisher: Send + Sync {
 
     /// Waits for at most `patience` until this subscription has acknowledged all published
     /// messages, and returns whether it has. Returns true if the subscription is best-effort or
-    /// does not match, since it then has nothing to acknowledge. Unlike
+    /// does not match, because it then has nothing to acknowledge. Unlike
     /// [`wait_for_all_acked`](Self::wait_for_all_acked), this does not wait for other
     /// subscriptions, such as those of a killed process, which acknowledge nothing until the engine
     /// forgets them.
@@ -326,8 +327,8 @@ pub trait Publisher: Send + Sync {
 
     /// Waits for at most `patience` until the participant of this subscription has acknowledged the
     /// announcement of the publisher, and returns whether it has. Returns true if the engine cannot
-    /// know. Before the acknowledgement, a best-effort subscription may not have found the
-    /// publisher yet, even if the publisher has found the subscription; it then loses the published
+    /// know this. Before the acknowledgement, a best-effort subscription may not have found the
+    /// publisher yet, even if the publisher has found the subscription. It then loses the published
     /// messages.
     fn is_announced_to(&self, subscription: Gid, patience: Duration) -> bool {
         let _ = (subscription, patience);

@@ -20,10 +20,10 @@ pub struct ServiceOptions<'a> {
     pub node: NodeId,
     /// The fully qualified, valid service name.
     pub service: &'a str,
-    /// The type, as `package/srv/Name`.
+    /// The type, in the form `package/srv/Name`.
     pub type_name: &'a str,
-    /// The hash of the service type; not needed if the wire carries the hashes of the request and
-    /// the response.
+    /// The hash of the service type. It is not needed if the hashes of the request and the response
+    /// are sent on the wire.
     pub type_hash: Option<TypeHash>,
     /// The hash of the request message.
     pub request_hash: Option<TypeHash>,
@@ -33,20 +33,20 @@ pub struct ServiceOptions<'a> {
     pub qos: QosProfile,
     /// The mapping that the server announces. The server understands clients of both mappings.
     pub mapping: ServiceMapping,
-    /// Whether the writer of responses may be created only once there is a client. This is meant
+    /// Whether the writer of responses may be created only when there is a client. This is meant
     /// for services that every node has and few clients call. Other nodes see the service in both
-    /// cases, but the service becomes available slightly later for the first client.
+    /// cases, but for the first client, the service becomes available slightly later.
     pub replies_on_demand: bool,
-    /// Whether requests from other hosts are ignored and counted, with a warning. The source
-    /// address of a request's datagrams shows the host, not their content, since the kernel drops
-    /// datagrams from other hosts that carry an address of this host. The client of an ignored
-    /// request gets no response.
+    /// Whether requests from other hosts are ignored and counted, with a warning. The host is
+    /// decided by the source address of a request's datagrams and not by their content: the kernel
+    /// drops datagrams from other hosts that have an address of this host as their source. The
+    /// client of an ignored request gets no response.
     pub local_requests_only: bool,
-    /// The server's announcement; see [`crate::announcement`].
+    /// The announcement of the server (see [`crate::announcement`]).
     pub announcement: &'a str,
-    /// Called when [`Service::take_request`] may return a request.
+    /// This function is called when [`Service::take_request`] may return a request.
     pub on_request: Notify,
-    /// Called when [`Service::clients`] may have changed.
+    /// This function is called when [`Service::clients`] may have changed.
     pub on_match: Notify,
 }
 
@@ -78,10 +78,10 @@ pub struct ClientOptions<'a> {
     pub node: NodeId,
     /// The fully qualified, valid service name.
     pub service: &'a str,
-    /// The type, as `package/srv/Name`.
+    /// The type, in the form `package/srv/Name`.
     pub type_name: &'a str,
-    /// The hash of the service type; not needed if the wire carries the hashes of the request and
-    /// the response.
+    /// The hash of the service type. It is not needed if the hashes of the request and the response
+    /// are sent on the wire.
     pub type_hash: Option<TypeHash>,
     /// The hash of the request message.
     pub request_hash: Option<TypeHash>,
@@ -89,14 +89,14 @@ pub struct ClientOptions<'a> {
     pub response_hash: Option<TypeHash>,
     /// The policies for both requests and responses.
     pub qos: QosProfile,
-    /// The mapping to use, even if the server uses the other mapping. With `None`, which is right
-    /// for users, the client uses the server's mapping.
+    /// The mapping to use, even if the server uses the other mapping. With `None`, which users
+    /// should choose, the client uses the server's mapping.
     pub force_mapping: Option<ServiceMapping>,
-    /// The client's announcement; see [`crate::announcement`].
+    /// The announcement of the client (see [`crate::announcement`]).
     pub announcement: &'a str,
-    /// Called when [`Client::take_response`] may return a response.
+    /// This function is called when [`Client::take_response`] may return a response.
     pub on_response: Notify,
-    /// Called when [`Client::servers`] may have changed.
+    /// This function is called when [`Client::servers`] may have changed.
     pub on_match: Notify,
 }
 
@@ -137,8 +137,8 @@ pub trait Service: Send + Sync {
     /// The policies after resolution.
     fn qos(&self) -> QosProfile;
 
-    /// Takes the oldest request that has not been taken. In both mappings, the sample is the
-    /// request message alone. Never blocks.
+    /// Takes the oldest request that has not been taken. In both mappings, the sample contains only
+    /// the request message. Never blocks.
     ///
     /// # Errors
     /// See [`TakeError`].
@@ -160,8 +160,8 @@ pub trait Service: Send + Sync {
     ) -> Result<(), PublishError>;
 
     /// The number of requests that were lost before they were taken, either on the network or
-    /// because the history was full. They are counted by gaps in the numbers of the requests that
-    /// were taken.
+    /// because the history was full. They are counted by the gaps in the numbers of the requests
+    /// that were taken.
     fn lost_requests(&self) -> u64;
 
     /// The endpoints of the clients that send requests to this server.
@@ -188,7 +188,7 @@ pub trait Client: Send + Sync {
     fn servers(&self) -> Vec<ServerMatch>;
 
     /// The gid of the endpoint that receives responses. A server can send a response to this client
-    /// even if the request came over another transport: the [`RequestId`] then consists of this
+    /// even if the request arrived over another transport. The [`RequestId`] then consists of this
     /// gid, the mapping [`ServiceMapping::RelatedSampleIdentity`] and any positive number.
     fn response_gid(&self) -> Gid {
         self.gid()
@@ -200,16 +200,16 @@ pub trait Client: Send + Sync {
         let _ = server;
     }
 
-    /// The endpoints that send the servers' responses; each gid equals the
-    /// [`MessageInfo::publisher_gid`] of its responses. An endpoint that is no longer in the list
-    /// sends no more responses. [`ClientOptions::on_match`] is called when the list may have
-    /// changed.
+    /// The endpoints that send the servers' responses. Each gid is the
+    /// [`MessageInfo::publisher_gid`] of the responses from that endpoint. If an endpoint is not in
+    /// the list any longer, it does not send any further responses. [`ClientOptions::on_match`] is
+    /// called when the list may have changed.
     ///
     /// [`MessageInfo::publisher_gid`]: crate::MessageInfo::publisher_gid
     fn responders(&self) -> Vec<Gid>;
 
-    /// Sends a request in the mapping of the server and returns the number that the response will
-    /// carry. The call works like [`Publisher::publish`](super::Publisher::publish).
+    /// Sends a request in the mapping of the server, and returns the number that the response will
+    /// have. The call works like [`Publisher::publish`](super::Publisher::publish).
     ///
     /// # Errors
     /// See [`PublishError`].
@@ -225,6 +225,6 @@ pub trait Client: Send + Sync {
     /// The number of responses to this client that were lost because they were not taken in time.
     fn lost_responses(&self) -> u64;
 
-    /// The number of responses that the engine refused as malformed.
+    /// The number of responses that the engine refused because they were malformed.
     fn refused_samples(&self) -> u64;
 }

@@ -1,17 +1,17 @@
-//! The options of a session, reading them from the environment, and the errors of opening a
+//! The options of a session, how they are read from the environment, and the errors of opening a
 //! session.
 
 use std::ffi::OsString;
 
-/// How far discovery reaches: `ROS_AUTOMATIC_DISCOVERY_RANGE`.
+/// How far discovery reaches (`ROS_AUTOMATIC_DISCOVERY_RANGE`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum DiscoveryRange {
     /// All hosts that can be reached by multicast.
     #[default]
     Subnet,
-    /// This host only.
+    /// Only this host.
     Localhost,
-    /// No hosts besides the static peers. The session finds only its own endpoints automatically.
+    /// No hosts except the static peers. The session automatically finds only its own endpoints.
     Off,
     /// The range that the engine's own configuration sets.
     SystemDefault,
@@ -26,7 +26,7 @@ pub struct SessionOptions {
     pub enclave: String,
     /// How far discovery reaches.
     pub discovery_range: DiscoveryRange,
-    /// Further hosts to discover: `ROS_STATIC_PEERS`.
+    /// Further hosts to discover (`ROS_STATIC_PEERS`).
     pub static_peers: Vec<String>,
 }
 
@@ -60,8 +60,8 @@ impl SessionOptions {
     }
 
     /// Reads the options from `ROS_DOMAIN_ID`, `ROS_AUTOMATIC_DISCOVERY_RANGE`, `ROS_STATIC_PEERS`
-    /// and the older `ROS_LOCALHOST_ONLY`. `variable` looks up a variable; pass
-    /// `|name| std::env::var_os(name)`.
+    /// and the older `ROS_LOCALHOST_ONLY`. `variable` returns the value of a variable. For the real
+    /// environment, pass `|name| std::env::var_os(name)`.
     ///
     /// # Errors
     /// Returns the first variable that has an invalid value.
@@ -85,7 +85,7 @@ impl SessionOptions {
                     expected: "a number from 0 to 232",
                 })?;
         }
-        // Stock ROS 2 gives the older variable precedence if both are set.
+        // In stock ROS 2, the older variable has precedence if both variables are set.
         match set("ROS_LOCALHOST_ONLY")?.as_deref() {
             Some("1") => options.discovery_range = DiscoveryRange::Localhost,
             _ => {
@@ -140,7 +140,7 @@ pub enum OpenError {
     NoInterface {
         /// The message of the engine.
         detail: String,
-        /// The cure.
+        /// How to solve the problem.
         cure: String,
     },
     /// All participant slots of the domain on this host are in use.
@@ -175,7 +175,7 @@ pub enum OpenError {
         /// The missing parts, and how to get them.
         detail: String,
     },
-    /// One engine could not start, out of several that open together.
+    /// Several engines open together, and one of them could not start.
     #[error("{engines} could not start together, because of {engine}: {reason}")]
     OneOfSeveral {
         /// The joint name of the engines.

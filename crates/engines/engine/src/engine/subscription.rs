@@ -17,23 +17,24 @@ use crate::type_hash::TypeHash;
 pub struct SubscriptionOptions<'a> {
     /// The node that owns the subscription.
     pub node: NodeId,
-    /// The fully qualified, valid topic name; or the wire name if `avoid_ros_namespace_conventions`
-    /// is set.
+    /// The fully qualified, valid topic name. If `avoid_ros_namespace_conventions` is set, this is
+    /// the wire name.
     pub topic: &'a str,
-    /// The type, as `package/msg/Name`.
+    /// The type, in the form `package/msg/Name`.
     pub type_name: &'a str,
-    /// The type hash to announce, if any.
+    /// The type hash to announce, if there is one.
     pub type_hash: Option<TypeHash>,
     /// The policies.
     pub qos: QosProfile,
-    /// The announcement, valid by [`check_announcement`](crate::announcement::check_announcement);
-    /// the empty string announces nothing.
+    /// The announcement, which must be valid according to
+    /// [`check_announcement`](crate::announcement::check_announcement). The empty string announces
+    /// nothing.
     pub announcement: &'a str,
     /// Whether the subscription ignores publishers of the same session.
     pub ignore_local_publications: bool,
-    /// Called when [`Subscription::take`] may return a message.
+    /// This function is called when [`Subscription::take`] may return a message.
     pub on_data: Notify,
-    /// Called when [`Subscription::take_event`] may return an event.
+    /// This function is called when [`Subscription::take_event`] may return an event.
     pub on_event: Option<Notify>,
 }
 
@@ -71,7 +72,7 @@ pub enum TakeError {
 /// Receives messages of one topic. Dropping this value withdraws the subscription and ends its
 /// notifications.
 pub trait Subscription: Send + Sync {
-    /// The subscription's identity on the wire.
+    /// The identity of the subscription on the wire.
     fn gid(&self) -> Gid;
 
     /// The policies after resolution.
@@ -109,8 +110,8 @@ pub trait Subscription: Send + Sync {
     /// arrive over another transport. While gaps are expected, they do not count as lost messages.
     /// When `expect` becomes false, counting starts again with the publisher's next message.
     ///
-    /// The memory for this is limited: when there are many publishers, those that no longer match
-    /// are forgotten.
+    /// The memory for this is limited: if there are many publishers, publishers that no longer
+    /// match are forgotten.
     fn expect_gaps(&self, publisher: Gid, expect: bool);
 
     /// Takes the next event that has not been taken.
@@ -119,6 +120,7 @@ pub trait Subscription: Send + Sync {
     /// Returns an error if the engine refuses.
     fn take_event(&self) -> Result<Option<SubscriptionEvent>, EventError>;
 
-    /// The number of samples that the engine refused as malformed before they became messages.
+    /// The number of samples that the engine refused because they were malformed. These samples
+    /// never became messages.
     fn refused_samples(&self) -> u64;
 }

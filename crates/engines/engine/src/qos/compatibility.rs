@@ -7,8 +7,8 @@ use super::policy::{Durability, Liveliness, QosDuration, Reliability};
 use super::profile::QosProfile;
 
 impl QosProfile {
-    /// Returns the policies that keep a publisher with the profile `self` from matching a
-    /// subscription with the profile `requested`; empty if the two match.
+    /// Returns the policies that prevent a publisher with the profile `self` from matching a
+    /// subscription with the profile `requested`. The result is empty if the two match.
     ///
     /// System defaults are resolved on both sides before the comparison.
     pub fn incompatibilities(&self, requested: &QosProfile) -> Vec<QosIncompatibility> {
@@ -63,8 +63,8 @@ impl QosProfile {
     }
 }
 
-/// Formats a duration for messages, such as `20ms`. The `Display` of [`QosDuration`] counts
-/// nanoseconds instead, like the `ros2` command.
+/// Formats a duration for messages, such as `20ms`. In contrast, the `Display` of [`QosDuration`]
+/// counts nanoseconds, like the `ros2` command.
 fn for_people(duration: QosDuration) -> String {
     match duration {
         QosDuration::Finite(duration) => format!("{duration:?}"),
@@ -72,7 +72,7 @@ fn for_people(duration: QosDuration) -> String {
     }
 }
 
-/// A policy, as events and messages name it.
+/// A policy, in the form in which events and messages name it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum QosPolicyKind {
     /// [`QosProfile::durability`]
@@ -87,7 +87,7 @@ pub enum QosPolicyKind {
     History,
     /// [`QosProfile::lifespan`]
     Lifespan,
-    /// The form in which data are serialized, which ROS 2 does not let users choose.
+    /// The form in which data is serialized. In ROS 2, users cannot choose it.
     DataRepresentation,
     /// A policy unknown to ROS 2, with its number in the engine.
     Other(u32),
@@ -108,7 +108,7 @@ impl fmt::Display for QosPolicyKind {
     }
 }
 
-/// A policy that keeps two endpoints from matching, with the values of both sides.
+/// A policy that prevents two endpoints from matching, with the values of both sides.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct QosIncompatibility {
     /// The policy.
@@ -120,7 +120,7 @@ pub struct QosIncompatibility {
 }
 
 impl QosIncompatibility {
-    /// The cure, as a sentence that contains the names of the two sides.
+    /// How to solve the problem, as a sentence that contains the names of the two sides.
     pub fn cure(&self, publisher: &str, subscription: &str) -> String {
         let Self { policy, offered, requested } = self;
         match policy {

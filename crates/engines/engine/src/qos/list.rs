@@ -1,6 +1,6 @@
 //! The list of policies. Profiles have several representations: in DDS, Zenoh, rmw, bags, the
-//! command line, parameters and Python. Each representation has a test that iterates over
-//! [`QosPolicy::ALL`] and names the policies that the representation lacks, with the reason.
+//! command line, parameters and Python. Each representation has a test that uses [`QosPolicy::ALL`]
+//! and names the policies that the representation does not have, with the reason.
 
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ pub enum QosPolicy {
     Durability,
     /// `deadline`, a duration
     Deadline,
-    /// `lifespan`, a duration; for publishers only
+    /// `lifespan`, a duration, which only publishers have
     Lifespan,
     /// `liveliness`
     Liveliness,

@@ -3,12 +3,12 @@
 use std::fmt;
 use std::time::Duration;
 
-/// The limit on the samples that a subscription keeps with [`History::KeepAll`], which sets no
-/// depth. The limit exists because no queue may be unbounded. An engine also limits the bytes of
-/// the samples.
+/// The limit on the samples that a subscription keeps with [`History::KeepAll`], which does not set
+/// a depth. The limit exists because every queue must be bounded. An engine also limits the bytes
+/// of the samples.
 pub const KEEP_ALL_LIMIT: usize = 1024;
 
-/// How many samples an endpoint keeps.
+/// The number of samples that an endpoint keeps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum History {
     /// The engine's default, which is keep-last with a depth of at least 1.
@@ -16,7 +16,7 @@ pub enum History {
     /// The newest `depth` samples.
     #[default]
     KeepLast,
-    /// All samples until they are delivered, up to [`KEEP_ALL_LIMIT`]. At the limit, a reliable
+    /// All samples until they are delivered, up to [`KEEP_ALL_LIMIT`]. At this limit, a reliable
     /// publisher waits, and the messages of other publishers are lost.
     KeepAll,
     /// The history of a remote endpoint that does not announce its history, such as an endpoint of
@@ -34,7 +34,8 @@ pub enum Reliability {
     Reliable,
     /// Samples may be lost.
     BestEffort,
-    /// Resolved when the endpoint is created, so that it matches as many endpoints as possible.
+    /// The value is chosen when the endpoint is created, so that it matches as many endpoints as
+    /// possible.
     BestAvailable,
 }
 
@@ -48,7 +49,8 @@ pub enum Durability {
     /// Subscriptions receive only samples that are published after the match.
     #[default]
     Volatile,
-    /// Resolved when the endpoint is created, so that it matches as many endpoints as possible.
+    /// The value is chosen when the endpoint is created, so that it matches as many endpoints as
+    /// possible.
     BestAvailable,
 }
 
@@ -58,11 +60,12 @@ pub enum Liveliness {
     /// The engine's default: automatic.
     #[default]
     SystemDefault,
-    /// The engine signals that the publisher is alive as long as the process lives.
+    /// The engine signals that the publisher is alive while the process exists.
     Automatic,
     /// The publisher signals that it is alive by publishing, or by asserting its liveliness.
     ManualByTopic,
-    /// Resolved when the endpoint is created, so that it matches as many endpoints as possible.
+    /// The value is chosen when the endpoint is created, so that it matches as many endpoints as
+    /// possible.
     BestAvailable,
 }
 
@@ -74,7 +77,8 @@ pub enum QosDuration {
     Infinite,
     /// A limit.
     Finite(Duration),
-    /// Resolved when the endpoint is created, so that it matches as many endpoints as possible.
+    /// The value is chosen when the endpoint is created, so that it matches as many endpoints as
+    /// possible.
     BestAvailable,
 }
 

@@ -1,4 +1,4 @@
-//! Profiles, which hold a value for each policy, and the predefined profiles of stock ROS 2
+//! Profiles, which contain a value for each policy, and the predefined profiles of stock ROS 2
 //! (`rmw/qos_profiles.h`).
 
 use std::time::Duration;
@@ -16,9 +16,9 @@ use super::policy::{Durability, History, Liveliness, QosDuration, Reliability};
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct QosProfile {
-    /// How many samples the endpoint keeps.
+    /// The number of samples that the endpoint keeps.
     pub history: History,
-    /// The number of samples to keep with [`History::KeepLast`]; 0 means the engine's default,
+    /// The number of samples to keep with [`History::KeepLast`]. 0 means the engine's default,
     /// which is 1.
     pub depth: usize,
     /// Whether lost samples are sent again.
@@ -151,17 +151,17 @@ impl QosProfile {
         Self { durability: Durability::Volatile, ..self }
     }
 
-    /// Changes the deadline; zero means no deadline.
+    /// Changes the deadline. Zero means that there is no deadline.
     pub fn deadline(self, deadline: Duration) -> Self {
         Self { deadline: deadline.into(), ..self }
     }
 
-    /// Changes the lifespan; zero means that samples never expire.
+    /// Changes the lifespan. Zero means that samples never expire.
     pub fn lifespan(self, lifespan: Duration) -> Self {
         Self { lifespan: lifespan.into(), ..self }
     }
 
-    /// Changes the kind of liveliness and the lease; a lease of zero means that the lease never
+    /// Changes the kind of liveliness and the lease. A lease of zero means that the lease never
     /// expires.
     pub fn liveliness(self, kind: Liveliness, lease: Duration) -> Self {
         Self { liveliness: kind, liveliness_lease_duration: lease.into(), ..self }

@@ -1,4 +1,4 @@
-//! Resolution of system-default and best-available policies, as in
+//! Replaces system-default and best-available policies by actual policies, as in
 //! `rmw_dds_common/src/qos.cpp`.
 
 use super::policy::{Durability, History, Liveliness, QosDuration, Reliability};
@@ -48,8 +48,8 @@ impl QosProfile {
         self.with_system_defaults_resolved()
     }
 
-    /// Resolves best-available policies for a subscription, given the currently known publishers:
-    /// each becomes the strictest policy that all these publishers satisfy.
+    /// Resolves best-available policies for a subscription, given the publishers that are known at
+    /// present. Each such policy becomes the strictest policy that all these publishers satisfy.
     pub fn resolved_for_subscription<'a>(
         mut self,
         publishers: impl Iterator<Item = &'a QosProfile> + Clone,
@@ -83,8 +83,8 @@ impl QosProfile {
         self
     }
 
-    /// Resolves best-available policies for a publisher, given the currently known subscriptions:
-    /// each becomes a policy that satisfies all these subscriptions.
+    /// Resolves best-available policies for a publisher, given the subscriptions that are known at
+    /// present. Each such policy becomes a policy that satisfies all these subscriptions.
     pub fn resolved_for_publisher<'a>(
         mut self,
         subscriptions: impl Iterator<Item = &'a QosProfile> + Clone,

@@ -31,15 +31,15 @@ pub struct World {
 }
 
 impl World {
-    /// Starts a master. If the environment says to skip the interoperability tests, reports this
-    /// and returns `None`.
+    /// Starts a master. If the environment says that the interoperability tests are to be skipped,
+    /// reports that and returns `None`.
     pub fn new() -> Option<Self> {
         let mut world = Self::without_master()?;
         world.start_master();
         Some(world)
     }
 
-    /// Starts two masters that know nothing of each other.
+    /// Starts two masters that are independent of each other.
     pub fn two() -> Option<(Self, Self)> {
         Some((Self::new()?, Self::new()?))
     }
@@ -49,8 +49,8 @@ impl World {
             return None;
         }
         let domain = Domain::reserve_without_ros2();
-        // The port is below the ephemeral ports, so no other program takes it when the master is
-        // restarted.
+        // The port is below the ephemeral ports, so no other program takes it while the master
+        // restarts.
         let port = 20_000 + domain.id();
         Some(Self { domain, port, master: None, home: tempfile::tempdir().unwrap() })
     }

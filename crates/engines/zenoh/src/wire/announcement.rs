@@ -1,5 +1,6 @@
-//! Announcements of Feros endpoints, which `rmw_zenoh` does not have. Each is a liveliness token in
-//! addition to the standard one, in a key space that stock nodes ignore.
+//! Announcements of Feros endpoints, which `rmw_zenoh` does not have. Each announcement is a
+//! liveliness token in addition to the endpoint's standard token, in a key space that stock nodes
+//! ignore.
 //!
 //! The announcement is not part of the standard token, because the gid of an endpoint is a hash of
 //! that token, while the announcement may change during the endpoint's life.
@@ -8,23 +9,23 @@ use feros_engine::announcement::check_announcement;
 
 use super::percent;
 
-/// The first chunk of all keys that only Feros uses. Wildcards do not match a chunk that begins
-/// with `@`.
+/// The first chunk of all keys that only Feros uses. It begins with `@`, which wildcards do not
+/// match.
 pub const SPACE: &str = "@feros";
 
-/// The smallest number of a Feros endpoint. Tokens arrive in any order over a new link. A session
-/// that receives the token of such an endpoint waits for the announcement, so that a match always
-/// has one.
+/// The smallest number of a Feros endpoint. A session recognizes such an endpoint by the number in
+/// its token, and waits for its announcement, so that a match always has an announcement. This is
+/// necessary because tokens arrive in any order over a new link.
 pub const FIRST_ENTITY: u64 = 1 << 40;
 
 /// The announcement of an endpoint.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AnnouncementToken {
-    /// Domain of the session.
+    /// The domain of the session.
     pub domain_id: u32,
-    /// Identity of the session.
+    /// The identity of the session.
     pub zid: String,
-    /// Number of the endpoint in its session.
+    /// The number of the endpoint in its session.
     pub entity: u64,
     /// Incremented with each change. The highest version is the valid one.
     pub version: u64,
@@ -61,12 +62,13 @@ pub fn all(domain_id: u32) -> String {
     format!("{SPACE}/{domain_id}/*/says/**")
 }
 
-/// The key with which a session answers that it has handled everything before the question.
+/// The key under which a session confirms that it has handled everything that was sent before the
+/// question.
 pub fn fence(domain_id: u32, zid: &str) -> String {
     format!("{SPACE}/{domain_id}/{zid}/fence")
 }
 
-/// The key with which a client receives responses to requests that it sent without the engine.
+/// The key under which a client receives responses to requests that it sent over another transport.
 pub fn responses(domain_id: u32, client: feros_engine::Gid) -> String {
     use std::fmt::Write as _;
     let mut key = format!("{SPACE}/{domain_id}/responses/");

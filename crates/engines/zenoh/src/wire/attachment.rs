@@ -1,4 +1,4 @@
-//! The attachment of every message, request and response: number, source timestamp and gid
+//! The attachment of every message, request and response: its number, source timestamp and gid
 //! (`ros2/rmw_zenoh:docs/design.md`, "Publishers").
 
 use feros_engine::Gid;
@@ -11,14 +11,14 @@ pub const SIZE_BYTES: usize = 8 + 8 + 1 + 16;
 pub struct Attachment {
     /// The publisher's number of the message, or the client's number of the request.
     pub number: i64,
-    /// Source timestamp, in nanoseconds since the Unix epoch.
+    /// The source timestamp, in nanoseconds since the Unix epoch.
     pub stamp_nanos: i64,
-    /// The publisher; for a request or response, the client.
+    /// The gid of the publisher, or for requests and responses, of the client.
     pub gid: Gid,
 }
 
 impl Attachment {
-    /// Returns the bytes for the wire.
+    /// Encodes the attachment for the wire.
     pub fn encode(&self) -> [u8; SIZE_BYTES] {
         let mut bytes = [0; SIZE_BYTES];
         bytes[..8].copy_from_slice(&self.number.to_le_bytes());

@@ -1,7 +1,8 @@
-//! Encodes any string as one chunk of a key expression, in which `/`, `*`, `$`, `?` and `#` have a
-//! special meaning.
+//! Encodes any string as one chunk of a key expression, where `/`, `*`, `$`, `?` and `#` would have
+//! a special meaning.
 
-/// Escapes all characters but letters, digits and others that have no meaning in key expressions.
+/// Escapes all characters except letters, digits, and characters without a special meaning in key
+/// expressions.
 pub(super) fn encode(text: &str) -> String {
     use std::fmt::Write as _;
     let mut out = String::with_capacity(text.len());

@@ -1,4 +1,4 @@
-//! The policies in a token. A field is empty if its value is `rmw_zenoh`'s default
+//! The policies in a token. A policy's field is empty if the value is `rmw_zenoh`'s default
 //! (`ros2/rmw_zenoh:rmw_zenoh_cpp/src/detail/liveliness_utils.cpp`, `qos_to_keyexpr` and
 //! `keyexpr_to_qos`).
 
@@ -9,7 +9,7 @@ use feros_engine::{Durability, History, Liveliness, QosDuration, QosProfile, Rel
 /// The default depth of `rmw_zenoh`.
 pub const DEFAULT_DEPTH: usize = 42;
 
-/// An infinite duration in `rmw`: `RMW_DURATION_INFINITE`.
+/// `RMW_DURATION_INFINITE`, the infinite duration of `rmw`.
 const INFINITE: Duration = Duration::new(9_223_372_036, 854_775_807);
 
 /// Writes the policies in this order: reliability, durability, history with depth, deadline,
@@ -87,7 +87,7 @@ fn decode_duration(text: &str) -> Option<QosDuration> {
     };
     let seconds = or(seconds, INFINITE.as_secs())?;
     let nanos = u32::try_from(or(nanos, INFINITE.subsec_nanos().into())?).ok()?;
-    // The nanoseconds may exceed a second; they are added as they are.
+    // The nanoseconds may be more than a second, so they are added as a duration.
     let duration = Duration::from_secs(seconds).checked_add(Duration::from_nanos(nanos.into()))?;
     Some(if duration >= INFINITE { QosDuration::Infinite } else { duration.into() })
 }
@@ -98,8 +98,8 @@ mod tests {
 
     use super::*;
 
-    /// Strings that `rmw_zenoh_cpp` itself writes (its `docs/design.md`, and golden values of
-    /// hiroz-protocol: `tests/fixtures/rmw_zenoh_qos`).
+    /// Strings that `rmw_zenoh_cpp` itself writes. They come from its `docs/design.md`, and from
+    /// the golden values of hiroz-protocol (`tests/fixtures/rmw_zenoh_qos`).
     #[test]
     fn policies_are_written_as_rmw_zenoh_writes_them() {
         let base = QosProfile::default();
@@ -128,7 +128,8 @@ mod tests {
     #[test]
     fn tokens_have_every_policy() {
         let lost = QosPolicy::lost_in(|given| decode(&encode(given)).expect("it is well-formed"));
-        // The key of a topic contains its name unchanged, with and without the ROS conventions.
+        // The policy need not be in the token, since the key of a topic contains the unchanged
+        // name, whether or not the name follows the ROS conventions.
         assert_eq!(lost, [QosPolicy::AvoidRosNamespaceConventions]);
     }
 

@@ -9,24 +9,24 @@ use super::qos;
 /// The first chunk of all tokens.
 pub const SPACE: &str = "@ros2_lv";
 
-/// Replaces the hash of a type that has none, as in ROS 2 Humble.
+/// Stands in the place of the hash if a type has no hash, as in ROS 2 Humble.
 pub const NO_HASH: &str = "TypeHashNotSupported";
 
-/// The limit on tokens that are read, in bytes. ROS names have at most 255 bytes.
+/// The limit on the length of tokens that are read, in bytes. ROS names have at most 255 bytes.
 pub const LONGEST_BYTES: usize = 4096;
 
 /// The part of a token that describes a node, or the node of an endpoint.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NodeToken {
-    /// Domain of the session.
+    /// The domain of the session.
     pub domain_id: u32,
-    /// Identity of the session.
+    /// The identity of the session.
     pub zid: String,
-    /// Number of the node in its session.
+    /// The number of the node in its session.
     pub node: u64,
-    /// Security enclave.
+    /// The security enclave.
     pub enclave: String,
-    /// Namespace and name.
+    /// The namespace and the name.
     pub name: NodeName,
 }
 
@@ -35,11 +35,11 @@ pub struct NodeToken {
 pub struct EndpointToken {
     /// The node of the endpoint.
     pub node: NodeToken,
-    /// Number of the endpoint in its session.
+    /// The number of the endpoint in its session.
     pub entity: u64,
-    /// The kind.
+    /// The kind of the endpoint.
     pub kind: EndpointKind,
-    /// Topic or service, with a leading slash if it follows the ROS conventions.
+    /// The topic or service, with a leading slash if the name follows the ROS conventions.
     pub name: String,
     /// The type in the wire format: `std_msgs::msg::dds_::String_`.
     pub wire_type: String,
@@ -58,8 +58,8 @@ pub enum Token {
     Endpoint(Box<EndpointToken>),
 }
 
-/// Returns the gid that an endpoint has in all sessions: the XXH3-128 hash of its token, low half
-/// first.
+/// Returns the gid that an endpoint has in all sessions: the XXH3-128 hash of its token in
+/// little-endian order.
 pub fn gid(token: &str) -> Gid {
     Gid(twox_hash::XxHash3_128::oneshot(token.as_bytes()).to_le_bytes())
 }
@@ -118,8 +118,8 @@ impl EndpointToken {
         )
     }
 
-    /// Returns the key expression for the endpoint's messages, requests and responses. A
-    /// subscription or client that knows no hash accepts any.
+    /// Returns the key expression for the endpoint's messages, requests and responses. For a
+    /// subscription or client without a type hash, the key expression matches any hash.
     pub fn data_key(&self) -> String {
         let receives = matches!(self.kind, EndpointKind::Subscription | EndpointKind::Client);
         let hash = match self.type_hash {
@@ -130,8 +130,8 @@ impl EndpointToken {
         format!("{}/{name}/{}/{hash}", self.node.domain_id, self.wire_type)
     }
 
-    /// Whether messages pass between two endpoints: their names and types are equal, and so are
-    /// their hashes if both know them. Policies do not matter.
+    /// Whether messages pass between two endpoints. Their names and types must be equal, and if
+    /// both have a type hash, the hashes, too. Policies do not matter.
     pub fn matches(&self, other: &Self) -> bool {
         self.has_name_of(other)
             && self.wire_type == other.wire_type
@@ -161,7 +161,7 @@ fn hash_text(hash: Option<TypeHash>) -> String {
 }
 
 impl Token {
-    /// Reads a token. Chunks after the known ones are ignored, because newer versions add some.
+    /// Reads a token. Further chunks at the end are ignored, because newer versions may add chunks.
     /// Returns `None` if the key is not a token.
     pub fn decode(key: &str) -> Option<Self> {
         if key.len() > LONGEST_BYTES {

@@ -1,4 +1,4 @@
-//! The node of a test in the namespace `/wire`, and its types and messages.
+//! The endpoints of a test, which can wait for events.
 #![allow(dead_code, reason = "each test uses some of it")]
 
 use std::sync::Arc;
@@ -36,7 +36,7 @@ pub(crate) fn lost(subscription: &TestSubscription) -> u64 {
     lost
 }
 
-/// `std_srvs/srv/SetBool_Response`, serialized.
+/// Serializes a `std_srvs/srv/SetBool_Response`.
 pub(crate) fn response(success: bool, text: &str) -> Vec<u8> {
     let message = text_message(text);
     [&message[..4], &[u8::from(success), 0, 0, 0], &message[4..]].concat()

@@ -1,4 +1,4 @@
-//! Runs the rounds of a measurement and prints the row of a table.
+//! Runs the rounds of a measurement, and prints the results as a row of a table.
 #![allow(dead_code, reason = "each test uses some of it")]
 
 use std::time::Duration;
@@ -9,8 +9,8 @@ const ROUNDS: u32 = 10;
 pub(crate) const RETRY_OF_RMW_ZENOH: &str =
     "connect/retry={period_init_ms: 1000, period_max_ms: 4000, period_increase_factor: 2}";
 
-/// How long the killed process stays away. The time differs in each round, so that the restart is
-/// not in step with the retries.
+/// How long the killed process stays away. The time is different in each round, so that the restart
+/// is not synchronized with the retries.
 pub(crate) fn pause(round: u32) -> Duration {
     Duration::from_millis(2000 + 370 * u64::from(round))
 }

@@ -19,7 +19,7 @@ pub(crate) struct JointState {
 }
 
 impl JointState {
-    /// Creates a message whose fields all differ.
+    /// Creates a message in which all fields have different values.
     pub(crate) fn example() -> Self {
         Self {
             stamp: (1_700_000_000, 999_999_999),
@@ -30,8 +30,8 @@ impl JointState {
         }
     }
 
-    /// The peers' response to the message: a second later, names in reverse order, positions
-    /// doubled.
+    /// The message that the peers send back: one second later, with the names in reverse order and
+    /// the positions doubled.
     pub(crate) fn changed(mut self) -> Self {
         self.stamp.0 += 1;
         self.names.reverse();
@@ -53,7 +53,7 @@ impl JointState {
     }
 }
 
-/// Alignment counts from the end of the four header bytes.
+/// Aligns the end of the bytes. Alignment counts from the end of the four header bytes.
 fn align(bytes: &mut Vec<u8>, to: usize) {
     bytes.resize(4 + (bytes.len() - 4).next_multiple_of(to), 0);
 }

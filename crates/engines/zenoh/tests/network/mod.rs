@@ -1,4 +1,4 @@
-//! A router for the test on a free loopback port, and sessions that use it.
+//! A router for the test, on a free loopback port, and sessions that use this router.
 #![allow(dead_code, reason = "each test uses some of it")]
 
 use std::io::Read as _;
@@ -13,8 +13,8 @@ use feros_zenoh::{ConfiguredZenohEngine, Router};
 /// The domain of these tests. No other tests use the router.
 pub(crate) const DOMAIN_ID: u32 = 7;
 
-/// A router in a separate process, and its address. In the test's process, the router would share
-/// Zenoh's receiving threads with the receivers of the test, which could deadlock.
+/// A router in a separate process, and its address. If the router were in the test's process, it
+/// would share Zenoh's receiving threads with the receivers of the test, which could deadlock.
 pub(crate) struct Network {
     pub(crate) endpoint: String,
     /// The configuration of the router.
@@ -22,10 +22,10 @@ pub(crate) struct Network {
     router: TestProcess,
 }
 
-/// The variable for the configuration of a router process. The process runs this program.
+/// The variable with the configuration of a router's process, which runs this program.
 const ROUTER_VARIABLE: &str = "FEROS_TEST_ZENOH_ROUTER";
 
-/// Settings with which a silent router is soon considered dead, and with which sessions soon try to
+/// Settings with which a silent router soon counts as dead, and with which sessions soon try to
 /// connect again.
 pub(crate) const WATCHFUL: &str = "transport/link/tx/lease=2000;connect/retry={period_init_ms: 200, period_max_ms: 200, period_increase_factor: 1}";
 
@@ -34,7 +34,7 @@ pub(crate) fn free_port() -> u16 {
     TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }
 
-/// The router's process, which ends with its parent. In a normal test run, it does nothing.
+/// The router's process, which ends with its parent. In a normal test run, this test does nothing.
 #[test]
 fn router_process() {
     let Some(overrides) = std::env::var_os(ROUTER_VARIABLE) else { return };
@@ -58,13 +58,14 @@ impl Network {
         Self::configured("tcp", "")
     }
 
-    /// A network whose router listens with this protocol. `more` is added to
+    /// Creates a network whose router listens with this protocol. `more` is added to
     /// `ZENOH_CONFIG_OVERRIDE`.
     pub(crate) fn configured(protocol: &str, more: &str) -> Self {
         Self::at(format!("{protocol}/127.0.0.1:{}", free_port()), more)
     }
 
-    /// A network whose router listens at this address. `more` is added to `ZENOH_CONFIG_OVERRIDE`.
+    /// Creates a network whose router listens at this address. `more` is added to
+    /// `ZENOH_CONFIG_OVERRIDE`.
     pub(crate) fn at(endpoint: String, more: &str) -> Self {
         let overrides = format!("listen/endpoints=[\"{endpoint}\"];{more}");
         let router = start(&overrides);
@@ -87,17 +88,18 @@ impl Network {
         self.router = start(&self.overrides);
     }
 
-    /// A session that discovers others through the router and then connects to them directly.
+    /// Opens a session that discovers other sessions through the router and then connects to them
+    /// directly.
     pub(crate) fn peer(&self) -> Arc<dyn Session> {
         session(&self.endpoint, "peer")
     }
 
-    /// A session that communicates only through the router.
+    /// Opens a session that communicates only through the router.
     pub(crate) fn client(&self) -> Arc<dyn Session> {
         session(&self.endpoint, "client")
     }
 
-    /// The engine for sessions with this mode.
+    /// Returns the engine for sessions with this mode.
     pub(crate) fn engine(&self, mode: &str) -> Arc<dyn Engine> {
         Arc::new(engine(&self.endpoint, mode, ""))
     }

@@ -1,4 +1,5 @@
-//! Peers in Python (`tests/pyzeros_peer.py`, `tests/sdk_peer.py`) as processes of the test.
+//! Peers in Python (`tests/pyzeros_peer.py`, `tests/sdk_peer.py`), as processes that the test
+//! starts.
 #![allow(dead_code, reason = "each test uses some of it")]
 
 use std::path::{Path, PathBuf};
@@ -24,7 +25,7 @@ pub(crate) fn pyzeros(network: &Network) -> Option<TestProcess> {
     start(network, "pyzeros_peer.py")
 }
 
-/// Starts a node of zenoh-ros2-sdk that is connected to the test's router; `None` if it is not
+/// Starts a node of zenoh-ros2-sdk that is connected to the test's router; `None` if the SDK is not
 /// installed.
 pub(crate) fn sdk(network: &Network) -> Option<TestProcess> {
     start(network, "sdk_peer.py")

@@ -1,21 +1,21 @@
-//! The values of this process's bell, which say which threads sleep and have not been woken since.
+//! The values of this process's bell. They tell which threads sleep and have not been woken since.
 //!
-//! A single thread writes [`AWAKE`] or the word that it sleeps on. If there are several threads,
-//! each registers before it sleeps, and a ring removes a thread before waking it. So two rings
-//! never count on the same thread, and if a ring finds no thread registered, all threads are awake
-//! or have already been woken.
+//! If there is a single thread, it writes [`AWAKE`], or the value for the word that it sleeps on.
+//! If there are several threads, each of them registers before it sleeps, and a ring removes a
+//! thread before it wakes the thread. So two rings never rely on the same thread, and if no thread
+//! is registered, all threads are awake or have already been woken.
 
 use crate::doorbell::{AWAKE, SLEEPING};
 
 /// The single thread sleeps on the shared doorbell.
 pub(super) const SLEEPING_SHARED: u32 = 2;
-/// Since the last of several threads went to sleep, no thread has been woken.
+/// No thread has been woken since the last of several threads went to sleep.
 const UNTOUCHED: u32 = 4;
 /// The leader sleeps on a word of this process.
 pub(super) const LEADER: u32 = 8;
 /// The leader sleeps on the shared doorbell.
 pub(super) const LEADER_SHARED: u32 = 16;
-/// One follower sleeps. This bit and the higher ones count the followers.
+/// One follower sleeps. This bit and the higher bits count the followers.
 pub(super) const FOLLOWER: u32 = 32;
 
 /// The bell with one more sleeper.
@@ -23,7 +23,7 @@ pub(super) fn with(bell: u32, sleeper: u32) -> u32 {
     (bell + sleeper) | UNTOUCHED
 }
 
-/// The bell without the next thread to be woken: a follower, or the leader if no follower is left.
+/// The bell without the next thread to wake: a follower, or, if no follower is left, the leader.
 pub(super) fn without_next(bell: u32) -> u32 {
     if bell >= FOLLOWER { (bell - FOLLOWER) & !UNTOUCHED } else { AWAKE }
 }
@@ -44,8 +44,8 @@ pub(super) fn has_leader(bell: u32) -> bool {
     bell & (LEADER | LEADER_SHARED) != 0
 }
 
-/// Whether all threads that went to sleep still sleep; if so, the thread that set a flag has not
-/// woken any of them yet.
+/// Whether all threads that went to sleep still sleep. If they do, a thread that has set a flag has
+/// not woken any of them yet.
 pub(super) fn is_untouched(bell: u32) -> bool {
     bell & (SLEEPING | SLEEPING_SHARED | UNTOUCHED) != 0
 }

@@ -1,6 +1,6 @@
-//! ReadySet, doorbell and ringers under every interleaving and memory ordering that loom explores.
-//! A lost wake-up shows as a deadlock, which loom reports; reads of data that is not visible yet
-//! show in the assertions.
+//! Tests ready sets, doorbells and ringers under every interleaving and memory ordering that loom
+//! explores. A lost wake-up causes a deadlock, which loom reports; if data is not visible when it
+//! should be, an assertion fails.
 
 #![allow(clippy::unwrap_used)]
 
@@ -16,7 +16,7 @@ fn slot(index: usize) -> Slot {
     Slot::new(index).unwrap()
 }
 
-/// The loop of a spinning thread: it takes all flags, and sleeps when no flag is set.
+/// The loop of a spinning thread, which takes all flags, and sleeps when no flag is set.
 struct Spinner<'a> {
     ready_set: &'a ReadySet,
     ready: Vec<usize>,
@@ -65,8 +65,8 @@ fn expecting(memory: std::sync::Arc<Doorbell>) -> ReadySet {
     ready_set
 }
 
-/// Explores all interleavings with at most `preemptions` forced switches. In practice, three are
-/// enough to show such bugs, and with three a model of three threads takes seconds.
+/// Explores all interleavings with at most `preemptions` forced switches. In practice, three
+/// switches are enough to show such bugs, and a model of three threads then takes seconds.
 fn explore(preemptions: usize, model: impl Fn() + Send + Sync + 'static) {
     let mut builder = loom::model::Builder::new();
     builder.preemption_bound = Some(preemptions);
@@ -112,8 +112,8 @@ fn one_ringer_and_the_sleeper_without_any_bound() {
     });
 }
 
-/// Two threads ring one flag: the sleeper runs once or twice, and in the end has seen the data of
-/// both ringers.
+/// Two threads ring one flag. The sleeper runs once or twice, and in the end it has seen the data
+/// of both ringers.
 #[test]
 fn a_flag_set_twice_is_one_and_shows_the_work_of_both() {
     explore(3, || {
@@ -122,7 +122,7 @@ fn a_flag_set_twice_is_one_and_shows_the_work_of_both() {
         let ringers = [0, 1].map(|me| {
             let (ready_set, work) = (Arc::clone(&ready_set), Arc::clone(&work));
             thread::spawn(move || {
-                work[me].store(1, Ordering::Relaxed); // made visible by the ring alone
+                work[me].store(1, Ordering::Relaxed); // only the ring makes this visible
                 ready_set.ring(slot(3));
             })
         });
@@ -141,8 +141,8 @@ fn a_flag_set_twice_is_one_and_shows_the_work_of_both() {
     });
 }
 
-/// Two threads take the same flag while it is being rung: at most one of them gets the flag, and
-/// the flag is never lost.
+/// Two threads take the same flag while a third thread rings it. At most one of them gets the flag,
+/// and the flag is never lost.
 #[test]
 fn ring_against_two_takers() {
     explore(3, || {
@@ -165,8 +165,8 @@ fn ring_against_two_takers() {
     });
 }
 
-/// Clearing the last flag of a word clears its summary bit; this does not hide a concurrent ring of
-/// a neighbouring flag.
+/// Clearing the last flag of a word also clears the word's summary bit. This does not hide a
+/// concurrent ring of another flag in the word.
 #[test]
 fn clearing_a_word_does_not_hide_its_neighbour() {
     explore(3, || {
@@ -182,8 +182,8 @@ fn clearing_a_word_does_not_hide_its_neighbour() {
     });
 }
 
-/// A ring while the entity moves between executors arrives at the new executor, whenever it
-/// happens.
+/// If an entity is rung while it moves between executors, the ring arrives at the new executor, no
+/// matter when it happens.
 #[test]
 fn a_ring_survives_the_move_to_another_doorbell() {
     explore(2, || {
@@ -202,7 +202,7 @@ fn a_ring_survives_the_move_to_another_doorbell() {
     });
 }
 
-/// A thread of this process and a thread of another process ring; the sleeper checks the flags of
+/// A thread of this process and a thread of another process ring. The sleeper checks the flags of
 /// both and sleeps on one futex.
 #[test]
 fn no_wake_up_is_lost_between_two_processes() {
@@ -230,7 +230,7 @@ fn a_ring_of_either_process_without_any_bound() {
             let ringer = {
                 let (ready_set, work) = (Arc::clone(&ready_set), Arc::clone(&work));
                 thread::spawn(move || {
-                    work.store(1, Ordering::Relaxed); // made visible by the ring alone
+                    work.store(1, Ordering::Relaxed); // only the ring makes this visible
                     if is_other_process { memory.ring(slot(5)) } else { ready_set.ring(slot(5)) }
                 })
             };
@@ -241,7 +241,7 @@ fn a_ring_of_either_process_without_any_bound() {
     }
 }
 
-/// Two other threads ring flags of one word while it is drained.
+/// Two other threads ring flags of one word while the word is drained.
 #[test]
 fn draining_hides_no_flag_that_is_set_meanwhile() {
     explore(2, || {
@@ -258,9 +258,9 @@ fn draining_hides_no_flag_that_is_set_meanwhile() {
     });
 }
 
-/// A publisher of another process writes data, then reads the entity's place and rings there if
-/// there is one, while the entity moves into an executor: the executor finds the data, through the
-/// publisher's ring or the ring of the move.
+/// While an entity moves into an executor, a publisher of another process writes data, then reads
+/// the entity's place (a doorbell and a slot), and rings there if there is a place. The executor
+/// finds the data, either because of the publisher's ring or because of the ring of the move.
 fn data_put_during_a_move_is_found(attached_before_observed: bool) {
     explore(3, move || {
         let memory = std::sync::Arc::new(Doorbell::new());
@@ -297,8 +297,8 @@ fn data_put_during_a_move_is_found(attached_before_observed: bool) {
                 observed
             })
         };
-        // Every execution takes the data; a lost wake-up leaves the thread asleep with data
-        // waiting, which loom reports.
+        // The data is taken in every execution. After a lost wake-up, the thread would stay asleep
+        // although there is data, which loom reports.
         loop {
             assert_eq!(Spinner::new(&ready_set).next(), 3);
             if data.load(Ordering::Relaxed) == 1 {
@@ -320,8 +320,8 @@ fn data_put_while_an_attached_entity_becomes_observed_is_found() {
     data_put_during_a_move_is_found(true);
 }
 
-/// An entity joins a wait set while it is rung: the wait set finds the data when it checks the
-/// entity, or the ring wakes it.
+/// An entity joins a wait set while it is rung. Either the wait set finds the data when it checks
+/// the entity, or the ring wakes the wait set.
 #[test]
 fn data_put_while_an_entity_joins_a_wait_set_is_found() {
     explore(3, || {
@@ -344,7 +344,8 @@ fn data_put_while_an_entity_joins_a_wait_set_is_found() {
     });
 }
 
-/// Threads ring at the same time: the listener gets each ring once, in one thread at a time.
+/// Several threads ring at the same time. The listener gets each ring once, and only one thread
+/// calls it at a time.
 #[test]
 fn a_listener_learns_of_each_ring_once() {
     explore(3, || {

@@ -1,5 +1,5 @@
 //! Tests of rings from this and other processes, with real threads and the real futex, and of the
-//! harm that another process can do by overwriting memory.
+//! harm that another process can do by overwriting the memory.
 
 #![allow(clippy::unwrap_used)]
 
@@ -61,8 +61,8 @@ fn reused_memory_is_emptied() {
     assert_eq!(drained(&ready_set), []);
 }
 
-/// Each ringer waits for its flag to be taken before it rings again, so one lost wake-up hangs the
-/// test.
+/// Each ringer waits until its flag has been taken before it rings again, so a single lost wake-up
+/// makes the test hang.
 #[test]
 fn no_ring_is_lost_between_threads() {
     const ROUNDS: usize = 20_000;
@@ -76,7 +76,7 @@ fn no_ring_is_lost_between_threads() {
             .map(|index| {
                 let taken = Arc::new(AtomicBool::new(true));
                 let (ready_set, seen) = (Arc::clone(&ready_set), Arc::clone(&taken));
-                let other = memory.clone().filter(|_| index != 8); // rings like another process
+                let other = memory.clone().filter(|_| index != 8); // this thread rings like another process
                 let thread = thread::Builder::new()
                     .name(format!("ringer-{index}"))
                     .spawn(move || {
@@ -112,8 +112,8 @@ fn no_ring_is_lost_between_threads() {
     }
 }
 
-/// Whatever value the shared bell has while the executor sleeps, a ring of its own process wakes
-/// it.
+/// No matter what value the shared bell has while the executor sleeps, a ring of the executor's own
+/// process wakes it.
 #[test]
 fn a_scribbled_bell_does_not_swallow_a_ring_of_this_process() {
     for scribble in [AWAKE, 2, 0xdead_beef, u32::MAX] {
@@ -128,7 +128,7 @@ fn a_scribbled_bell_does_not_swallow_a_ring_of_this_process() {
                 thread::yield_now();
             }
             memory.bell.store(scribble, Ordering::Relaxed);
-            ready_set.ring(slot(3)); // if lost, the scope never ends
+            ready_set.ring(slot(3)); // if this ring is lost, the scope never ends
         });
     }
 }
@@ -165,7 +165,8 @@ fn the_place_to_sleep_depends_on_who_may_ring() {
     });
 }
 
-/// The thread that was woken first goes on to compute; only the ringer knows of the second flag.
+/// The thread that is woken first is busy. Only the second ring can make another thread take the
+/// second flag.
 #[test]
 fn the_ring_of_another_slot_wakes_another_thread() {
     let (memory, shared) = with_shared_doorbell();
@@ -175,7 +176,7 @@ fn the_ring_of_another_slot_wakes_another_thread() {
         let leader = ready_set.leader_wait();
         let followers = [(); 2].map(|()| ready_set.follower_wait());
         ready_set.ring(slot(1));
-        ready_set.ring(slot(1)); // taken by the same thread
+        ready_set.ring(slot(1)); // the same thread takes this flag
         assert_eq!(woken(), [1, 0]);
         ready_set.ring(slot(2));
         assert_eq!(woken(), [2, 0], "the second follower");
@@ -185,7 +186,7 @@ fn the_ring_of_another_slot_wakes_another_thread() {
         } else {
             assert_eq!(woken(), [2, 1], "the leader");
         }
-        ready_set.ring(slot(4)); // taken by the thread that comes first
+        ready_set.ring(slot(4)); // the thread that comes first takes this flag
         ready_set.wake_next();
         ready_set.wake_leader();
         assert_eq!(woken(), [2, u32::from(!leader.is_shared())]);
@@ -226,7 +227,8 @@ fn a_thread_that_falls_asleep_with_a_flag_set_is_woken_at_once() {
     }
 }
 
-/// The ringer was delayed after it had set the flag; the next ring of the same slot wakes a thread.
+/// The ringer has been delayed after setting the flag. The next ring of the same slot wakes a
+/// thread.
 #[test]
 fn a_flag_that_was_set_already_wakes_when_nobody_was_woken_for_it() {
     let ready_set = ReadySet::private();

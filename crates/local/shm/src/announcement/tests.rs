@@ -1,4 +1,4 @@
-//! Tests announcements and the transports that follow from them.
+//! Tests announcements, and the transports that follow from two announcements.
 
 #![allow(clippy::unwrap_used)]
 
@@ -28,7 +28,7 @@ fn neighbour() -> Announcement {
     Announcement { pid: 43, token: 8, ..announcement() }
 }
 
-/// A publisher, a subscription, and the transport of their match.
+/// A publisher, a subscription, and the transport of their match with the reason.
 type Case = (Announced, Announced, Option<Transport>, Option<Reason>);
 
 fn check(cases: Vec<Case>) {
@@ -63,8 +63,8 @@ fn the_shortest_possible_transport_is_taken() {
             Some(Transport::Network),
             Some(Reason::SharedMemoryUnavailable { by: Side::Subscription, why: Obstacle::Full }),
         ),
-        // The process id is the same, but at another time or, with the same token, in another
-        // namespace.
+        // The process id is the same, but belongs to a process at another time, or, with the same
+        // token, in another namespace.
         (
             feros(announcement()),
             feros(Announcement { token: 8, ..announcement() }),
@@ -103,7 +103,7 @@ fn each_difference_of_places_has_its_reason() {
             }),
             Reason::SharedMemoryUnavailable { by: Side::Subscription, why: Obstacle::NoDevShm },
         ),
-        // Two processes that do not know their locations may run on different hosts.
+        // Two processes that do not know their locations may be on different hosts.
         (
             feros(Announcement { host: None, ..neighbour() }),
             Reason::SharedMemoryUnavailable { by: Side::Subscription, why: Obstacle::Other },
@@ -246,8 +246,7 @@ fn a_link_that_could_not_be_opened_is_told_to_its_publisher_alone() {
     assert_eq!(declining.forget_declined(10), None);
     assert_eq!(declining.forget_declined(9), Some(reason));
     assert_eq!(declining, feros(neighbour()));
-    // One announcement has more entries than fit, the other has codes that only later versions
-    // know.
+    // One announcement has too many entries. The other has codes that only later versions know.
     let entries = |number| vec![Declined { publisher: u64::MAX, why }; number];
     let many = Announcement { declined: entries(100), ..neighbour() };
     let few = Announcement { declined: entries(MAX_DECLINED), ..neighbour() };

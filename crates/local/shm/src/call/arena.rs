@@ -1,5 +1,5 @@
-//! The memory of the messages of one direction: a circular buffer of bytes. Each message lies in
-//! one piece, and messages are freed in the order in which they were placed.
+//! The memory of the messages of one direction: a circular buffer of bytes. Each message is
+//! contiguous, and messages are freed in the order in which they were placed.
 //!
 //! The sender records the ranges in its own memory, where no other process can change them.
 
@@ -11,7 +11,7 @@ use super::layout::{ARENA_BYTES, MAX_WAITING};
 /// The alignment of messages: a cache line.
 const ALIGNMENT: usize = 64;
 
-/// The ranges of the messages of one direction that are not taken yet, the oldest first.
+/// The ranges of the messages of one direction that have not been taken yet, the oldest first.
 #[derive(Debug)]
 pub(super) struct Arena(VecDeque<Range<usize>>);
 
@@ -20,19 +20,19 @@ impl Arena {
         Self(VecDeque::with_capacity(MAX_WAITING))
     }
 
-    /// The number of messages that are not taken yet.
+    /// The number of messages that have not been taken yet.
     pub(super) fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Reserves a range for one more message. Returns `None` if there is no room until others are
-    /// taken.
+    /// Reserves a range for one more message. Returns `None` if there is no room until other
+    /// messages are taken.
     pub(super) fn place(&mut self, size_bytes: usize) -> Option<Range<usize>> {
         let room = size_bytes.max(1).checked_next_multiple_of(ALIGNMENT)?;
         let start = match (self.0.front(), self.0.back()) {
             (Some(oldest), Some(newest)) if newest.start >= oldest.start => {
-                // The range lies behind the newest message or, if it does not fit there, before the
-                // oldest one.
+                // The range lies after the newest message or, if it does not fit there, before the
+                // oldest message.
                 let behind = ARENA_BYTES - newest.end >= room;
                 let before = oldest.start >= room;
                 if behind {
@@ -46,7 +46,7 @@ impl Arena {
             (Some(oldest), Some(newest)) => {
                 (oldest.start - newest.end >= room).then_some(newest.end)?
             }
-            // The arena is empty: begin at its start, where memory is already present.
+            // The arena is empty, so the range begins at its start, where there is already memory.
             _ => (room <= ARENA_BYTES).then_some(0)?,
         };
         self.0.push_back(start..start + room);
@@ -58,7 +58,7 @@ impl Arena {
         self.0.pop_back();
     }
 
-    /// Frees the ranges of all messages except the `waiting` newest ones.
+    /// Frees the ranges of all messages except the newest `waiting` messages.
     pub(super) fn keep_newest(&mut self, waiting: usize) {
         while self.0.len() > waiting {
             self.0.pop_front();

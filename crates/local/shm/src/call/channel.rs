@@ -1,14 +1,14 @@
-//! One side of a channel: sends its messages into its own slots and arena, and takes the messages
-//! of the other side.
+//! One side of a channel. It sends its messages through its own slots and arena, and takes the
+//! messages of the other side.
 //!
 //! # Why no message is missed
 //!
-//! The receiver's place is the doorbell and slot at which the sender rings it. The sender counts
-//! the message, then (after a sequentially consistent fence) reads that place. The receiver writes
-//! its place, then (after such a fence) looks for messages. Whichever of the two comes second sees
-//! what the other has written. The same holds for room in a full channel: the receiver counts the
-//! message that it took, then checks whether the sender awaits room; the sender writes that it
-//! awaits room, then tries once more to send.
+//! The receiver's place is the doorbell and the slot at which the sender rings the receiver. The
+//! sender counts the message and then, after a sequentially consistent fence, reads that place. The
+//! receiver writes its place and then, after such a fence, looks for messages. Whichever of the two
+//! comes second sees what the other has written. In a full channel, the same is true for room: the
+//! receiver counts the message that it has taken and then checks whether the sender awaits room;
+//! the sender writes that it awaits room and then tries once more to send.
 
 use std::fmt;
 use std::sync::Arc;
@@ -37,13 +37,13 @@ pub struct MessageHead {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SendToChannelError {
-    /// Earlier messages wait to be taken and leave no room.
+    /// Earlier messages that have not been taken leave no room.
     #[error(
         "{waiting} messages wait to be taken, and no room is left for {size_bytes} more bytes: at \
          most {MAX_WAITING} messages with together {ARENA_BYTES} bytes may wait"
     )]
     Busy {
-        /// The number of waiting messages.
+        /// The number of messages that have not been taken.
         waiting: usize,
         /// The size of the message.
         size_bytes: usize,
@@ -76,7 +76,7 @@ pub enum SendToChannelError {
     Aborted,
 }
 
-/// The other side's values in the channel are impossible, because something has overwritten them.
+/// The other side's values in the channel are impossible, because they have been overwritten.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error(
     "the memory of a call was overwritten ({what}), by another process of this user or by a faulty \
@@ -89,7 +89,7 @@ pub struct Scribbled {
 struct Outgoing {
     arena: Arena,
     sent: u64,
-    /// The number of bytes from the beginning of the arena that have memory.
+    /// The number of bytes from the start of the arena for which there is memory.
     present_bytes: usize,
 }
 
@@ -99,14 +99,14 @@ pub(super) struct Channel {
     index: usize,
     role: Role,
     outgoing: Mutex<Outgoing>,
-    /// The number of messages taken.
+    /// The number of messages that have been taken.
     incoming: Mutex<u64>,
     /// Whether the other side has written impossible values; if so, its memory is no longer read.
     is_scribbled: AtomicBool,
 }
 
 impl Channel {
-    /// Makes a side that has neither sent nor taken a message.
+    /// Makes a side that has not yet sent or taken a message.
     pub(super) fn new(mapping: Arc<CallMapping>, index: usize, role: Role) -> Self {
         let outgoing = Outgoing { arena: Arena::new(), sent: 0, present_bytes: 0 };
         let (outgoing, incoming) = (Mutex::new(outgoing), Mutex::new(0));
@@ -141,13 +141,14 @@ impl Channel {
         self.layout().side(self.index, self.role.other())
     }
 
-    /// Sets where the other side rings this side. The caller has to check for messages afterwards.
+    /// Sets the place at which the other side rings this side. The caller must check for messages
+    /// afterwards.
     pub(super) fn set_place(&self, place: Option<Place>) {
         self.own().place.store(place::encode(place), Ordering::Release);
         fence(Ordering::SeqCst); // pairs with the fence in `place_of_other`
     }
 
-    /// The place to ring the other side, encoded as a word. Call this after sending.
+    /// The place at which to ring the other side, encoded as a word. Call this after sending.
     pub(super) fn place_of_other(&self) -> u64 {
         fence(Ordering::SeqCst); // pairs with the fence in `set_place`
         self.others().place.load(Ordering::Acquire)
@@ -213,28 +214,28 @@ impl Channel {
         if filled { Ok(()) } else { Err(SendToChannelError::Aborted) }
     }
 
-    /// Sets whether the other side rings this side after it has taken a message. The caller has to
+    /// Sets whether the other side rings this side after it has taken a message. The caller must
     /// try to send afterwards.
     pub(super) fn await_room(&self, is_awaited: bool) {
         self.own().awaits_room.store(u32::from(is_awaited), Ordering::Release);
         fence(Ordering::SeqCst); // pairs with the fence in `place_of_other`
     }
 
-    /// The place to ring the other side after taking one of its messages, encoded as a word. `None`
-    /// if the other side does not await room.
+    /// The place at which to ring the other side after taking one of its messages, encoded as a
+    /// word. `None` if the other side does not await room.
     pub(super) fn place_of_who_awaits_room(&self) -> Option<u64> {
         let place = self.place_of_other();
         (self.others().awaits_room.load(Ordering::Acquire) != 0).then_some(place)
     }
 
-    /// Whether a message may wait to be taken.
+    /// Whether there may be a message to take.
     pub(super) fn may_have_message(&self) -> bool {
         let sent = self.others().sent.load(Ordering::Acquire);
         sent != self.own().taken.load(Ordering::Relaxed) && !self.is_scribbled()
     }
 
-    /// Takes the oldest message; `take` gets its head and a function that copies the message into
-    /// memory of its size.
+    /// Takes the oldest message. `take` gets the head of the message, and a function that copies
+    /// the message into memory of its size.
     pub(super) fn take<T>(
         &self,
         take: impl FnOnce(MessageHead, &dyn Fn(&mut [u8])) -> T,

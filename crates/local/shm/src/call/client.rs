@@ -1,5 +1,5 @@
-//! The client's side of calls through shared memory: the memory that the client provides, and its
-//! channels.
+//! The client's side of calls through shared memory: the memory that the client provides, and the
+//! channels in it.
 
 use std::fmt;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
@@ -53,26 +53,27 @@ impl CallMemory {
     /// Makes the file that holds the memory.
     ///
     /// # Errors
-    /// The system refuses to make the file.
+    /// If the system refuses to make the file.
     pub fn create() -> Result<Self, Unavailable> {
         let file = create_file(FILE_NAME, FILE_BYTES as u64)?;
         let (client, mapping) = (OnceLock::new(), OnceLock::new());
         Ok(Self { file, client, mapping, channels: Mutex::default() })
     }
 
-    /// Sets the client's endpoint for responses that do not come through shared memory, and the
-    /// function to call, on another thread, when the process of a server with a channel has ended.
+    /// Sets the client's endpoint for responses that do not arrive through shared memory, and the
+    /// function to call (on another thread) when the process of a server with a channel has ended.
     /// Call this before the first call of [`channel`](Self::channel).
     pub fn begin(&self, replies: [u8; 16], on_server_end: Notify) {
         self.client.get_or_init(|| ClientEnd { replies, on_server_end });
     }
 
-    /// The number to announce, with which servers find the memory; never zero.
+    /// The number with which servers find the memory, to be announced; never zero.
     pub fn endpoint(&self) -> u64 {
         u64::from(self.file.as_raw_fd().unsigned_abs()) + 1
     }
 
-    /// The mapping of the memory, made by the first call. `None` if the system refused to map it.
+    /// The mapping of the memory. The first call makes it. `None` if the system refuses to map the
+    /// memory.
     fn mapping(&self) -> Option<&Arc<CallMapping>> {
         let map = || {
             let mapping = CallMapping::new(self.file.as_fd())
@@ -92,7 +93,7 @@ impl CallMemory {
         self.mapping.get_or_init(map).as_ref()
     }
 
-    /// The channel that this server has opened; `peer` is the server's process.
+    /// Returns the channel that this server has opened; `peer` is the server's process.
     pub fn channel(&self, server: [u8; 16], peer: &Arc<Peer>) -> Option<Arc<ClientChannel>> {
         let mapping = self.mapping()?;
         let index = mapping.layout().claims.opened_by(server)?;
@@ -103,7 +104,7 @@ impl CallMemory {
             return known.is_open().then(|| Arc::clone(known));
         }
         if channels.in_use[index].is_some() {
-            return None; // a former server's channel is still in use
+            return None; // the channel of a former server is still in use
         }
         let channel = Channel::new(Arc::clone(mapping), index, Role::Client);
         channel.set_place(place);
@@ -114,9 +115,9 @@ impl CallMemory {
         Some(channel)
     }
 
-    /// Frees the channels of servers that have left or were killed, so that other servers can claim
-    /// them. `is_known` returns whether the engine still knows a server; if so, the server's last
-    /// messages may be on their way.
+    /// Frees the channels of servers that have left or been killed, so that other servers can claim
+    /// them. `is_known` returns whether the engine still knows a server; if it does, the server's
+    /// last messages may still be on their way.
     pub fn free_channels(&self, is_known: impl Fn([u8; 16]) -> bool) {
         let Some(Some(mapping)) = self.mapping.get() else { return };
         let layout = mapping.layout();
@@ -128,7 +129,7 @@ impl CallMemory {
                 continue;
             }
             // The channel is needed if another thread holds it and may be about to send, or if
-            // messages that the server sent before it left have yet to be taken.
+            // messages that the server sent before it left have not been taken yet.
             let is_needed = |used: &Arc<ClientChannel>| {
                 Arc::strong_count(used) > 1 || used.channel.may_have_message()
             };
@@ -146,7 +147,7 @@ impl CallMemory {
         channels.in_use.iter().flatten().any(|used| used.has_left())
     }
 
-    /// Whether a response may wait to be taken.
+    /// Whether there may be a response to take.
     pub fn may_have_response(&self) -> bool {
         let channels = self.channels.lock();
         channels.in_use.iter().flatten().any(|used| used.channel.may_have_message())
@@ -157,7 +158,7 @@ impl CallMemory {
     /// blocks.
     ///
     /// # Errors
-    /// A server has written impossible values; the next call returns responses of the other
+    /// If a server has written impossible values. The next call returns responses of the other
     /// servers.
     pub fn take_response<T>(
         &self,
@@ -176,7 +177,8 @@ impl CallMemory {
         Ok(taken)
     }
 
-    /// Sets where servers ring for responses. The caller has to check for responses afterwards.
+    /// Sets the place at which servers ring when they have sent responses. The caller must check
+    /// for responses afterwards.
     pub fn set_place(&self, place: Option<Place>) {
         let mut channels = self.channels.lock();
         channels.place = place;
@@ -184,7 +186,7 @@ impl CallMemory {
     }
 }
 
-/// Whether a process of this id may be running.
+/// Whether a process with this id may be running.
 fn is_running(pid: u32) -> bool {
     match ProcessHandle::open(pid) {
         Ok(process) => process.is_alive(),
@@ -219,19 +221,19 @@ impl ClientChannel {
         claim.is_opened_by(self.server) && !self.channel.is_scribbled()
     }
 
-    /// Whether no further responses will come besides those that can be taken now, because the
-    /// server has left or its process was found to have ended. Makes no system call.
+    /// Whether the responses that can be taken now are the last, because the server has left, or
+    /// because its process is known to have ended. Makes no system call.
     pub fn has_left(&self) -> bool {
         self.peer.has_ended() || !self.is_open()
     }
 
     /// Sends a request that `fill` writes, and wakes the server.
     ///
-    /// Never blocks. Makes at most one system call, and none if the server's executor does not
-    /// sleep.
+    /// Never blocks. Makes one system call if the server's executor sleeps, and no system call
+    /// otherwise.
     ///
     /// # Errors
-    /// See [`SendToChannelError`]. On an error, nothing was sent.
+    /// See [`SendToChannelError`]. After an error, nothing has been sent.
     pub fn send(
         &self,
         number: i64,

@@ -4,10 +4,10 @@ use feros_sync::{AtomicU32, AtomicU64, Ordering};
 
 /// The limit on servers that one client calls through shared memory at the same time.
 pub const MAX_SERVERS: usize = if cfg!(loom) { 1 } else { 4 };
-/// The limit on waiting messages in one direction of a channel.
+/// The limit on the messages in one direction of a channel that have not been taken.
 pub const MAX_WAITING: usize = if cfg!(loom) { 2 } else { 64 };
-/// The limit on the bytes of the waiting messages in one direction of a channel. It only reserves
-/// address space: memory is taken only up to the largest number of bytes that ever waited at once.
+/// The limit on the bytes of these messages. It only reserves address space: the memory that is
+/// used is the largest number of bytes that ever waited at the same time.
 pub const ARENA_BYTES: usize = if cfg!(loom) { 128 } else { 16 * 1024 * 1024 };
 
 /// The name of the file, as the system shows it.
@@ -24,7 +24,7 @@ pub(super) struct Layout {
     channels: [Control; MAX_SERVERS],
 }
 
-/// The claims: which server uses which channel.
+/// Which server uses which channel.
 #[cfg_attr(not(loom), repr(C, align(4096)))]
 #[cfg_attr(loom, derive(Default))] // loom's stacks are too small for the alignment
 pub(super) struct Claims {
@@ -40,8 +40,8 @@ pub(super) struct Claims {
 #[repr(C, align(64))]
 pub(super) struct Claim {
     /// The process id of the server in the upper half, and the state of the claim in the lower
-    /// half. Both are one word, so that the claim of a server that is killed always names its
-    /// process.
+    /// half. Both are in one word, so that the claim always names the server's process, even if the
+    /// server is killed.
     state: AtomicU64,
     server: [AtomicU64; 2],
 }
@@ -53,9 +53,9 @@ pub(super) enum ClaimState {
     Free,
     /// A server has claimed the channel and is preparing it.
     Claimed,
-    /// A server takes requests.
+    /// The server takes requests.
     Open,
-    /// The server has left, and no longer writes here.
+    /// The server has left and no longer writes to the channel.
     Left,
 }
 
@@ -87,13 +87,13 @@ pub(super) struct Side {
     pub(super) taken: AtomicU64,
     /// The number of messages that this side has sent.
     pub(super) sent: AtomicU64,
-    /// Whether this side has more to send, and wants a ring when the other side has taken one of
-    /// its messages.
+    /// Whether this side has more messages to send, and wants to be rung when the other side has
+    /// taken one of its messages.
     pub(super) awaits_room: AtomicU32,
     pub(super) slots: [Slot; MAX_WAITING],
 }
 
-/// The place of one message in the arena, and its head.
+/// The position of one message in the arena, and the head of the message.
 #[cfg_attr(loom, derive(Default))]
 #[repr(C)]
 pub(super) struct Slot {
@@ -120,7 +120,7 @@ impl Role {
 }
 
 impl Layout {
-    /// The words of one side. `channel` is below [`MAX_SERVERS`].
+    /// Returns the words of one side. `channel` must be below [`MAX_SERVERS`].
     pub(super) fn side(&self, channel: usize, role: Role) -> &Side {
         let control = &self.channels[channel];
         match role {
@@ -129,8 +129,8 @@ impl Layout {
         }
     }
 
-    /// Frees a channel for the next claim. Only the client may call this, when neither side uses
-    /// the channel any longer.
+    /// Frees a channel for the next claim. Only the client may call this, and only when neither
+    /// side uses the channel any longer.
     pub(super) fn free(&self, channel: usize) {
         [Role::Client, Role::Server].iter().for_each(|role| self.side(channel, *role).reset());
         self.claims.of_channels[channel].free();
@@ -142,7 +142,7 @@ impl Layout {
         (begin, size_of::<Control>())
     }
 
-    /// The offset in the file of the arena that this side of the channel writes messages to.
+    /// The offset in the file of the arena into which this side of the channel writes messages.
     pub(super) fn arena_offset(channel: usize, role: Role) -> usize {
         let arena = channel * 2 + usize::from(role == Role::Server);
         size_of::<Self>() + arena * ARENA_BYTES
@@ -163,7 +163,7 @@ impl Claims {
         self.of_channels.iter().position(|claim| claim.claim(server, pid))
     }
 
-    /// The channel that the server has opened.
+    /// Returns the channel that the server has opened.
     pub(super) fn opened_by(&self, server: [u8; 16]) -> Option<usize> {
         self.of_channels.iter().position(|claim| claim.is_opened_by(server))
     }
@@ -187,7 +187,7 @@ impl Claim {
         self.is(ClaimState::Open) && load_gid(&self.server) == server
     }
 
-    /// Claims a free channel for a server. Returns whether it was free.
+    /// Claims the channel for a server if it is free. Returns whether it was free.
     fn claim(&self, server: [u8; 16], pid: u32) -> bool {
         let claimed = (u64::from(pid) << 32) | ClaimState::Claimed.word();
         let (free, order) = (ClaimState::Free.word(), Ordering::Acquire);
@@ -214,7 +214,7 @@ impl Claim {
 }
 
 impl Side {
-    /// Restores the state before the first use.
+    /// Restores the state that the words have before the first use.
     fn reset(&self) {
         for word in [&self.place, &self.taken, &self.sent] {
             word.store(0, Ordering::Relaxed);

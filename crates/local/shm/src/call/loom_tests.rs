@@ -1,4 +1,4 @@
-//! Tests channels of calls under loom, with client and server at the same time.
+//! Tests the channels of calls under loom. The client and the server run at the same time.
 
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ fn send(from: &Channel, number: u8) -> Result<(), SendToChannelError> {
     })
 }
 
-/// Takes a message; returns its number and content.
+/// Takes a message. Returns its number and content.
 fn take(by: &Channel) -> Option<(i64, u8)> {
     let taken = by.take(|head, read| {
         let mut bytes = vec![0; head.size_bytes];
@@ -35,7 +35,7 @@ fn take(by: &Channel) -> Option<(i64, u8)> {
     taken.expect("the other side's values are possible")
 }
 
-/// The test sends more messages than can wait at once, so that slots are reused.
+/// The test sends more messages than can wait at the same time, so that slots are reused.
 #[test]
 fn each_message_that_was_sent_is_taken_once_in_order_and_says_what_was_written() {
     loom::model(|| {
@@ -86,7 +86,7 @@ fn room_is_seen_or_the_waiting_side_is_rung() {
     });
 }
 
-/// The server that has the channel leaves, the client frees the channel, and two other servers try
+/// The server that uses the channel leaves, the client frees the channel, and two other servers try
 /// to claim it.
 #[test]
 fn a_channel_changes_hands_as_it_was_before_its_first_use() {

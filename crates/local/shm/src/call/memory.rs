@@ -1,4 +1,4 @@
-//! The mapping of the memory of a client's calls. This file has all unsafe code of the calls.
+//! The mapping of the memory of a client's calls. This file contains all unsafe code of the calls.
 
 #![allow(unsafe_code)]
 
@@ -12,7 +12,7 @@ use rustix::param::page_size;
 
 use super::layout::{FILE_BYTES, Layout};
 
-/// A mapped file, unmapped on drop.
+/// A mapped file. Dropping this value unmaps the file.
 pub(super) struct CallMapping(NonNull<u8>);
 
 // SAFETY: the mapping belongs to the process, not to a thread, and only its single owner unmaps it.
@@ -22,11 +22,11 @@ unsafe impl Send for CallMapping {}
 unsafe impl Sync for CallMapping {}
 
 impl CallMapping {
-    /// Maps a file of [`FILE_BYTES`]. The file has to be sealed, so that it keeps this size;
-    /// otherwise a later access would raise SIGBUS.
+    /// Maps a file of [`FILE_BYTES`]. The file must be sealed, so that it keeps this size;
+    /// otherwise a later access could raise SIGBUS.
     pub(super) fn new(file: BorrowedFd<'_>) -> Result<Self, Errno> {
         let protection = ProtFlags::READ | ProtFlags::WRITE;
-        // This takes only address space: no memory is reserved for bytes that may never be written.
+        // This only takes address space: no memory is reserved for bytes that may never be written.
         let flags = MapFlags::SHARED | MapFlags::NORESERVE;
         // SAFETY: the kernel chooses the address, so no memory in use is replaced.
         let address = unsafe { mmap(ptr::null_mut(), FILE_BYTES, protection, flags, file, 0) }?;
@@ -36,7 +36,7 @@ impl CallMapping {
 
     pub(super) fn layout(&self) -> &Layout {
         const { assert!(size_of::<Layout>() <= FILE_BYTES) };
-        // SAFETY: the memory is mapped for as long as `self` lives, large enough and aligned.
+        // SAFETY: the memory is mapped as long as `self` lives, is large enough, and is aligned.
         // `Layout` consists of atomics, for which any content is valid and concurrent change by
         // other processes is no data race.
         unsafe { self.0.cast().as_ref() }
@@ -52,14 +52,16 @@ impl CallMapping {
         let address = self.0.as_ptr().wrapping_add(begin).cast();
         // SAFETY: populating changes no content, and the range lies within the mapping.
         match unsafe { madvise(address, end - begin, Advice::LinuxPopulateWrite) } {
-            // A kernel before 5.14 provides the memory only at the first access.
+            // Kernels before 5.14 do not support this, and provide the memory only at the first
+            // access.
             Err(Errno::INVAL) => Ok(()),
             other => other,
         }
     }
 
-    /// Lends bytes of the file for writing. The caller ensures that no other thread of this process
-    /// uses the same bytes. Another process that writes there changes only the message.
+    /// Lends bytes of the file for writing. The caller must ensure that no other thread of this
+    /// process uses the same bytes. If another process writes to these bytes, it only changes the
+    /// message.
     pub(super) fn write<T>(
         &self,
         offset_bytes: usize,
@@ -68,24 +70,25 @@ impl CallMapping {
     ) -> T {
         check(offset_bytes, size_bytes);
         let start = self.0.as_ptr().wrapping_add(offset_bytes);
-        // SAFETY: the range lies within the mapping, behind the control words, and every bit
-        // pattern is a u8. The writing side of a channel lends each part of its arena once.
+        // SAFETY: the range lies within the mapping, after the control words, and every bit pattern
+        // is a valid u8. The writing side of a channel lends each part of its arena only once at a
+        // time.
         write(unsafe { std::slice::from_raw_parts_mut(start, size_bytes) })
     }
 
-    /// Copies bytes out of the file. If another process changes them meanwhile, the copy mixes old
-    /// and new bytes.
+    /// Copies bytes out of the file. If another process changes the bytes at the same time, the
+    /// copy contains a mixture of old and new bytes.
     pub(super) fn read(&self, offset_bytes: usize, into: &mut [u8]) {
         check(offset_bytes, into.len());
         let start = self.0.as_ptr().wrapping_add(offset_bytes);
-        // SAFETY: the range lies within the mapping, and `into` is memory of this process that this
-        // call alone uses.
+        // SAFETY: the range lies within the mapping, and `into` is memory of this process that only
+        // this call uses.
         unsafe { ptr::copy_nonoverlapping(start, into.as_mut_ptr(), into.len()) };
     }
 }
 
-/// Asserts that the range lies within the file. Callers have to check values of the other side
-/// before.
+/// Asserts that the range lies within the file. Callers must check values of the other side before
+/// they call this.
 fn check(offset_bytes: usize, size_bytes: usize) {
     let end = offset_bytes.checked_add(size_bytes);
     assert!(end.is_some_and(|end| end <= FILE_BYTES), "a range within the file");
@@ -93,8 +96,8 @@ fn check(offset_bytes: usize, size_bytes: usize) {
 
 impl Drop for CallMapping {
     fn drop(&mut self) {
-        // SAFETY: the address and size are those of this mapping; references to it borrow `self`,
-        // so none is left.
+        // SAFETY: the address and size are those of this mapping; references to the mapping borrow
+        // `self`, so there are no references left.
         let unmapped = unsafe { munmap(self.0.as_ptr().cast(), FILE_BYTES) };
         debug_assert_eq!(unmapped, Ok(()));
     }

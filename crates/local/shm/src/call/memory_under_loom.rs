@@ -1,8 +1,8 @@
-//! A replacement for the mapped memory under loom, with the control words and the first byte of
-//! each message.
+//! Replaces the mapped memory under loom. It contains the control words, and the first byte of each
+//! message.
 //!
-//! The bytes are atomics that impose no order themselves. If the channel did not order the
-//! accesses, a side would see earlier or later content.
+//! The bytes are atomics that impose no order of their own. If the channel did not order the
+//! accesses, a side would see outdated or later content.
 
 use feros_sync::{AtomicUsize, Ordering};
 use rustix::io::Errno;

@@ -21,13 +21,13 @@ pub enum ChannelError {
     /// The client's memory cannot be opened.
     #[error(transparent)]
     Peer(#[from] PeerError),
-    /// Other servers use all channels.
+    /// Other servers use all of the client's channels.
     #[error(
         "the client already calls {MAX_SERVERS} servers through shared memory; run fewer servers \
          with one name"
     )]
     AllTaken,
-    /// The system denies memory.
+    /// The system provides no memory.
     #[error(
         "a client's memory for calls cannot be used ({step}: {errno}); allow this process more memory"
     )]
@@ -40,7 +40,7 @@ pub enum ChannelError {
 }
 
 impl ChannelError {
-    /// The reason to show for the match.
+    /// The reason that is shown for the match.
     pub fn reason(&self) -> Reason {
         match self {
             Self::Peer(error) => error.reason(Side::Publisher),
@@ -60,12 +60,12 @@ pub struct ServerChannel {
 }
 
 impl ServerChannel {
-    /// Claims a channel in the memory that a client of the process `peer` announced as `endpoint`.
-    /// Requests may come from then on, and the server has to check for requests once without a
-    /// ring.
+    /// Claims a channel in the memory that a client of the process `peer` has announced as
+    /// `endpoint`. From then on, requests may arrive, and the server must check for requests once
+    /// without having been rung.
     ///
     /// # Errors
-    /// See [`ChannelError`]. On an error, no channel is claimed.
+    /// See [`ChannelError`]. After an error, no channel is claimed.
     pub fn open(peer: Arc<Peer>, endpoint: u64, server: [u8; 16]) -> Result<Self, ChannelError> {
         let pid = peer.pid();
         let fd = endpoint.checked_sub(1).and_then(|fd| u32::try_from(fd).ok());
@@ -73,7 +73,7 @@ impl ServerChannel {
         let file = open_file(pid, fd, FILE_NAME, FILE_BYTES)?;
         let failed = |step| move |errno| ChannelError::NoMemory { step, errno };
         let mapping = CallMapping::new(file.as_fd()).map_err(failed("mmap"))?;
-        // The process may have ended, and its id may belong to another process.
+        // The process may have ended, and its id may by now belong to another process.
         if !peer.is_alive() {
             return Err(PeerError::NoSuchProcess { pid }.into());
         }
@@ -95,7 +95,8 @@ impl ServerChannel {
         &self.peer
     }
 
-    /// Sets where the client rings for requests. The caller has to check for requests afterwards.
+    /// Sets the place at which the client rings when it has sent requests. The caller must check
+    /// for requests afterwards.
     pub fn set_place(&self, place: Option<Place>) {
         self.channel.set_place(place);
     }
@@ -106,19 +107,19 @@ impl ServerChannel {
         self.channel.layout().claims.replies()
     }
 
-    /// Whether the client has written impossible values. If so, the channel yields no more
-    /// requests.
+    /// Whether the client has written impossible values. If it has, the channel does not return any
+    /// further requests.
     pub fn is_scribbled(&self) -> bool {
         self.channel.is_scribbled()
     }
 
-    /// Sets whether the client rings the server after it has taken a response. The caller has to
-    /// try to send afterwards.
+    /// Sets whether the client rings the server after it has taken a response. The caller must try
+    /// to send afterwards.
     pub fn await_room(&self, is_awaited: bool) {
         self.channel.await_room(is_awaited);
     }
 
-    /// Whether a request may wait to be taken. Costs two loads.
+    /// Whether there may be a request to take. Costs two loads.
     pub fn may_have_request(&self) -> bool {
         self.channel.may_have_message()
     }
@@ -127,7 +128,7 @@ impl ServerChannel {
     /// request into memory of the request's size. Never blocks.
     ///
     /// # Errors
-    /// The other side has written impossible values.
+    /// If the client has written impossible values.
     pub fn take<T>(
         &self,
         take: impl FnOnce(MessageHead, &dyn Fn(&mut [u8])) -> T,
@@ -135,12 +136,14 @@ impl ServerChannel {
         self.channel.take(take)
     }
 
-    /// Sends the response to the request of this number, written by `fill`, and wakes the client.
+    /// Sends the response to the request with this number, which `fill` writes, and wakes the
+    /// client.
     ///
-    /// Never blocks. Makes at most one system call, and none if no thread of the client sleeps.
+    /// Never blocks. Makes one system call if a thread of the client sleeps, and no system call
+    /// otherwise.
     ///
     /// # Errors
-    /// See [`SendToChannelError`]. On an error, nothing was sent.
+    /// See [`SendToChannelError`]. After an error, nothing has been sent.
     pub fn send(
         &self,
         number: i64,
@@ -161,7 +164,7 @@ impl ServerChannel {
 impl Drop for ServerChannel {
     fn drop(&mut self) {
         self.channel.layout().claims.of_channels[self.channel.index()].set(ClaimState::Left);
-        // This ring ends the client's calls that wait for a response.
+        // This ring ends those calls of the client that wait for a response.
         self.peer.ring_at(self.channel.place_of_other());
     }
 }

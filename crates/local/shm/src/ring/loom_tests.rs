@@ -1,4 +1,4 @@
-//! Tests the rings under loom, with a publisher and a subscription at the same time.
+//! Tests the rings under loom. A publisher and a subscription run at the same time.
 
 use super::*;
 use feros_sync::{Arc, AtomicUsize};
@@ -8,12 +8,12 @@ const DEPTH: usize = 1;
 const VIEWS: usize = 1;
 const MESSAGES: usize = 3;
 
-/// The rings, and memory for one more message than can exist at once.
+/// The rings, and memory for one more message than can exist at the same time.
 struct Shared {
     positions: Positions,
     places: Vec<AtomicU64>,
-    /// The memory of the messages. These atomics impose no order themselves: if the rings did not
-    /// order the accesses, a side would see earlier or later content.
+    /// The memory of the messages. It consists of atomics that impose no order of their own: if the
+    /// rings did not order the accesses, a side would see outdated or later content.
     chunks: Vec<AtomicUsize>,
 }
 
@@ -29,7 +29,7 @@ impl Shared {
         Ring::new(&self.positions, &self.places, size).expect("there are as many places")
     }
 
-    /// Tries this many times to take a message and give it back; returns the contents of the
+    /// Tries `looks` times to take a message and to return it. Returns the contents of the
     /// messages.
     fn take(&self, looks: usize) -> Vec<usize> {
         let (ring, mut returned, mut said) = (self.ring(), 0, Vec::new());
@@ -42,7 +42,7 @@ impl Shared {
         said
     }
 
-    /// Sends messages with the contents 1, 2 and so on; returns how many were pushed out.
+    /// Sends messages with the contents 1, 2 and so on. Returns how many messages were pushed out.
     fn send(&self) -> usize {
         let ring = self.ring();
         let mut free: Vec<u64> = (0..self.chunks.len() as u64).collect();

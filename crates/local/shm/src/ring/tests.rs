@@ -1,4 +1,5 @@
-//! Tests the rings with one thread at both ends, and with positions that other processes overwrite.
+//! Tests the rings with one thread on both sides, and with positions that other processes have
+//! overwritten.
 
 use proptest::collection::vec;
 use proptest::prelude::{any, prop_assert, prop_assert_eq, proptest};
@@ -70,7 +71,7 @@ fn impossible_positions_are_nonsense() {
     let memory = Memory::new(2, 1);
     let ring = memory.ring();
     let (mut written, mut reclaimed) = (0, 0);
-    memory.positions.read.store(1, Ordering::Relaxed); // more than was written
+    memory.positions.read.store(1, Ordering::Relaxed); // more messages than have been written
     assert_eq!(ring.push(&mut written, 1), Err(Nonsense));
     assert_eq!((written, ring.take()), (0, Err(Nonsense)));
     memory.positions.returned.store(5, Ordering::Relaxed);
@@ -78,7 +79,7 @@ fn impossible_positions_are_nonsense() {
 }
 
 proptest! {
-    /// Each message is either taken or pushed out, exactly once, and in order.
+    /// Each message is either taken or pushed out, exactly once and in order.
     #[test]
     fn each_message_goes_one_way(depth in 1_usize..9, steps in vec(any::<bool>(), 0..200)) {
         let memory = Memory::new(depth, 1);
@@ -100,7 +101,7 @@ proptest! {
         }
     }
 
-    /// Whatever positions other processes write, no side panics or runs forever.
+    /// No matter what positions other processes write, no side panics or runs forever.
     #[test]
     fn any_positions_are_borne(words in vec(any::<u64>(), 3), depth in 1_usize..5) {
         let memory = Memory::new(depth, 2);

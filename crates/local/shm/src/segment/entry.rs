@@ -1,35 +1,35 @@
-//! A subscription's entry in a process segment. It tells publishers on the host where to ring,
-//! which publishers the subscription receives from through shared memory, and how many of their
-//! messages the subscription has taken.
+//! A subscription's entry in a process segment. The entry tells publishers on the host where to
+//! ring, which publishers the subscription receives from through shared memory, and how many of the
+//! publishers' messages it has taken.
 //!
 //! The subscription's process writes the words, and the publishers' processes read them. Publishers
 //! write only the flag of a sleeping publisher, the number of a publisher's first message, and the
 //! count of publishers that have become ready. All words are atomics and any content is valid, so
-//! wrong values that other processes write can mislead, but not corrupt memory.
+//! wrong values that other processes write can mislead this process, but cannot corrupt its memory.
 //!
 //! # Why no wake-up is lost
 //!
 //! *Where to ring.* When the subscription moves to an executor, it writes its place (the doorbell
-//! and slot to ring), then (after a sequentially consistent fence) looks for messages, by ringing
-//! itself once. A publisher sends, then (after such a fence) reads the place. Whichever of the two
-//! comes second sees what the other has written: either the publisher rings the new place, or the
-//! subscription finds the message. A publisher that reads the former place rings there, where a
+//! and slot to ring) and then, after a sequentially consistent fence, looks for messages by ringing
+//! itself once. A publisher sends and then, after such a fence, reads the place. Whichever of the
+//! two comes second sees what the other has written: either the publisher rings the new place, or
+//! the subscription finds the message. A publisher that reads the former place rings there, where a
 //! ring without work is harmless.
 //!
-//! *Room.* A publisher that waits makes the word `waiting` odd, then reads the count of taken
-//! messages. The subscription counts a message, then checks whether a publisher waits. Again, the
-//! second one sees what the first has written. The kernel closes the gap between the publisher's
-//! last check and its sleep, because it does not let a thread sleep on a word that has changed.
-//! When the subscription wakes publishers, it makes the word even and larger, so that a publisher
-//! that waits again does not sleep on a value that was already answered.
+//! *Room.* A publisher that waits makes the word `waiting` odd and then reads the count of taken
+//! messages. The subscription counts a message and then checks whether a publisher waits. Again,
+//! whichever comes second sees what the other has written. The kernel closes the gap between the
+//! publisher's last check and its sleep, because it does not let a thread sleep on a word that has
+//! changed. When the subscription wakes publishers, it makes the word even and larger, so that a
+//! publisher that waits again does not sleep on an old value.
 //!
-//! *Becoming ready.* A publisher makes its memory, increments `ready`, then rings. The subscription
-//! reads `ready`, then tries to open the memory. If it tried too early, it also read the count too
-//! early, and finds another count when the ring comes.
+//! *Becoming ready.* A publisher makes its memory, increments `ready`, and then rings. The
+//! subscription reads `ready` and then tries to open the memory. If it tries too early, it has also
+//! read the count too early, so it finds another count when the ring arrives.
 //!
 //! *Changing hands.* The epoch of an attachment is odd while a publisher is attached, and it
-//! changes before the other words do, as in a seqlock. A reader reads the epoch again after the
-//! other words, and discards them if it has changed.
+//! changes before the other words change, as in a seqlock. A reader reads the epoch again after the
+//! other words, and discards these words if the epoch has changed.
 
 use feros_doorbell::{Place, Slot};
 use feros_sync::{AtomicU32, AtomicU64, Futex, Ordering, Sharing, fence};
@@ -48,7 +48,7 @@ pub(crate) mod place {
 
     const SET: u64 = 1 << 63;
 
-    /// Returns zero if there is no place that other processes can ring.
+    /// Encodes the place. Returns zero if there is no place that other processes can ring.
     pub(crate) fn encode(place: Option<Place>) -> u64 {
         match place {
             Some(Place { doorbell: Some(number), slot }) => {
@@ -68,7 +68,8 @@ pub(crate) mod place {
 /// The result of waiting for a subscription to take messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Room {
-    /// The subscription has taken messages: this many since it attached, modulo 2^32.
+    /// The subscription has taken messages. Contains the number of messages taken since it
+    /// attached, modulo 2^32.
     Taken(u32),
     /// The subscription no longer receives from the publisher through shared memory, or its process
     /// has ended.
@@ -77,15 +78,15 @@ pub enum Room {
     TimedOut,
 }
 
-/// The entry of one subscription. All words are zero in an entry that was never used.
+/// The entry of one subscription. In an entry that has never been used, all words are zero.
 #[repr(C, align(64))]
 #[derive(Debug)]
 pub(crate) struct Entry {
-    /// The encoded place to ring. It lies in a cache line that changes rarely, because every
-    /// publish reads it.
+    /// The encoded place to ring. It lies in a cache line that rarely changes, because every
+    /// publication reads it.
     place: AtomicU64,
-    /// Odd while the entry belongs to a subscription. It distinguishes the present user of the
-    /// entry from others.
+    /// Odd while the entry belongs to a subscription. It distinguishes the current use of the entry
+    /// from earlier and later uses.
     generation: AtomicU32,
     /// How many times publishers have signalled that their memory was made, modulo 2^32.
     ready: AtomicU32,
@@ -101,14 +102,14 @@ struct Attachments([Attachment; MAX_ATTACHMENTS]);
 #[derive(Debug)]
 pub(crate) struct Attachment {
     publisher: AtomicU64,
-    /// The number of the publisher's first message that comes only through shared memory; 0 until
-    /// the publisher has chosen it. Earlier messages come over the network transport. The bits
-    /// above the number hold as much as fits of the epoch that the number belongs to.
+    /// The number of the publisher's first message that arrives only through shared memory; 0 until
+    /// the publisher has chosen the number. Earlier messages arrive over the network transport. The
+    /// bits above the number hold those bits of the attachment's epoch that fit.
     first: AtomicU64,
     /// Odd while a publisher is attached.
     epoch: AtomicU32,
     capacity: AtomicU32,
-    /// The number of messages taken since attaching, modulo 2^32.
+    /// The number of messages taken since the publisher was attached, modulo 2^32.
     taken: AtomicU32,
     /// Odd if a publisher may sleep on this word.
     waiting: Futex,
@@ -141,15 +142,15 @@ impl Entry {
         }
     }
 
-    /// Begins the use of the entry for a subscription; returns the generation, which distinguishes
-    /// this use from others. Owner only.
+    /// Begins to use the entry for a subscription. Returns the generation, which distinguishes this
+    /// use from others. Only for the owner.
     pub(crate) fn open(&self) -> u32 {
         let generation = self.generation.load(Ordering::Relaxed).wrapping_add(1) | 1;
         self.generation.store(generation, Ordering::Release);
         generation
     }
 
-    /// Ends the current use. Owner only.
+    /// Ends the current use. Only for the owner.
     pub(crate) fn close(&self) {
         let generation = self.generation.load(Ordering::Relaxed) & !1;
         self.generation.store(generation.wrapping_add(2), Ordering::Release);
@@ -160,7 +161,7 @@ impl Entry {
         generation & 1 == 1 && self.generation.load(Ordering::Acquire) == generation
     }
 
-    /// Sets the place to ring. The caller has to check for messages afterwards. Owner only.
+    /// Sets the place to ring. The caller must check for messages afterwards. Only for the owner.
     pub(crate) fn set_place(&self, place: Option<Place>) {
         self.place.store(place::encode(place), Ordering::Release);
         fence(Ordering::SeqCst); // pairs with the fence in `place`
@@ -173,16 +174,16 @@ impl Entry {
         place.filter(|_| self.is_open(generation))
     }
 
-    /// Counts that a publisher's memory was made. The publisher has to ring afterwards. Publishers
-    /// only.
+    /// Counts that a publisher has made its memory. The publisher must ring afterwards. Only for
+    /// publishers.
     pub(crate) fn count_ready(&self, generation: u32) {
         if self.is_open(generation) {
             self.ready.fetch_add(1, Ordering::Release);
         }
     }
 
-    /// How many times [`count_ready`](Self::count_ready) was called. Read this before opening a
-    /// publisher's memory.
+    /// How many times [`count_ready`](Self::count_ready) has been called. Read this before opening
+    /// a publisher's memory.
     pub(crate) fn ready(&self) -> u32 {
         self.ready.load(Ordering::Acquire)
     }
@@ -192,7 +193,8 @@ impl Entry {
         &self.attachments.0[index]
     }
 
-    /// The attachment of `publisher`, if the subscription of `generation` receives from it.
+    /// The attachment of `publisher`, if the subscription with this `generation` receives from the
+    /// publisher.
     pub(crate) fn find(&self, generation: u32, publisher: u64) -> Option<Found> {
         let found = self
             .attachments
@@ -217,7 +219,7 @@ impl Attachment {
         }
     }
 
-    /// Attaches a publisher. The attachment must be free. Owner only.
+    /// Attaches a publisher. The attachment must be free. Only for the owner.
     pub(crate) fn attach(&self, publisher: u64, capacity: u32) {
         let epoch = self.epoch.load(Ordering::Relaxed) | 1;
         self.publisher.store(publisher, Ordering::Relaxed);
@@ -227,16 +229,16 @@ impl Attachment {
         self.epoch.store(epoch, Ordering::Release);
     }
 
-    /// Frees the attachment and wakes publishers that wait for room, so that they notice. Owner
-    /// only.
+    /// Frees the attachment and wakes publishers that wait for room, so that they notice the end.
+    /// Only for the owner.
     pub(crate) fn release(&self) {
         let epoch = self.epoch.load(Ordering::Relaxed) | 1;
         self.epoch.store(epoch.wrapping_add(1), Ordering::Relaxed);
-        self.wake_waiting(); // its fence also orders the epoch before later writes
+        self.wake_waiting(); // the fence in this call also orders the epoch before later writes
     }
 
     /// Counts messages that the subscription has taken, and wakes publishers that wait for room.
-    /// Owner only.
+    /// Only for the owner.
     pub(crate) fn count_taken(&self, messages: u32) {
         self.taken.fetch_add(messages, Ordering::Release);
         self.wake_waiting();
@@ -246,7 +248,7 @@ impl Attachment {
         fence(Ordering::SeqCst); // pairs with the fence in `wait`
         let waiting = self.waiting.load(Ordering::Relaxed);
         // If another thread changes the word first, that thread wakes the publishers. A publisher
-        // that starts to wait after that sees the new count.
+        // that starts to wait later sees the new count.
         if waiting & 1 == 1
             && self.waiting.replace(waiting, waiting.wrapping_add(1), Ordering::Relaxed)
         {
@@ -263,7 +265,8 @@ impl Attachment {
         self.is_same(epoch).then_some(Found { index, epoch, capacity })
     }
 
-    /// Whether the words read before this call belong to the attachment with this `epoch`.
+    /// Whether the words that were read before this call belong to the attachment with this
+    /// `epoch`.
     fn is_same(&self, epoch: u32) -> bool {
         fence(Ordering::Acquire); // pairs with the fence in `release`
         self.epoch.load(Ordering::Relaxed) == epoch
@@ -271,10 +274,10 @@ impl Attachment {
 
     /// Records that the publisher serves the subscription only through shared memory from this
     /// message on. Call this before the message is sent. Returns false, without effect, if the
-    /// attachment has ended. Publisher only.
+    /// attachment has ended. Only for the publisher.
     pub(crate) fn begin(&self, found: Found, first_number: u64) -> bool {
-        // Only a word with the epoch of this attachment is replaced: a late publisher must not
-        // overwrite the word of the next publisher.
+        // The word is replaced only if it has the epoch of this attachment, since a late publisher
+        // must not overwrite the word of the next publisher.
         let word = first_word(found.epoch, first_number);
         let is_ours = |former| former & !NUMBERS == word & !NUMBERS;
         let replace = |former| is_ours(former).then_some(word);
@@ -283,8 +286,8 @@ impl Attachment {
         is_written && self.is_same(found.epoch)
     }
 
-    /// The number of the first message that comes only through shared memory, if the publisher has
-    /// chosen it. Owner only.
+    /// The number of the first message that arrives only through shared memory, if the publisher
+    /// has chosen the number. Only for the owner.
     pub(crate) fn first_number(&self) -> Option<u64> {
         let number = self.first.load(Ordering::Acquire) & NUMBERS;
         (number != 0).then_some(number)
@@ -294,14 +297,15 @@ impl Attachment {
         self.is_same(found.epoch)
     }
 
-    /// The number of messages taken since attaching, or `None` if the attachment has ended.
+    /// The number of messages taken since the publisher was attached, or `None` if the attachment
+    /// has ended.
     pub(crate) fn taken(&self, found: Found) -> Option<u32> {
         let taken = self.taken.load(Ordering::Acquire);
         self.is_same(found.epoch).then_some(taken)
     }
 
-    /// Sleeps until the number of taken messages differs from `seen`, or until the deadline, if
-    /// any.
+    /// Sleeps until the number of taken messages differs from `seen`, or until the deadline if
+    /// there is one.
     pub(crate) fn wait(&self, found: Found, seen: u32, deadline: Option<Instant>) -> Room {
         loop {
             let before = self.waiting.load(Ordering::Relaxed);

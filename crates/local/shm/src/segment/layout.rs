@@ -14,8 +14,8 @@ pub const MAX_SUBSCRIPTIONS: usize = 1024;
 const MAGIC: u64 = u64::from_le_bytes(*b"FerosSeg");
 
 /// A process segment. It consists only of atomics, for which any content is valid, and all words
-/// are zero before the first use, including those of a [`Doorbell`]. So it may lie in new memory,
-/// and in memory that other processes write to.
+/// are zero before the first use, including those of a [`Doorbell`]. So a `Layout` may lie in new
+/// memory, and in memory that other processes write to.
 #[repr(C)]
 pub(crate) struct Layout {
     header: Header,
@@ -28,11 +28,11 @@ struct Header {
     magic: AtomicU64,
     token: AtomicU64,
     version: AtomicU32,
-    /// For each doorbell, a number that distinguishes its uses and changes when a use ends.
+    /// For each doorbell, a number that distinguishes its successive uses. The number changes when
+    /// a use ends.
     generations: [AtomicU32; MAX_DOORBELLS],
 }
 
-/// The size of a segment, in bytes.
 pub(crate) const SEGMENT_BYTES: usize = size_of::<Layout>();
 
 /// The range of bytes of one doorbell or entry in a segment.
@@ -42,7 +42,7 @@ pub(crate) struct Extent {
     pub(crate) size_bytes: usize,
 }
 
-/// The part of a segment's content that is not as expected.
+/// The part of a segment's content that differs from what was expected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum WrongContent {
     Magic,
@@ -97,18 +97,19 @@ impl Layout {
         &self.entries[index]
     }
 
-    /// The number of the doorbell at `index`, which is valid until the doorbell's present use ends.
+    /// The number of the doorbell at `index`. The number is valid until the present use of the
+    /// doorbell ends.
     pub(crate) fn doorbell_number(&self, index: usize) -> u32 {
         let generation = self.header.generations[index].load(Ordering::Relaxed);
         generation.wrapping_mul(MAX_DOORBELLS as u32) | index as u32
     }
 
-    /// Ends the use of the doorbell at `index`. Owner only.
+    /// Ends the use of the doorbell at `index`. Only for the owner.
     pub(crate) fn retire_doorbell(&self, index: usize) {
         self.header.generations[index].fetch_add(1, Ordering::Relaxed);
     }
 
-    /// The doorbell with this number, unless that use has ended.
+    /// The doorbell with this number, or `None` if the use with this number has ended.
     pub(crate) fn doorbell_of_number(&self, number: u32) -> Option<&Doorbell> {
         let index = number as usize % MAX_DOORBELLS;
         (self.doorbell_number(index) == number).then(|| &self.doorbells[index])

@@ -1,11 +1,11 @@
 //! Assigns the numbers of a table's slots.
 
-/// The numbers below a limit, each used by one owner at a time. Low numbers are assigned first, so
-/// that little memory is touched.
+/// The numbers below a limit. Each number is used by one owner at a time. Low numbers are assigned
+/// first, so that only little memory is touched.
 #[derive(Debug)]
 pub(super) struct Numbers {
     limit: usize,
-    /// The lowest number that was never used; higher ones were not used either.
+    /// The lowest number that has never been used. No higher number has been used either.
     fresh: usize,
     returned: Vec<usize>,
 }
@@ -46,7 +46,7 @@ impl Numbers {
         self.returned.push(number);
     }
 
-    /// Gives back a number that was assigned for the first time, but whose slot could not be
+    /// Gives back a number that was assigned for the first time, because its slot could not be
     /// prepared.
     pub(super) fn give_back_fresh(&mut self, number: usize) {
         debug_assert_eq!(number + 1, self.fresh);

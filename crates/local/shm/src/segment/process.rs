@@ -18,15 +18,14 @@ use std::ops::Deref;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::sync::{Arc, OnceLock};
 
-/// The name of the file, as the system shows it.
+/// The name of the file, as shown by the system.
 pub(crate) const FILE_NAME: &str = "feros-segment";
 
-/// The reason why the process has no segment, so that its endpoints have no shared-memory
-/// transport.
+/// The reason why the process has no segment. Its endpoints then have no shared-memory transport.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Unavailable {
-    /// The system denies memory.
+    /// The system refuses to give memory.
     #[error(
         "no shared memory for this process ({step}: {errno}); allow the process more memory and more open files \
          (RLIMIT_NOFILE), and the system call memfd_create; until then messages take the network transport"
@@ -37,14 +36,14 @@ pub enum Unavailable {
         /// The system's error.
         errno: Errno,
     },
-    /// This process may not make a file of the needed size (RLIMIT_FSIZE).
+    /// This process may not make a file of the required size (RLIMIT_FSIZE).
     #[error(
         "no shared memory for this process: it takes a file of {size_bytes} bytes, but this process may not make files \
          of more than {limit_bytes} bytes (RLIMIT_FSIZE); raise the limit (ulimit -f, LimitFSIZE= of systemd); until \
          then messages take the network transport"
     )]
     FileSizeLimit {
-        /// The needed size.
+        /// The required size.
         size_bytes: u64,
         /// The limit.
         limit_bytes: u64,
@@ -58,20 +57,20 @@ pub enum Unavailable {
         /// The system's error.
         errno: Errno,
     },
-    /// This process was forked from a process that had a segment. That segment belongs to the other
-    /// process.
+    /// This process was forked from a process that already had a segment. That segment belongs to
+    /// the parent process.
     #[error(
         "this process was forked from process {parent} after that one had set up shared memory; start processes with exec, \
          or fork before the first endpoint is created; until then messages take the network transport"
     )]
     Forked {
-        /// The id of that process.
+        /// The id of the parent process.
         parent: u32,
     },
 }
 
 impl Unavailable {
-    /// The obstacle to announce.
+    /// The obstacle to announce to other processes.
     pub fn obstacle(&self) -> Obstacle {
         match self {
             Self::NoMemory { errno: Errno::MFILE, .. } => Obstacle::OpenFilesLimit,
@@ -102,7 +101,7 @@ pub enum SegmentFull {
     /// The system has no memory left.
     #[error("the system has no memory for {what} ({errno}); free some, or allow the process more")]
     Memory {
-        /// The purpose of the memory.
+        /// The purpose for which the memory was needed.
         what: &'static str,
         /// The system's error.
         errno: Errno,
@@ -110,7 +109,7 @@ pub enum SegmentFull {
 }
 
 impl SegmentFull {
-    /// The obstacle to announce.
+    /// The obstacle to announce to other processes.
     pub fn obstacle(&self) -> Obstacle {
         match self {
             Self::Doorbells | Self::Entries => Obstacle::TableFull,
@@ -119,7 +118,8 @@ impl SegmentFull {
     }
 }
 
-/// A subscription already receives from as many publishers through shared memory as it may.
+/// The subscription already receives from the largest possible number of publishers through shared
+/// memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error(
     "the subscription receives from {MAX_ATTACHMENTS} publishers through shared memory; further \
@@ -128,7 +128,7 @@ impl SegmentFull {
 pub struct AttachmentsFull;
 
 impl AttachmentsFull {
-    /// The obstacle to announce.
+    /// The obstacle to announce to other processes.
     pub fn obstacle(self) -> LinkObstacle {
         LinkObstacle::TooManyPublishers {
             limit: u32::try_from(MAX_ATTACHMENTS).unwrap_or(u32::MAX),
@@ -147,12 +147,12 @@ pub struct ProcessSegment {
 }
 
 impl ProcessSegment {
-    /// Returns the segment of this process. The first call creates it, and it stays as long as the
-    /// process runs. Later calls return the result of the first call.
+    /// Returns the segment of this process. The first call creates it, and it exists until the
+    /// process ends. Later calls return the result of the first call.
     ///
     /// # Errors
-    /// The system refuses the memory, or other processes could not find it. The caller's messages
-    /// then take the network transport.
+    /// The system refuses to give memory, or other processes could not find the segment. The
+    /// caller's messages then take the network transport.
     pub fn of_this_process() -> Result<Arc<Self>, Unavailable> {
         static SEGMENT: OnceLock<Result<Arc<ProcessSegment>, Unavailable>> = OnceLock::new();
         let segment = SEGMENT.get_or_init(|| Self::create().map(Arc::new)).clone()?;
@@ -163,7 +163,7 @@ impl ProcessSegment {
         }
     }
 
-    /// Makes a segment that is separate from the segment of the process. This is for tests of a
+    /// Makes a segment that is separate from the segment of the process. This is for tests with a
     /// full segment.
     pub(crate) fn create() -> Result<Self, Unavailable> {
         let failed = |step| move |errno| Unavailable::NoMemory { step, errno };
@@ -184,22 +184,22 @@ impl ProcessSegment {
         })
     }
 
-    /// The number of the file, with which other processes find it in this process's folder in
-    /// `/proc`.
+    /// The number of the file's descriptor. Other processes use it to find the file in this
+    /// process's folder in `/proc`.
     pub fn file_number(&self) -> u32 {
         self.file.as_raw_fd().unsigned_abs()
     }
 
-    /// The token that other processes check, from [`process_token`].
+    /// The token that other processes check. It is the token from [`process_token`].
     pub fn token(&self) -> NonZeroU64 {
         self.token
     }
 
-    /// Assigns a doorbell that other processes can ring. Flags of a former user may be set; an
-    /// executor clears them.
+    /// Assigns a doorbell that other processes can ring. Flags that were meant for a former user
+    /// may still be set; an executor clears them.
     ///
     /// # Errors
-    /// All doorbells are in use, or memory is short.
+    /// All doorbells are in use, or there is not enough memory.
     pub fn doorbell(self: &Arc<Self>) -> Result<SharedDoorbell, SegmentFull> {
         let mut doorbells = self.doorbells.lock();
         let taken = doorbells.take().ok_or(SegmentFull::Doorbells)?;
@@ -214,10 +214,11 @@ impl ProcessSegment {
         Ok(SharedDoorbell { segment: Arc::clone(self), index: taken.number, number })
     }
 
-    /// Assigns an entry for a subscription, with no place to ring and no publisher attached.
+    /// Assigns an entry for a subscription. At first, the entry has no place to ring and no
+    /// attached publisher.
     ///
     /// # Errors
-    /// All entries are in use, or memory is short.
+    /// All entries are in use, or there is not enough memory.
     pub fn subscription_entry(self: &Arc<Self>) -> Result<SubscriptionEntry, SegmentFull> {
         let mut entries = self.entries.lock();
         let taken = entries.take().ok_or(SegmentFull::Entries)?;
@@ -246,23 +247,23 @@ impl fmt::Debug for ProcessSegment {
     }
 }
 
-/// Makes an anonymous file of this fixed size, which takes no memory yet.
+/// Makes an anonymous file of a fixed size. The file takes no memory yet.
 pub(crate) fn create_file(name: &str, size_bytes: u64) -> Result<OwnedFd, Unavailable> {
     let failed = |step| move |errno| Unavailable::NoMemory { step, errno };
     if let Some(limit_bytes) = file_size_limit_below(size_bytes) {
         return Err(Unavailable::FileSizeLimit { size_bytes, limit_bytes });
     }
     let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
-    // Newer kernels may be configured to refuse files that could be executed; older kernels do not
-    // know the flag.
+    // Newer kernels may be configured to refuse files that can be executed. Older kernels do not
+    // know the `NOEXEC_SEAL` flag.
     let file = rustix::fs::memfd_create(name, flags | MemfdFlags::NOEXEC_SEAL)
         .or_else(|errno| match errno {
             Errno::INVAL => rustix::fs::memfd_create(name, flags),
             other => Err(other),
         })
         .map_err(failed("memfd_create"))?;
-    // This keeps other users out, even if they reach the file in another way than through this
-    // process's folder in /proc.
+    // This mode keeps other users out, even if they reach the file by a path outside this process's
+    // folder in /proc.
     rustix::fs::fchmod(&file, Mode::RUSR | Mode::WUSR).map_err(failed("fchmod"))?;
     rustix::fs::ftruncate(&file, size_bytes).map_err(failed("ftruncate"))?;
     let seals = SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL;
@@ -270,14 +271,14 @@ pub(crate) fn create_file(name: &str, size_bytes: u64) -> Result<OwnedFd, Unavai
     Ok(file)
 }
 
-/// Reserves the memory of this extent, so that a lack of memory is an error here rather than a
-/// signal at the first access. Other pages stay without memory.
+/// Reserves the memory of this extent, so that a lack of memory causes an error here and not a
+/// signal at the first access. The other pages remain without memory.
 fn reserve(file: &OwnedFd, extent: Extent) -> Result<(), Errno> {
     let (offset, size) = (extent.offset_bytes as u64, extent.size_bytes as u64);
     rustix::fs::fallocate(file, FallocateFlags::empty(), offset, size)
 }
 
-/// A doorbell that other processes can ring. Dropping this gives it back.
+/// A doorbell that other processes can ring. Dropping this value gives the doorbell back.
 pub struct SharedDoorbell {
     segment: Arc<ProcessSegment>,
     index: usize,
@@ -285,8 +286,8 @@ pub struct SharedDoorbell {
 }
 
 impl SharedDoorbell {
-    /// The doorbell's number in a [`Place`]. After this is dropped, rings for the number do
-    /// nothing; during the drop, they may set a flag for the next user.
+    /// The doorbell's number in a [`Place`]. After this value has been dropped, rings for this
+    /// number have no effect. A ring that happens during the drop may set a flag for the next user.
     pub fn number(&self) -> u32 {
         self.number
     }
@@ -323,7 +324,7 @@ impl fmt::Debug for SharedDoorbell {
     }
 }
 
-/// Identifies an entry, and distinguishes its present user from former and later users.
+/// Identifies an entry, and distinguishes its present user from earlier and later users.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct EntryId {
     index: u32,
@@ -331,18 +332,18 @@ pub struct EntryId {
 }
 
 impl EntryId {
-    /// The id as a number for announcements; never zero.
+    /// The id as a number for announcements. The number is never zero.
     pub fn to_u64(self) -> u64 {
         u64::from(self.generation) << 32 | u64::from(self.index)
     }
 
-    /// The id with this number, or `None` if the number is not a valid id.
+    /// The id that this number encodes, or `None` if the number is not a valid id.
     pub fn from_u64(number: u64) -> Option<Self> {
         let id = Self { index: number as u32, generation: (number >> 32) as u32 };
         ((id.index as usize) < MAX_SUBSCRIPTIONS && id.generation & 1 == 1).then_some(id)
     }
 
-    /// The entry's index in its table; below [`MAX_SUBSCRIPTIONS`].
+    /// The entry's index in its table, which is below [`MAX_SUBSCRIPTIONS`].
     pub fn index(self) -> usize {
         self.index as usize
     }
@@ -352,8 +353,8 @@ impl EntryId {
     }
 }
 
-/// A subscription's entry. It goes back to the segment when this and the last [`Attachment`] are
-/// dropped.
+/// The entry of a subscription. It goes back to the segment when this value and the last
+/// [`Attachment`] have been dropped.
 #[derive(Debug)]
 pub struct SubscriptionEntry {
     inner: Arc<EntryOwner>,
@@ -373,30 +374,31 @@ impl EntryOwner {
 }
 
 impl SubscriptionEntry {
-    /// The entry's id, with which publishers find it.
+    /// The entry's id. Publishers use it to find the entry.
     pub fn id(&self) -> EntryId {
         self.inner.id
     }
 
-    /// Sets where publishers ring from now on, if anywhere. `place` is the argument of an observer
-    /// that was given to [`Ringer::on_move`](feros_doorbell::Ringer::on_move). A place at a
-    /// doorbell without a number counts as `None`.
+    /// Sets the place that publishers ring from now on, or `None` if they must not ring. `place` is
+    /// the argument of an observer that was given to
+    /// [`Ringer::on_move`](feros_doorbell::Ringer::on_move). A place at a doorbell without a number
+    /// counts as `None`.
     ///
-    /// Afterwards, the subscription has to check for messages (the ringer rings itself for this),
-    /// because a publisher that sent earlier rang the former place.
+    /// After this call, the subscription must check for messages, because a publisher that sent
+    /// earlier has rung the former place. The ringer rings itself for this purpose.
     pub fn set_place(&self, place: Option<Place>) {
         self.inner.entry().set_place(place);
     }
 
-    /// How many times publishers have signalled that their memory was made
-    /// ([`PeerSubscription::report_ready`](crate::PeerSubscription::report_ready)), modulo 2^32. If
-    /// a subscription reads this and then tries too early to open such memory, it is rung later and
-    /// then reads another number.
+    /// How many times publishers have signalled that their memory is ready
+    /// ([`PeerSubscription::tell_ready`](crate::PeerSubscription::tell_ready)), modulo 2^32. A
+    /// subscription may read this number and then try to open such memory too early. In that case,
+    /// it is rung later, and it then reads a different number.
     pub fn publishers_ready(&self) -> u32 {
         self.inner.entry().ready()
     }
 
-    /// Checks whether one more publisher can be attached. If so, this stays true until the next
+    /// Checks whether one more publisher can be attached. If so, this remains true until the next
     /// call of [`attach`](Self::attach).
     ///
     /// # Errors
@@ -405,11 +407,11 @@ impl SubscriptionEntry {
         if self.inner.attachments.lock().has_free() { Ok(()) } else { Err(AttachmentsFull) }
     }
 
-    /// Shows the publisher with this id that the subscription receives from it through shared
-    /// memory. `capacity` is the number of messages for which the subscription has room, if the
-    /// publisher has to wait for room; with 0, it does not wait, and taken messages need not be
-    /// counted. Call this when the connection to the publisher's messages is open. If the same
-    /// publisher is attached twice, it finds one of the two attachments.
+    /// Tells the publisher with this id that the subscription receives from it through shared
+    /// memory. If the publisher must wait for room, `capacity` is the number of messages for which
+    /// the subscription has room. If `capacity` is 0, the publisher does not wait, and there is no
+    /// need to count taken messages. Call this when the connection to the publisher's messages is
+    /// open. If the same publisher is attached twice, it finds one of the two attachments.
     ///
     /// # Errors
     /// [`MAX_ATTACHMENTS`] publishers are attached.
@@ -437,8 +439,8 @@ impl Drop for EntryOwner {
     }
 }
 
-/// Shows a publisher that a subscription receives from it through shared memory, until this is
-/// dropped.
+/// Tells a publisher that a subscription receives from it through shared memory, until this value
+/// is dropped.
 #[derive(Debug)]
 pub struct Attachment {
     owner: Arc<EntryOwner>,
@@ -446,17 +448,17 @@ pub struct Attachment {
 }
 
 impl Attachment {
-    /// The number of the publisher's first message that comes only through shared memory; `None`
-    /// until the publisher has chosen it. Messages before that one, and all messages while this is
-    /// `None`, also come over the network transport, so they have to be dropped or left in the
-    /// queue.
+    /// The number of the first message that the publisher sends only through shared memory, or
+    /// `None` if the publisher has not chosen this message yet. Messages before it (all messages,
+    /// in the case of `None`) also arrive over the network transport, so their copies in shared
+    /// memory must be dropped or left in the queue.
     pub fn first_number(&self) -> Option<u64> {
         self.owner.entry().attachment(self.index).first_number()
     }
 
     /// Counts messages that the subscription has taken out of its queue, and wakes the publisher if
-    /// it waits for room. This is necessary only if the publisher waits for room. Makes no system
-    /// call unless the publisher sleeps.
+    /// it is waiting for room. The call is needed only if the publisher waits for room. Makes a
+    /// system call only if the publisher sleeps.
     pub fn count_taken(&self, messages: u32) {
         self.owner.entry().attachment(self.index).count_taken(messages);
     }

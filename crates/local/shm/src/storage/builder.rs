@@ -28,11 +28,12 @@ use super::file::{Draft, Mapping, UnnamedFile};
 use super::{Configuration, FAILURE, Failure, Head, SPARSE, Storage};
 use crate::populate::SHM;
 
-/// The limit on the size of a storage, more than any queue or list needs. iceoryx2 takes sizes from
-/// its own files; without a limit, overwritten sizes would make it fill all memory.
+/// The limit on the size of a storage, which is more than any queue or list needs. iceoryx2 reads
+/// sizes from its own files. Without a limit, overwritten sizes could make it fill the whole
+/// memory.
 const MOST_WHOLE_BYTES: usize = 16 << 20;
 
-/// Makes a storage, or opens the existing storage of that name.
+/// Makes a storage, or opens the existing storage with that name.
 #[derive(Debug)]
 pub(crate) struct Builder<'builder, T: Debug + Send + Sync + ZeroCopySend, const WHOLE: bool> {
     name: FileName,
@@ -85,8 +86,8 @@ impl<T: Debug + Send + Sync + ZeroCopySend, const WHOLE: bool> Builder<'_, T, WH
         }
     }
 
-    /// Makes the content in private memory, allocates the memory of the file, copies the content,
-    /// and then gives the file its name.
+    /// Makes the content in private memory, allocates the memory of the file, copies the content
+    /// into the file, and then gives the file its name.
     fn make(&mut self) -> Result<Mapping, DynamicStorageCreateError> {
         let size_bytes = self.size_bytes();
         let failed = |cause: Errno| {
@@ -104,7 +105,8 @@ impl<T: Debug + Send + Sync + ZeroCopySend, const WHOLE: bool> Builder<'_, T, WH
             return Err(DynamicStorageCreateError::InitializationFailed);
         }
         let file = UnnamedFile::new(size_bytes).map_err(failed)?;
-        // The payload of a sparse storage follows the head; its first page is allocated too.
+        // The payload of a sparse storage follows the head. The first page of the payload is
+        // allocated too.
         let needed = if WHOLE { size_bytes } else { size_of::<Head<T>>() + page_size() };
         file.allocate(0..needed.min(size_bytes)).map_err(failed)?;
         file.copy_from(&draft).map_err(failed)?;
@@ -115,10 +117,11 @@ impl<T: Debug + Send + Sync + ZeroCopySend, const WHOLE: bool> Builder<'_, T, WH
 
     fn initialize(&mut self, draft: &Draft) -> bool {
         let head: NonNull<Head<T>> = draft.mapping().start().cast();
-        // SAFETY: the draft is mapped, longer than the head and aligned to a page; only this
+        // SAFETY: the draft is mapped, is longer than the head, and is aligned to a page. Only this
         // function uses it.
         let head = unsafe { &mut *head.cast::<MaybeUninit<Head<T>>>().as_ptr() };
-        // SAFETY: zeros are a valid version and memory that is still to be initialized.
+        // SAFETY: zeros are a valid version, and the other memory is declared as not yet
+        // initialized.
         let head = unsafe { head.assume_init_mut() };
         let behind = draft.mapping().start().as_ptr().wrapping_add(size_of::<Head<T>>());
         let behind = NonNull::new(behind).expect("memory does not end at address zero");
@@ -136,7 +139,7 @@ impl<T: Debug + Send + Sync + ZeroCopySend, const WHOLE: bool> Builder<'_, T, WH
         let mapping = self.map_existing(access, &mut size_bytes).map_err(|cause| match cause {
             Errno::NOENT => DynamicStorageOpenError::DoesNotExist,
             // The file was made by an earlier version of Feros, which gave files their names before
-            // their content.
+            // their content was complete.
             Errno::ACCESS => DynamicStorageOpenError::InitializationNotYetFinalized,
             _ => {
                 FAILURE.set(Some(Failure { size_bytes, cause }));
@@ -144,7 +147,8 @@ impl<T: Debug + Send + Sync + ZeroCopySend, const WHOLE: bool> Builder<'_, T, WH
             }
         })?;
         let storage = self.storage(mapping, false);
-        // SAFETY: the file is mapped and at least as long as its head, whose version is an atomic.
+        // SAFETY: the file is mapped and at least as long as its head. The version in the head is
+        // an atomic.
         match unsafe { storage.head().as_ref() }.version.load(Ordering::SeqCst) {
             0 => Err(DynamicStorageOpenError::InitializationNotYetFinalized),
             found if found == PackageVersion::get().to_u64() => Ok(storage),
@@ -168,7 +172,8 @@ impl<T: Debug + Send + Sync + ZeroCopySend, const WHOLE: bool> Builder<'_, T, WH
             return Err(Errno::PERM);
         }
         let length = usize::try_from(*size_bytes).map_err(|_| Errno::OVERFLOW)?;
-        // The mode is checked because root can open even a file that must not be read yet.
+        // The mode is checked because root can open a file even if its mode does not allow reading
+        // yet.
         if length < size_of::<Head<T>>() || mode & 0o400 == 0 {
             return Err(Errno::ACCESS);
         }
@@ -184,7 +189,8 @@ impl<'builder, T: Debug + Send + Sync + ZeroCopySend, const WHOLE: bool>
         self
     }
 
-    /// Ignored: another user could truncate the file while it is in use.
+    /// This setting is ignored, because with global access, another user could truncate the file
+    /// while it is in use.
     fn enable_global_access(self, _: bool) -> Self {
         self
     }
@@ -194,7 +200,7 @@ impl<'builder, T: Debug + Send + Sync + ZeroCopySend, const WHOLE: bool>
         self
     }
 
-    /// Ignored, since opening never waits: a file with a name is finished.
+    /// This setting is ignored, because opening never waits: a file that has a name is finished.
     fn timeout(self, _: Duration) -> Self {
         self
     }
@@ -223,7 +229,7 @@ impl<'builder, T: Debug + Send + Sync + ZeroCopySend, const WHOLE: bool>
                 other => return Ok(other?),
             }
             match self.make() {
-                Err(DynamicStorageCreateError::AlreadyExists) => {} // another process was faster
+                Err(DynamicStorageCreateError::AlreadyExists) => {} // another process made it first
                 made => return Ok(self.storage(made?, self.has_ownership)),
             }
         }

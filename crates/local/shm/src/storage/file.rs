@@ -1,9 +1,9 @@
-//! A file in `/dev/shm` that gets its memory and its content before it gets its name, so that a
-//! process that maps it can touch all of it, even if the file system fills up meanwhile.
+//! A file in `/dev/shm` that gets its memory and its content before it gets its name. So a process
+//! that maps the file can touch all of it, even if the file system fills up in the meantime.
 //!
-//! `ftruncate` gives a file in a tmpfs a length but no memory; the kernel takes the memory at the
-//! first touch, and answers with SIGBUS when none is left. `fallocate` and a copy take the memory
-//! at once, and fail with an error.
+//! In a tmpfs, `ftruncate` gives a file a length but no memory. The kernel takes the memory only at
+//! the first access, and raises SIGBUS when no memory is left. `fallocate` and copying take the
+//! memory at once, and fail with an error.
 
 use std::ops::Range;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
@@ -16,7 +16,7 @@ use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 
 use crate::populate::SHM;
 
-/// A file without a name. It vanishes when it is closed, unless it has been given a name.
+/// A file without a name. It disappears when it is closed, unless it has got a name before.
 pub(super) struct UnnamedFile(OwnedFd);
 
 impl UnnamedFile {
@@ -28,7 +28,7 @@ impl UnnamedFile {
         Ok(Self(file))
     }
 
-    /// Allocates the memory of this range: all of it, or none with an error.
+    /// Allocates the memory of this range. After an error, nothing has been allocated.
     pub(super) fn allocate(&self, range: Range<usize>) -> Result<(), Errno> {
         let (start, length) = (range.start as u64, range.len() as u64);
         rustix::io::retry_on_intr(|| {
@@ -36,7 +36,7 @@ impl UnnamedFile {
         })
     }
 
-    /// Copies the written parts of the draft into the file; the rest of the file stays as it is.
+    /// Copies the written parts of the draft into the file. The rest of the file does not change.
     pub(super) fn copy_from(&self, draft: &Draft) -> Result<(), Errno> {
         let mut end = 0;
         while let Some(written) = draft.next_written(end)? {
@@ -58,16 +58,16 @@ impl UnnamedFile {
         Mapping::new(&self.0, size_bytes, ProtFlags::READ | ProtFlags::WRITE)
     }
 
-    /// Gives the file its name, unless another file has that name. Other processes see the finished
-    /// file or none.
+    /// Gives the file its name, unless another file already has that name. Other processes see
+    /// either the finished file or no file.
     pub(super) fn publish(&self, path: &Path) -> Result<(), Errno> {
         let unnamed = format!("/proc/self/fd/{}", self.0.as_raw_fd());
         rustix::fs::linkat(CWD, unnamed, CWD, path, AtFlags::SYMLINK_FOLLOW)
     }
 }
 
-/// Private memory of this process in which the content of a file is made: a full file system does
-/// not affect it, and it shows which parts were written.
+/// Private memory of this process in which the content of a file is made. A full file system does
+/// not affect this memory, and it shows which parts have been written.
 pub(super) struct Draft {
     file: OwnedFd,
     mapping: Mapping,
@@ -85,7 +85,7 @@ impl Draft {
         &self.mapping
     }
 
-    /// The first range of written pages from `start` on.
+    /// The first range of written pages at or after `start`.
     fn next_written(&self, start: u64) -> Result<Option<Range<u64>>, Errno> {
         let seek = |to| rustix::fs::seek(&self.file, to);
         match seek(SeekFrom::Data(start)) {
@@ -96,16 +96,17 @@ impl Draft {
     }
 }
 
-/// A mapping of a file's shared memory, unmapped on drop.
+/// A mapping of a file's shared memory. Dropping this value unmaps it.
 #[derive(Debug)]
 pub(crate) struct Mapping {
     start: NonNull<u8>,
     size_bytes: usize,
 }
 
-// SAFETY: the mapping belongs to the process, not to a thread, and only its single owner unmaps it.
+// SAFETY: the mapping belongs to the process and not to a thread, and only its single owner unmaps
+// it.
 unsafe impl Send for Mapping {}
-// SAFETY: a shared reference only gives addresses.
+// SAFETY: a shared reference gives only addresses.
 unsafe impl Sync for Mapping {}
 
 impl Mapping {
@@ -114,14 +115,14 @@ impl Mapping {
         size_bytes: usize,
         access: ProtFlags,
     ) -> Result<Self, Errno> {
-        // SAFETY: the kernel chooses the address, so no memory in use is replaced.
+        // SAFETY: the kernel chooses the address, so no memory that is in use is replaced.
         let address =
             unsafe { mmap(ptr::null_mut(), size_bytes, access, MapFlags::SHARED, file, 0) }?;
         let start = NonNull::new(address.cast()).ok_or(Errno::INVAL)?;
         Ok(Self { start, size_bytes })
     }
 
-    /// The start of the mapping, aligned to a page.
+    /// The start of the mapping, which is aligned to a page.
     pub(crate) fn start(&self) -> NonNull<u8> {
         self.start
     }
@@ -133,8 +134,8 @@ impl Mapping {
 
 impl Drop for Mapping {
     fn drop(&mut self) {
-        // SAFETY: the address and size are those of this mapping; users of the address keep the
-        // mapping alive.
+        // SAFETY: the address and size are those of this mapping, and everything that uses the
+        // address keeps the mapping alive.
         let unmapped = unsafe { munmap(self.start.as_ptr().cast(), self.size_bytes) };
         debug_assert_eq!(unmapped, Ok(()));
     }

@@ -1,4 +1,4 @@
-//! Tests storages in a `/dev/shm` with hardly any room, in a separate mount namespace.
+//! Tests storages in a `/dev/shm` that has almost no room, in a separate mount namespace.
 #![allow(clippy::unwrap_used)]
 
 use std::fs;
@@ -30,7 +30,7 @@ fn a_size_that_nobody_needs_is_refused_before_any_memory_is_taken() {
     assert_eq!(take_failure().unwrap().cause, Errno::FBIG);
 }
 
-/// The test runs itself again as a child process in the namespace.
+/// The test starts itself again as a child process in the namespace.
 #[test]
 fn whatever_room_is_left_no_touch_of_a_storage_can_fail() {
     if std::env::var(CHILD).is_ok() {
@@ -79,7 +79,7 @@ fn in_a_small_dev_shm() {
     assert_eq!(left, ["filler"], "what could not be made is gone, and what was made too");
 }
 
-/// Runs `run` while this many pages are free.
+/// Calls `run` while exactly this many pages are free.
 fn with_room<T>(pages: usize, run: impl Fn() -> T) -> T {
     let filler = format!("{SHM}/filler");
     let _ = fs::write(&filler, vec![1; 64 << 10]);
@@ -93,7 +93,7 @@ fn with_room<T>(pages: usize, run: impl Fn() -> T) -> T {
     run()
 }
 
-/// Makes a storage whose initializer writes nothing; its memory has to be present nevertheless.
+/// Makes a storage whose initializer writes nothing. Its memory must be present even so.
 fn make<const WHOLE: bool>() -> Option<Storage<u64, WHOLE>> {
     let builder = || {
         <Storage<u64, WHOLE> as DynamicStorage<u64>>::Builder::new(&name())
@@ -116,7 +116,8 @@ fn name() -> FileName {
 fn touch<const WHOLE: bool>(storage: &Storage<u64, WHOLE>, pages: std::ops::Range<usize>) {
     for page in pages {
         let place = storage.mapping.start().as_ptr().wrapping_add(page * PAGE + PAGE / 2);
-        // SAFETY: the address lies within the mapping, to which there are no other references.
+        // SAFETY: the address lies within the mapping, and there are no other references to the
+        // mapping.
         unsafe { place.write_volatile(7) };
     }
 }

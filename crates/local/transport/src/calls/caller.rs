@@ -1,5 +1,5 @@
-//! The calls of one client: sends requests over the shortest possible transports, and takes the
-//! responses from every transport.
+//! The calls of one client. This module sends requests over the most direct transports that are
+//! possible, and takes the responses from all transports.
 
 use std::fmt::Display;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
@@ -26,21 +26,21 @@ use crate::calls::routes::{Finder, Generation, ServerRoute, ServerRoutes, Way};
 use crate::calls::{FIRST_LOCAL_NUMBER, local_sample};
 use crate::shared_memory::upkeep::{KeepUp, Upkeep};
 
-/// The longest time that a call waits for a server of this host to take earlier requests.
+/// How long a call waits at most until a server of this host has taken earlier requests.
 const MAX_WAIT: Duration = Duration::from_secs(1);
-/// The interval at which such a call checks again.
+/// The interval at which such a waiting call checks again.
 const BUSY_INTERVAL: Duration = Duration::from_micros(200);
-/// How long an unanswered request that went through the engine keeps later requests from taking a
-/// shorter transport, on which they could overtake it.
+/// How long an unanswered request that went through the engine prevents later requests from taking
+/// a more direct transport, on which they could overtake it.
 const OVERTAKING: Duration = Duration::from_secs(1);
 
-/// The time until the first check whether a server has opened its channel. The time doubles with
+/// The time until the first check whether a server has opened its channel. This time doubles with
 /// each further check.
 const FIRST_LOOK: Duration = Duration::from_millis(1);
-/// The limit on these checks. After the last one, only calls check.
+/// The limit on the number of these checks. After the last check, only calls check.
 const MOST_LOOKS: u32 = 14;
 
-/// The parts of which a caller is made.
+/// The parts that a caller is made from.
 pub(crate) struct CallerOptions<'a> {
     pub(crate) service: &'a str,
     pub(crate) engine: Arc<dyn EngineClient>,
@@ -51,12 +51,12 @@ pub(crate) struct CallerOptions<'a> {
     pub(crate) ringer: &'a Ringer,
     pub(crate) on_response: Notify,
     pub(crate) on_match: Notify,
-    /// Called when the process of a server has ended. The engine calls the same function when a
-    /// server has left.
+    /// This function is called when the process of a server has ended. The engine calls the same
+    /// function when a server has left.
     pub(crate) on_server_end: Notify,
-    /// Set when the engine may have a response.
+    /// Set when there may be a response to take from the engine.
     pub(crate) engine_pending: Arc<AtomicBool>,
-    /// Incremented by the engine at each match notification.
+    /// The engine increments this counter at each match notification.
     pub(crate) matches: Arc<AtomicU64>,
 }
 
@@ -74,13 +74,13 @@ pub(crate) struct Caller {
     engine_pending: Arc<AtomicBool>,
     matches: Arc<AtomicU64>,
     routes: RwLock<Arc<ServerRoutes>>,
-    /// How many times the client has checked for unopened channels, and the match count at these
-    /// checks.
+    /// How many times the client has checked for channels that are not open yet, and the match
+    /// count at the time of these checks.
     looks: Mutex<(u32, u64)>,
     next_number: AtomicI64,
-    /// The last request that went through the engine, until its response comes.
+    /// The last request that went through the engine, until its response arrives.
     sent_by_engine: Mutex<Option<(i64, Instant)>>,
-    /// Set once servers of other processes know where to ring.
+    /// Set when servers of other processes know where to ring.
     shown: OnceLock<Observation>,
     is_listened_for: OnceLock<bool>,
     buffers: Mutex<BufferPool>,
@@ -116,7 +116,7 @@ impl Caller {
         }
     }
 
-    /// Starts to watch servers of other processes.
+    /// Starts to observe the servers of other processes.
     pub(crate) fn begin(self: &Arc<Self>, upkeep: &Upkeep) {
         if self.memory.is_none() {
             return;
@@ -124,11 +124,12 @@ impl Caller {
         let this: Weak<Self> = Arc::downgrade(self);
         upkeep.begin_when_asked(this);
         if self.matches.load(Ordering::Acquire) > 0 {
-            upkeep.ask(); // servers matched before this
+            upkeep.ask(); // servers that matched before this call
         }
     }
 
-    /// Makes the listening thread report responses in shared memory, if there may be any.
+    /// Makes the listening thread report the responses in shared memory, if such responses are
+    /// possible.
     pub(crate) fn listen(self: &Arc<Self>) {
         if self.is_rung_by_others() {
             self.is_listened_for.get_or_init(|| {
@@ -138,12 +139,12 @@ impl Caller {
         }
     }
 
-    /// Whether servers of other processes may know where to ring.
+    /// Whether servers of other processes may now know where to ring.
     pub(crate) fn is_rung_by_others(&self) -> bool {
         self.shown.get().is_some()
     }
 
-    /// Whether servers of other processes may know where to ring now or later.
+    /// Whether servers of other processes may know where to ring, now or later.
     pub(crate) fn may_be_rung_by_others(&self) -> bool {
         self.memory.is_some()
     }
@@ -172,8 +173,8 @@ impl Caller {
         let finder = Finder { announced: &self.announced, memory: self.memory.as_deref() };
         let routes = Arc::new(finder.find(servers, generation));
         *self.routes.write() = Arc::clone(&routes);
-        // This speeds up the engine, which would notice the end of these servers only after some
-        // time of silence.
+        // This call helps the engine, which would otherwise notice the end of these servers only
+        // after some time without messages from them.
         routes.ended.iter().for_each(|server| self.engine.forget_ended(*server));
         if routes.servers.iter().any(|route| matches!(route.way, Way::SharedMemory(_))) {
             self.show_place();
@@ -181,8 +182,8 @@ impl Caller {
         routes
     }
 
-    /// Tells servers of other processes where to ring. This happens when the first channel is in
-    /// use.
+    /// Tells the servers of other processes where to ring. This happens when the first channel is
+    /// used.
     fn show_place(&self) {
         let Some(memory) = &self.memory else { return };
         self.shown.get_or_init(|| {
@@ -256,13 +257,14 @@ impl Caller {
         }
     }
 
-    /// Whether it is certain that `recipients` will send no more responses to their request.
+    /// Whether it is certain that `recipients` will not send any further responses to their
+    /// request.
     pub(crate) fn have_left(&self, recipients: &Recipients) -> bool {
         recipients.have_left(|| self.engine.responders())
     }
 
-    /// Whether a request that went through the engine may still be on its way, so that a request
-    /// over a shorter transport would overtake it.
+    /// Whether a request that went through the engine may not have arrived yet, so that a request
+    /// over a more direct transport would overtake it.
     fn would_overtake(&self) -> bool {
         let mut sent = self.sent_by_engine.lock();
         if sent.is_some_and(|(_, at)| at.elapsed() >= OVERTAKING) {
@@ -284,8 +286,8 @@ impl Caller {
         Ok(number)
     }
 
-    /// Sends a request through shared memory; `fill` writes it directly into the memory that the
-    /// server reads.
+    /// Sends a request through shared memory. `fill` writes the request directly into the memory
+    /// that the server reads.
     fn send_in_place(
         &self,
         channel: &ClientChannel,
@@ -299,7 +301,7 @@ impl Caller {
         Ok(())
     }
 
-    /// Sends a request to each server over the server's own transport.
+    /// Sends a request to each server over the transport of that server.
     fn send_to_each(
         &self,
         servers: &[ServerRoute],
@@ -325,8 +327,8 @@ impl Caller {
             };
             match sent {
                 Ok(()) => has_sent = true,
-                // An error must not be returned here, because the caller would then send the
-                // request again to servers that already have it.
+                // No error may be returned here, because the caller would then send the request
+                // again to servers that have already received it.
                 Err(error) if has_sent => {
                     self.count_failure(&format_args!(
                         "the request did not reach one of several servers: {error:?}"
@@ -432,7 +434,7 @@ impl Caller {
 /// The reason why a request was not sent over a local transport.
 #[derive(Debug)]
 enum Unsent {
-    /// The server has ended, so the routes have to be found again.
+    /// The server has ended, so the routes must be found again.
     Closed,
     /// The server has not taken earlier requests yet.
     Busy,
@@ -453,8 +455,8 @@ impl From<SendToChannelError> for Unsent {
 }
 
 impl KeepUp for Caller {
-    /// Checks whether servers have opened their channels. Otherwise only calls would check, and the
-    /// next call may come late.
+    /// Checks whether servers have opened their channels. Without this, only calls would check, and
+    /// it may take a long time until the next call.
     fn keep_up(&self) -> Option<Instant> {
         let former = Arc::clone(&self.routes.read());
         let routes = self.routes();

@@ -1,9 +1,9 @@
-//! The clients of a server in other processes of its host. The server finds these clients among the
-//! engine's matches, claims a channel in the memory of each client, and tells each client where to
-//! ring.
+//! The clients of a server in other processes of the same host. The server finds these clients
+//! among the matches of the engine, claims a channel in the memory of each client, and tells each
+//! client where to ring.
 //!
 //! A server without such clients has no memory for channels, and other processes do not learn where
-//! to ring it.
+//! to ring for it.
 
 use std::collections::VecDeque;
 use std::num::NonZeroU64;
@@ -24,24 +24,25 @@ use crate::calls::inbox::MOST_RESPONSES;
 use crate::graph::{MatchTransport, network_is_allowed};
 use crate::shared_memory::upkeep::{KeepUp, Upkeep};
 
-/// The time until the server first tries again to open a client's memory. The time doubles with
-/// each further try.
+/// How long the server waits before it first tries again to open the memory of a client. The wait
+/// doubles with each further attempt.
 const FIRST_RETRY: Duration = Duration::from_secs(1);
-/// The limit on the time between two tries.
+/// The longest wait between two attempts.
 const LAST_RETRY: Duration = Duration::from_secs(16);
 
 /// The channel of one client.
 pub(crate) struct OpenChannel {
     pub(crate) client: Gid,
     pub(crate) channel: ServerChannel,
-    /// Whether both sides allow the network transport for responses that the channel cannot take.
+    /// Whether both sides allow the network transport for responses that do not fit into the
+    /// channel.
     pub(crate) network_is_allowed: bool,
     backlog: Mutex<Backlog>,
     has_backlog: AtomicBool,
     _watch: EndWatch,
 }
 
-/// Responses that wait until the client has taken earlier ones.
+/// Responses that wait until the client has taken earlier responses.
 #[derive(Default)]
 struct Backlog {
     responses: VecDeque<(i64, Vec<u8>)>,
@@ -100,8 +101,8 @@ impl OpenChannel {
         self.channel.send(number, stamp, size_bytes, |memory| fill(memory).is_ok())
     }
 
-    /// Sends as many waiting responses as there is room for. The server calls this when it takes
-    /// requests, for example after a ring.
+    /// Sends as many of the stored responses as there is room for. The server calls this when it
+    /// takes requests, for example after a ring.
     pub(crate) fn catch_up(&self) {
         if self.has_backlog.load(Ordering::Acquire) {
             self.send_backlog(&mut self.backlog.lock());
@@ -113,7 +114,7 @@ impl OpenChannel {
             match self.send_now(*number, bytes.len(), &mut copied(bytes)) {
                 Err(SendToChannelError::Busy { .. }) => return,
                 Ok(()) => {}
-                // The client has left, so the response is dropped without a message.
+                // The client has left, so the response is dropped, and nothing is logged.
                 Err(SendToChannelError::Gone) => {}
                 Err(why) => {
                     if let Some(so_far) = backlog.lost.so_far() {
@@ -144,7 +145,7 @@ pub(crate) struct ServerChannels {
     announced: Announced,
     engine: OnceLock<Arc<dyn EngineService>>,
     ringer: Ringer,
-    /// The observation that tells clients where to ring; present while there are clients.
+    /// The observation that tells clients where to ring. It is present while there are clients.
     shown: Mutex<Option<Observation>>,
     upkeep: Upkeep,
     open: RwLock<Arc<[Arc<OpenChannel>]>>,
@@ -166,34 +167,33 @@ impl ServerChannels {
         }
     }
 
-    /// The upkeep of the channels, which has to run when the matches may have changed.
+    /// The upkeep of the channels. It must run when the matches may have changed.
     pub(crate) fn upkeep(&self) -> &Upkeep {
         &self.upkeep
     }
 
-    /// Starts to follow the matches of `engine`, the endpoint that the engine has made.
+    /// Starts to observe the matches of `engine`, which is the endpoint that the engine has made.
     pub(crate) fn begin(self: &Arc<Self>, engine: &Arc<dyn EngineService>) {
-        let _ = self.engine.set(Arc::clone(engine)); // set once
+        let _ = self.engine.set(Arc::clone(engine)); // this is set only once
         let this: Weak<Self> = Arc::downgrade(self);
         self.upkeep.begin_when_asked(this);
         if !engine.clients().is_empty() {
-            self.upkeep.ask(); // clients matched before this
+            self.upkeep.ask(); // clients that matched before this call
         }
     }
 
-    /// Closes all channels, so that clients see that the server has ended.
+    /// Closes all channels, so that clients notice that the server has ended.
     pub(crate) fn end(&self) {
         self.upkeep.end();
         *self.shown.lock() = None;
         *self.open.write() = Arc::default();
     }
 
-    /// The open channels.
     pub(crate) fn open(&self) -> Arc<[Arc<OpenChannel>]> {
         Arc::clone(&self.open.read())
     }
 
-    /// The transport of each match, and the reason why no shorter one is used.
+    /// The transport of each match, and the reason why a more direct transport is not used.
     pub(crate) fn transports(&self, clients: &[Match]) -> Vec<MatchTransport> {
         let open = self.open();
         let failed = self.failed.lock();
@@ -215,7 +215,7 @@ impl ServerChannels {
         clients.iter().map(transport_of).collect()
     }
 
-    /// Opens the channels of new clients, and retries failed ones that are due.
+    /// Opens the channels of new clients, and tries failed channels again if it is time to do so.
     fn open_new(
         &self,
         matches: &[Match],
@@ -250,7 +250,7 @@ impl ServerChannels {
 
     /// Returns the function to call when the process of a client has ended. The function also rings
     /// the server's doorbell, because a killed process may have cleared the doorbell without waking
-    /// the server; then the rings of other clients would not wake the server either.
+    /// the server. In that case, the rings of other clients would not wake the server either.
     fn on_client_end(&self) -> Notify {
         let (upkeep, ringer) = (self.upkeep.clone(), self.ringer.clone());
         Arc::new(move || {
@@ -280,12 +280,12 @@ impl ServerChannels {
         known.reason = reason;
     }
 
-    /// Tells the clients of these channels where to ring. An executor that only its own process
-    /// rings sleeps and wakes at less cost, so without channels no other process learns where to
-    /// ring.
+    /// Tells the clients of these channels where to ring. The sleep and the wake-up of an executor
+    /// cost less if only its own process can ring it. So if there are no channels, no other process
+    /// learns where to ring.
     fn show_place(&self, channels: &Arc<[Arc<OpenChannel>]>) {
         let mut shown = self.shown.lock();
-        *shown = None; // first, since its drop withdraws the old place
+        *shown = None; // this must be first, because the drop withdraws the old place
         if !channels.is_empty() {
             let channels = Arc::clone(channels);
             *shown = Some(self.ringer.on_move(move |place| {
@@ -330,7 +330,7 @@ impl KeepUp for ServerChannels {
                 let reason = Reason::SharedMemoryUnavailable { by: Side::Publisher, why };
                 self.note_failure(known.client, reason, "its memory was overwritten", now);
             } else if is_there(known) || known.channel.may_have_request() {
-                // Requests that a client sent before it left are still served.
+                // Requests that a client sent before it left are still processed.
                 channels.push(Arc::clone(known));
             }
         }
@@ -339,7 +339,7 @@ impl KeepUp for ServerChannels {
         if has_opened || channels.len() != former.len() {
             let channels: Arc<[Arc<OpenChannel>]> = channels.into();
             *self.open.write() = Arc::clone(&channels);
-            self.show_place(&channels); // also rings, since requests may be there
+            self.show_place(&channels); // this also rings, because there may be requests
         }
         let retry_at = self.failed.lock().iter().map(|failed| failed.retry_at).min();
         retry_at.into_iter().chain(orphans.then(|| now + FIRST_RETRY)).min()

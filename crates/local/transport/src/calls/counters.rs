@@ -1,4 +1,4 @@
-//! Counters of calls by transport.
+//! Counters of calls, one for each transport.
 
 use feros_engine::FailureCounter;
 
@@ -15,7 +15,7 @@ pub(crate) struct CallCounters {
 }
 
 impl CallCounters {
-    /// Returns the counts. `lost` is the number of messages that the engine lost.
+    /// Returns the counts. `lost` is the number of messages lost by the engine.
     pub(crate) fn read(&self, lost: u64) -> CallCounts {
         CallCounts {
             intra_process: self.intra_process.read(),
@@ -28,8 +28,8 @@ impl CallCounters {
     }
 }
 
-/// The number of requests that a client sent or a server received, by transport, with their
-/// serialized bytes.
+/// The number of requests that a client sent or a server received, for each transport, and their
+/// size in serialized form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct CallCounts {
     /// Requests between a client and a server in one process.
@@ -38,12 +38,12 @@ pub struct CallCounts {
     pub shared_memory: TransportCount,
     /// Requests through the engine.
     pub network: TransportCount,
-    /// Requests of a client, or responses of a server, that took the network transport instead of
-    /// shared memory because there was no room.
+    /// How many times a client's request, or a server's response, took the network transport
+    /// instead of shared memory because there was no room.
     pub shared_memory_failures: u64,
-    /// How many times the memory of a call was found overwritten.
+    /// How many times the memory of a call was found to be overwritten.
     pub refused_in_shared_memory: u64,
-    /// Requests to a server, or responses to a client, that took the network transport and were
-    /// lost before they were taken, as far as that can be detected.
+    /// How many requests to a server, or responses to a client, took the network transport and were
+    /// lost before they were taken. Losses that cannot be detected are not included.
     pub lost: u64,
 }

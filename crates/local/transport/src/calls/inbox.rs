@@ -1,5 +1,5 @@
-//! The queues of calls within a process: one for the requests to a server, and one for the
-//! responses to a client.
+//! The queues of calls within a process: one queue for the requests to a server, and one queue for
+//! the responses to a client.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -10,23 +10,24 @@ use feros_doorbell::Ringer;
 use feros_engine::{Gid, Notify, Payload, Stamp};
 use feros_sync::{Condvar, Mutex};
 
-/// The limit on queued requests to a server of this process. Clients wait for room.
+/// The limit on the number of requests in the queue of a server of this process. Clients wait until
+/// there is room.
 const MOST_REQUESTS: usize = 256;
-/// The limit on queued responses to a client of this process, so that a server that answers a
-/// request many times does not fill the memory.
+/// The limit on the number of responses in the queue of a client of this process. It prevents a
+/// server that answers a request many times from filling the memory.
 pub(crate) const MOST_RESPONSES: usize = 1024;
 
 /// A request or response within a process.
 pub(crate) struct LocalMessage {
     /// The number of the request.
     pub(crate) number: i64,
-    /// The sender; a client is identified by the endpoint that receives its responses.
+    /// The sender. A client is identified by the endpoint that receives its responses.
     pub(crate) sender: Gid,
     pub(crate) stamp: Stamp,
     pub(crate) payload: Payload,
 }
 
-/// A bounded queue, whose length can be read without its lock.
+/// A queue with a limited length, which can be read without the queue's lock.
 struct Bounded<T> {
     queue: Mutex<VecDeque<T>>,
     len: AtomicUsize,
@@ -65,7 +66,7 @@ pub(crate) struct RequestQueue {
 pub(crate) enum NotPut {
     /// The server has ended.
     Gone,
-    /// The server took no request in time.
+    /// The server took no request within the time limit.
     Busy,
 }
 
@@ -75,7 +76,8 @@ impl RequestQueue {
         Self { requests: Bounded::new(), room: Condvar::new(), ringer, is_closed }
     }
 
-    /// Queues a request once there is room, waiting at most for `patience`, and wakes the server.
+    /// Queues a request when there is room, and wakes the server. Waits for room for at most
+    /// `patience`.
     pub(crate) fn put(
         &self,
         request: LocalMessage,
@@ -102,7 +104,7 @@ impl RequestQueue {
         Ok(())
     }
 
-    /// Closes the queue, since the server has ended. Pending requests get no response.
+    /// Closes the queue, because the server has ended. Pending requests get no response.
     pub(crate) fn close(&self) {
         let left = {
             let mut queue = self.requests.queue.lock();
@@ -111,7 +113,7 @@ impl RequestQueue {
             std::mem::take(&mut *queue)
         };
         self.room.notify_all();
-        drop(left); // after the lock is released
+        drop(left); // after the lock has been released
     }
 
     /// Whether the server has ended.
@@ -123,7 +125,7 @@ impl RequestQueue {
         self.requests.is_empty()
     }
 
-    /// Takes the oldest request, and returns it with the inbox for its response.
+    /// Takes the oldest request. Returns it together with the inbox for its response.
     pub(crate) fn take(&self) -> Option<(LocalMessage, Weak<ResponseInbox>)> {
         let was_full = self.requests.len.load(Ordering::Relaxed) >= MOST_REQUESTS;
         let taken = self.requests.take();
@@ -152,7 +154,7 @@ pub(crate) enum NotTaken {
 }
 
 impl ResponseInbox {
-    /// Makes an empty inbox. `on_response` is called when there is a response to take.
+    /// Makes an empty inbox. `on_response` is called whenever there is a response to take.
     pub(crate) fn new(ringer: Ringer, on_response: Notify) -> Self {
         let is_closed = AtomicBool::new(false);
         Self { responses: Bounded::new(), ringer, on_response, is_closed }
@@ -171,19 +173,19 @@ impl ResponseInbox {
             queue.push_back(response);
             self.responses.len.store(queue.len(), Ordering::Release);
         }
-        (self.on_response)(); // first, since the thread that the ring wakes relies on it
+        (self.on_response)(); // before the ring, because the thread that the ring wakes relies on this
         self.ringer.ring();
         Ok(())
     }
 
-    /// Closes the inbox, since the client has left.
+    /// Closes the inbox, because the client has left.
     pub(crate) fn close(&self) {
         let left = {
             let mut queue = self.responses.queue.lock();
             self.is_closed.store(true, Ordering::Relaxed);
             std::mem::take(&mut *queue)
         };
-        drop(left); // after the lock is released
+        drop(left); // after the lock has been released
     }
 
     pub(crate) fn take(&self) -> Option<LocalMessage> {

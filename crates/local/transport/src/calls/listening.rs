@@ -1,8 +1,9 @@
-//! The thread that listens for responses in shared memory, for clients whose responses are awaited
-//! as futures. No other thread sleeps at the doorbell that servers of other processes ring for such
-//! a client.
+//! The thread that waits for responses in shared memory on behalf of clients whose responses are
+//! awaited as futures. For such a client, no other thread sleeps at the doorbell that servers of
+//! other processes ring.
 //!
-//! The thread starts with the first such client of the process and ends with the last one.
+//! The thread starts with the first such client of the process, and ends when the last one has
+//! ended.
 
 use std::sync::{Arc, Weak};
 
@@ -11,8 +12,8 @@ use feros_sync::Mutex;
 
 use crate::calls::waiting;
 
-/// The slot of the ready set that all rings use. One is enough, because the woken thread checks all
-/// clients.
+/// The slot of the ready set that all rings use. One slot is enough, because the thread checks all
+/// clients whenever it wakes up.
 const SLOT: Slot = Slot::FIRST;
 
 /// A client that the thread listens for.
@@ -27,11 +28,11 @@ struct Listener {
     clients: Vec<Weak<dyn Listening>>,
 }
 
-/// The state of the thread; `None` if it does not run.
+/// The state of the thread, or `None` if the thread does not run.
 static LISTENER: Mutex<Option<Listener>> = Mutex::new(None);
 
-/// Makes the thread listen for a client until the client is dropped. Returns whether the thread
-/// runs.
+/// Makes the thread listen for responses to a client until the client is dropped. Returns whether
+/// the thread runs.
 pub(crate) fn listen_for(client: &Arc<dyn Listening>) -> bool {
     let mut listener = LISTENER.lock();
     let ready_set = match &mut *listener {
@@ -60,7 +61,7 @@ pub(crate) fn listen_for(client: &Arc<dyn Listening>) -> bool {
     true
 }
 
-/// Wakes the thread so that it forgets clients that have ended.
+/// Wakes the thread, so that it forgets the clients that have ended.
 pub(crate) fn forget_gone() {
     if let Some(listener) = &*LISTENER.lock() {
         listener.ready_set.ring(SLOT);
@@ -84,8 +85,8 @@ fn listen(ready_set: &Arc<ReadySet>) {
     }
 }
 
-/// Returns the clients that the thread listens for. `None` ends the thread, since no client is
-/// left.
+/// Returns the clients for which the thread listens. If it returns `None`, no client is left, and
+/// the thread ends.
 fn living_clients() -> Option<Vec<Arc<dyn Listening>>> {
     let mut listener = LISTENER.lock();
     let known = &mut listener.as_mut()?.clients;

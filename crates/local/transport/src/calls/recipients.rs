@@ -1,5 +1,5 @@
-//! The servers that could respond to a request, from which a client learns when no response will
-//! come.
+//! The servers that could respond to a request. From these, a client learns when it can no longer
+//! expect a response.
 
 use std::sync::{Arc, Weak};
 
@@ -9,10 +9,10 @@ use feros_shm::ClientChannel;
 use crate::calls::inbox::RequestQueue;
 use crate::calls::routes::{ServerRoute, Way};
 
-/// The servers that could respond to a request when it was sent.
+/// The servers that could respond to a request at the time when it was sent.
 ///
-/// If the request did not go through the engine, each of these servers is known. The engine does
-/// not report which servers get a request.
+/// If the request did not go through the engine, each of these servers is known. If it did, they
+/// are only assumed, because the engine does not report which servers get a request.
 #[derive(Debug, Default)]
 pub struct Recipients(Kind);
 
@@ -20,21 +20,22 @@ pub struct Recipients(Kind);
 enum Kind {
     #[default]
     Unknown,
-    /// The request went through the engine; these are the endpoints that its responses come from.
+    /// The request went through the engine. These are the endpoints that its responses are sent
+    /// from.
     Responders(Vec<Gid>),
     One(Recipient),
     Several(Vec<Recipient>),
 }
 
-/// A server that got a request. The references are weak, so that waiting for a response keeps no
-/// server alive.
+/// A server that received a request. The references are weak, so that a wait for the response does
+/// not keep the server alive.
 enum Recipient {
     IntraProcess(Weak<RequestQueue>),
     SharedMemory(Weak<ClientChannel>),
 }
 
 impl Recipients {
-    /// The recipients of a request that goes over these routes, which do not need the engine.
+    /// The recipients of a request that goes over these routes, none of which needs the engine.
     pub(crate) fn on(routes: &[ServerRoute]) -> Self {
         let mut recipients = routes.iter().filter_map(Recipient::on);
         Self(match (recipients.next(), routes.len()) {
@@ -44,16 +45,16 @@ impl Recipients {
         })
     }
 
-    /// Records the servers that could respond to a request that the engine sent. `responders` are
-    /// the endpoints that send the responses of these servers.
+    /// Records the servers that could respond to a request that was sent through the engine.
+    /// `responders` are the endpoints that these servers send their responses from.
     pub fn assume(&mut self, responders: Vec<Gid>) {
         if matches!(self.0, Kind::Unknown) && !responders.is_empty() {
             self.0 = Kind::Responders(responders);
         }
     }
 
-    /// Whether it is certain that none of the recipients will respond any longer. `responders`
-    /// returns the engine's current responders.
+    /// Whether it is certain that none of the recipients will respond any more. `responders`
+    /// returns the present responders according to the engine.
     pub(crate) fn have_left(&self, responders: impl FnOnce() -> Vec<Gid>) -> bool {
         match &self.0 {
             Kind::Unknown => false,

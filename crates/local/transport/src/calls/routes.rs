@@ -1,5 +1,5 @@
-//! The servers of a client, with the transport to each. Each call uses these routes; they are found
-//! anew when a match or a server of the process changes.
+//! The servers of a client, and the transport to each of them. Each call uses these routes. They
+//! are found again when a match or a server of the process changes.
 
 use std::num::NonZeroU64;
 use std::sync::Arc;
@@ -13,30 +13,30 @@ use crate::calls::inbox::RequestQueue;
 use crate::calls::registry;
 use crate::graph::{MatchTransport, network_is_allowed};
 
-/// The way in which one server is reached.
+/// How to reach one server.
 pub(crate) enum Way {
     IntraProcess(Arc<RequestQueue>),
     SharedMemory(Arc<ClientChannel>),
     /// Through the engine.
     Network,
-    /// No transport that both sides allow is possible.
+    /// There is no possible transport that both sides allow.
     None,
 }
 
-/// A server that matches and whose process is not known to have ended.
+/// A matching server whose process is not known to have ended.
 pub(crate) struct ServerRoute {
     pub(crate) server: Gid,
     pub(crate) way: Way,
     /// The server's process, if it runs on this host.
     pub(crate) peer: Option<Arc<Peer>>,
-    /// Whether the server still has to open a channel.
+    /// Whether the server has not opened a channel yet but will.
     is_pending: bool,
     /// Whether responses can reach the client through the engine.
     is_available: bool,
 }
 
-/// Identifies the state that routes depend on: the engine's matches and the servers of this
-/// process.
+/// Identifies the state that the routes depend on, which consists of the matches of the engine and
+/// the servers of this process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Generation {
     pub(crate) matches: u64,
@@ -47,23 +47,24 @@ pub(crate) struct Generation {
 pub(crate) struct ServerRoutes {
     pub(crate) generation: Generation,
     pub(crate) servers: Vec<ServerRoute>,
-    /// The servers of this host whose processes have ended, but that the engine still believes to
-    /// be alive.
+    /// The servers of this host whose processes have ended, although the engine still regards the
+    /// servers as alive.
     pub(crate) ended: Vec<Gid>,
-    /// The transports as users see them.
+    /// The transports in the form that users see.
     pub(crate) transports: Vec<MatchTransport>,
-    /// Whether a server can be reached only through the engine, which then serves all servers.
+    /// Whether at least one server can be reached only through the engine. In that case, the engine
+    /// serves all servers.
     pub(crate) needs_engine: bool,
 }
 
-/// The data needed to find routes.
+/// The data that is needed to find the routes.
 pub(crate) struct Finder<'a> {
     pub(crate) announced: &'a Announced,
     pub(crate) memory: Option<&'a CallMemory>,
 }
 
 impl ServerRoutes {
-    /// Makes routes that are never current, so that the first call finds the real ones.
+    /// Makes routes that are never up to date, so that the first call finds the real routes.
     pub(crate) fn not_looked_yet() -> Self {
         let generation = Generation { matches: u64::MAX, registrations: u64::MAX };
         Self::new(generation)
@@ -79,7 +80,8 @@ impl ServerRoutes {
         }
     }
 
-    /// Whether there is a server that can be called over the transport that a request would take.
+    /// Whether there is a server that can be called over the transport that a request would take
+    /// now.
     pub(crate) fn is_available(&self) -> bool {
         self.servers.iter().any(|route| match route.way {
             Way::IntraProcess(_) | Way::SharedMemory(_) => !self.needs_engine || route.is_available,
@@ -88,14 +90,14 @@ impl ServerRoutes {
         })
     }
 
-    /// Whether a server still has to open a channel.
+    /// Whether at least one server has not opened a channel yet but will.
     pub(crate) fn has_pending(&self) -> bool {
         self.servers.iter().any(|route| route.is_pending)
     }
 
-    /// Whether the routes still hold: all servers can be reached over their transports, and no
-    /// server has opened a channel meanwhile. This costs one system call for each server in another
-    /// process of this host.
+    /// Whether the routes are still valid: each server can be reached over its transport, and no
+    /// server has opened a channel in the meantime. This costs one system call for each server in
+    /// another process of this host.
     pub(crate) fn hold(&self, memory: Option<&CallMemory>) -> bool {
         self.servers.iter().all(|route| {
             let is_alive = route.peer.as_ref().is_none_or(|peer| peer.is_alive());
@@ -160,8 +162,8 @@ impl Finder<'_> {
         routes
     }
 
-    /// The process of a server of this host, if the operating system can report the process's
-    /// state.
+    /// The process of a server of this host. Returns `None` if the operating system cannot report
+    /// the state of the process.
     ///
     /// # Errors
     /// The server's process has ended.
@@ -190,10 +192,10 @@ impl Finder<'_> {
     }
 }
 
-/// The error of a process that has ended.
+/// The error that a process has ended.
 struct Ended;
 
-/// Opens the process that announced a receiving endpoint.
+/// Opens the process that has announced a receiving endpoint.
 pub(crate) fn open_peer(announced: &Announcement) -> Result<Arc<Peer>, Reason> {
     let unreadable = || Reason::UnreadableAnnouncement { side: Side::Subscription };
     let file = announced

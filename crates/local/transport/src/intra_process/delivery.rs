@@ -1,5 +1,5 @@
-//! Delivers messages from a publisher into the queues of subscriptions of its process, and runs
-//! callbacks on the publishing thread if direct dispatch is on.
+//! Delivers messages from a publisher into the queues of subscriptions of the same process. If
+//! direct dispatch is on, also runs callbacks on the publishing thread.
 
 use std::sync::Arc;
 
@@ -9,23 +9,23 @@ use feros_trace::{Endpoint, Point, Transport};
 use crate::bytes::{Buffer, lend};
 use crate::intra_process::queue::{AnyQueue, Envelope, Object, Queue};
 
-/// A publisher's route to a matching subscription of its process.
+/// A publisher's route to a matching subscription of the same process.
 pub struct IntraProcessRoute {
     pub(crate) queue: Arc<dyn AnyQueue>,
     pub(crate) subscription: Gid,
-    /// The number of the first message that the subscription gets on this transport.
+    /// The number of the first message that the subscription gets over this transport.
     pub(crate) since: u64,
     pub(crate) traced: Endpoint,
 }
 
 impl IntraProcessRoute {
-    /// The route as a route for objects, if the subscription's queue holds this kind of object and
-    /// this message type. `None` if the subscription holds something else, so that it takes only
-    /// bytes.
+    /// This route in a form that accepts objects, if the subscription's queue holds this kind of
+    /// object and this message type. Otherwise, returns `None`; then the subscription takes the
+    /// message only as bytes.
     ///
     /// The hash is compared in addition to the Rust type, because two component libraries may
-    /// contain two versions of one crate. Rust cannot distinguish their types if only the
-    /// definitions differ.
+    /// contain two versions of the same crate. If only the definitions of the types differ, Rust
+    /// cannot distinguish them.
     pub fn objects<O: Object>(&self, type_hash: TypeHash) -> Option<ObjectRoute<'_, O>> {
         if self.queue.type_hash() != Some(type_hash) {
             return None;
@@ -39,7 +39,8 @@ impl IntraProcessRoute {
         Envelope { since: self.since, ..envelope }
     }
 
-    /// Wakes the thread that takes from the queue, after the message was put there.
+    /// Wakes the thread that takes from the queue. Call this after the message was put into the
+    /// queue.
     fn wake(&self, message: &Envelope) {
         feros_trace::pass(Point::Announced, Transport::IntraProcess, &self.traced, || message.id());
         self.queue.wake();
@@ -53,13 +54,13 @@ pub struct ObjectRoute<'a, O: Object> {
 }
 
 impl<O: Object> ObjectRoute<'_, O> {
-    /// The subscription's wish for the objects that it gets ([`Object::Wish`]).
+    /// The subscription's requirements for the objects that it gets ([`Object::Wish`]).
     pub fn wish(&self) -> O::Wish {
         self.queue.wish()
     }
 }
 
-/// One message on its way into the queues of subscriptions of the process.
+/// One message that is being delivered into the queues of subscriptions of the process.
 pub struct Delivery<'a> {
     pub(crate) routes: &'a [IntraProcessRoute],
     pub(crate) envelope: Envelope,
@@ -67,7 +68,8 @@ pub struct Delivery<'a> {
 }
 
 impl<'a> Delivery<'a> {
-    /// The routes to the subscriptions, each of which must get the message once.
+    /// The routes to the subscriptions. Each of these subscriptions must get the message exactly
+    /// once.
     pub fn routes(&self) -> &'a [IntraProcessRoute] {
         self.routes
     }
@@ -78,8 +80,8 @@ impl<'a> Delivery<'a> {
         to.route.wake(&self.envelope);
     }
 
-    /// Gives the serialized bytes to one subscription. Does nothing if the message reported that no
-    /// subscription wants bytes ([`Outgoing::wants_bytes`](crate::Outgoing::wants_bytes)).
+    /// Gives the serialized bytes to one subscription. Does nothing if the message has reported
+    /// that no subscription wants bytes ([`Outgoing::wants_bytes`](crate::Outgoing::wants_bytes)).
     pub fn put_bytes(&self, to: &IntraProcessRoute) {
         if let Some(bytes) = self.bytes {
             let bytes: Payload = lend(bytes);
@@ -89,12 +91,12 @@ impl<'a> Delivery<'a> {
     }
 }
 
-/// Direct dispatch (callbacks run on the publishing thread) for one subscription, until this is
-/// dropped.
+/// Direct dispatch for one subscription: its callbacks run on the publishing thread. Dropping this
+/// value ends direct dispatch.
 pub struct DirectDispatch(Arc<dyn AnyQueue>);
 
 impl DirectDispatch {
-    /// Makes publishers of this process call `run` after they put a message into the queue.
+    /// Makes publishers of this process call `run` after they have put a message into the queue.
     pub(crate) fn new(queue: &Arc<dyn AnyQueue>, run: impl Fn() + Send + Sync + 'static) -> Self {
         queue.set_direct_run(Some(Arc::new(run)));
         Self(Arc::clone(queue))

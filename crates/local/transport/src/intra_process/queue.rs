@@ -14,21 +14,23 @@ use feros_engine::{
 use feros_sync::{Condvar, Mutex, RwLock};
 use feros_trace::MessageId;
 
-/// The form in which a subscription of a client library holds its messages: as structs, pointers or
-/// bytes.
+/// The form in which a subscription of a client library holds its messages: as structs, as pointers
+/// or as bytes.
 ///
-/// The transports only know that bytes can become an object. Messages arrive as bytes from other
-/// processes, and from publishers of this process that use another kind of object.
+/// All that the transports know about an object is that it can be made from bytes. Messages arrive
+/// as bytes if they come from other processes, or from publishers of this process that use another
+/// kind of object.
 pub trait Object: From<Payload> + Send + Sync + 'static {
-    /// A subscription's wish about the objects that it gets from publishers that use this kind of
-    /// object, such as whether it wants an unshared message.
+    /// The requirements that a subscription can have for the objects that it gets from publishers
+    /// with the same kind of object, for example that a message is not shared with other
+    /// subscriptions.
     type Wish: Copy + Send + Sync + 'static;
 
-    /// The size of the object's serialized bytes; 0 if it is not serialized.
+    /// The size of the object's serialized bytes, or 0 if the object is not serialized.
     fn size_bytes(&self) -> usize;
 }
 
-/// Serialized bytes, as a client without message types holds them.
+/// Serialized bytes, which is the form used by a client library without message types.
 impl Object for Payload {
     type Wish = ();
 
@@ -37,15 +39,15 @@ impl Object for Payload {
     }
 }
 
-/// A message's properties apart from its content.
+/// The properties of a message other than its content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Envelope {
     pub(crate) publisher: Gid,
-    /// The source timestamp, which rises with each message of a publisher.
+    /// The source timestamp, which increases with each message of a publisher.
     pub(crate) stamp: Stamp,
-    /// The publication number of the message, from 1.
+    /// The publication number of the message, counted from 1.
     pub(crate) number: u64,
-    /// The number of the first message that this subscription got on this transport.
+    /// The number of the first message that this subscription got over this transport.
     pub(crate) since: u64,
     /// The end of the message's lifespan.
     pub(crate) expires: Option<Instant>,
@@ -58,48 +60,48 @@ impl Envelope {
     }
 }
 
-/// The queue stayed full until the time ran out.
+/// The error that the queue was still full when the time limit was reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct StillFull;
 
-/// A bounded queue of messages. Many threads put messages in, and one thread takes them. No lock is
-/// held while a message is dropped.
+/// A queue of messages with a limited length. Many threads put messages into it, and one thread
+/// takes them out. No lock is held while a message is dropped.
 pub(crate) struct Queue<O: Object> {
     type_hash: Option<TypeHash>,
     wish: O::Wish,
     depth: usize,
-    /// Whether publishers wait for room instead of pushing out the oldest message.
+    /// Whether publishers wait for room and do not remove the oldest message.
     is_lossless: bool,
     /// The participant whose publishers are ignored.
     ignored: Option<Gid>,
-    /// The function that runs the callback on the publishing thread, while direct dispatch is on.
+    /// The function that runs the callback on the publishing thread. It is present while direct
+    /// dispatch is on.
     direct: RwLock<Option<DirectRun>>,
     queue: Mutex<VecDeque<(Envelope, O)>>,
-    /// The length of the queue, readable without its lock.
+    /// The length of the queue, which can be read without the queue's lock.
     len: AtomicUsize,
     room: Condvar,
     ringer: Ringer,
 }
 
-/// A function that delivers the messages that wait in the queue of a subscription with direct
-/// dispatch.
+/// A function that delivers all messages in the queue of a subscription with direct dispatch.
 pub(crate) type DirectRun = Arc<dyn Fn() + Send + Sync>;
 
-/// A queue whose user does not know the type of its messages.
+/// A queue whose user does not know the type of the messages in it.
 pub(crate) trait AnyQueue: Send + Sync {
     fn as_any(&self) -> &dyn Any;
-    /// The hash of the message type, which distinguishes it from another type with the same Rust
+    /// The hash of the message type. It distinguishes the type from another type with the same Rust
     /// name.
     fn type_hash(&self) -> Option<TypeHash>;
     fn ignores(&self, publisher: Gid) -> bool;
-    /// Puts serialized bytes in, whatever the subscription's wish; the queue makes an object from
-    /// them.
+    /// Puts a message into the queue as serialized bytes, no matter what the subscription requests.
+    /// The queue makes an object from the bytes.
     fn put_bytes(&self, envelope: Envelope, bytes: Payload);
     fn is_lossless(&self) -> bool;
     fn wait_for_room(&self, until: Instant) -> Result<(), StillFull>;
     /// Wakes the thread that takes from the queue, unless direct dispatch is on.
     fn wake(&self);
-    /// Begins or ends direct dispatch.
+    /// Starts or ends direct dispatch.
     fn set_direct_run(&self, run: Option<DirectRun>);
     /// Runs the callback now, if direct dispatch is on.
     fn run_direct(&self);
@@ -132,7 +134,7 @@ impl<O: Object> Queue<O> {
         Self { ignored: Some(participant), ..self }
     }
 
-    /// The subscription's wish about the objects that it gets.
+    /// The subscription's requirements for the objects that it gets.
     pub(crate) fn wish(&self) -> O::Wish {
         self.wish
     }
@@ -141,22 +143,23 @@ impl<O: Object> Queue<O> {
         self.direct.read().clone()
     }
 
-    /// Puts a message in. In a full queue, it replaces the oldest message.
+    /// Puts a message into the queue. If the queue is full, the message replaces the oldest
+    /// message.
     pub(crate) fn put(&self, envelope: Envelope, content: O) {
         let pushed_out = {
             let mut queue = self.queue.lock();
-            // Publishers of a lossless queue have already waited for room. If several do so at
-            // once, each of them may exceed the bound by one message.
+            // For a lossless queue, publishers have already waited for room. If several publishers
+            // do so at the same time, each of them may exceed the limit by one message.
             let is_full = queue.len() >= self.depth && !self.is_lossless;
             let pushed_out = if is_full { queue.pop_front() } else { None };
             queue.push_back((envelope, content));
             self.len.store(queue.len(), Ordering::Release);
             pushed_out
         };
-        drop(pushed_out); // counted as lost when its number is found missing
+        drop(pushed_out); // it is counted as lost when its number is found to be missing
     }
 
-    /// Takes the oldest message, unless `wanted` rejects it.
+    /// Takes the oldest message, unless `wanted` returns false for it.
     pub(crate) fn take_if(&self, wanted: impl FnOnce(&Envelope) -> bool) -> Option<(Envelope, O)> {
         if self.is_empty() {
             return None;
@@ -261,7 +264,7 @@ mod tests {
         Envelope { publisher: Gid([publisher; 16]), stamp, number, since: 1, expires: None }
     }
 
-    /// An object that is not serialized bytes.
+    /// An object that does not consist of serialized bytes.
     struct Text(String);
 
     impl From<Payload> for Text {

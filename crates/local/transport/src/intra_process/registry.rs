@@ -1,8 +1,8 @@
-//! A registry of the subscriptions of this process. In it, a publisher finds the queue of a
-//! subscription that the engine reports as a match.
+//! A registry of the subscriptions of this process. When the engine reports a subscription as a
+//! match, a publisher finds the queue of that subscription here.
 //!
-//! The registry belongs to the process rather than to a context, because two contexts of a process
-//! can exchange objects too.
+//! The registry belongs to the process and not to a context, because two contexts of one process
+//! can also exchange objects.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -16,9 +16,10 @@ use crate::intra_process::queue::AnyQueue;
 #[derive(Default)]
 struct Registry {
     queues: Mutex<HashMap<Gid, Weak<dyn AnyQueue>>>,
-    /// Rises with each change. A publisher that sees a new value has to find its routes again.
+    /// This number increases with each change. A publisher that sees a new value must find its
+    /// routes again.
     generation: AtomicU64,
-    /// Read-locked while a subscription is being made.
+    /// Locked for reading while a subscription is being made.
     registrations: RwLock<()>,
 }
 
@@ -32,13 +33,12 @@ pub(crate) fn generation() -> u64 {
     registry().generation.load(Ordering::Acquire)
 }
 
-/// The queue of a subscription of this process.
 pub(crate) fn find(subscription: Gid) -> Option<Arc<dyn AnyQueue>> {
     registry().queues.lock().get(&subscription).and_then(Weak::upgrade)
 }
 
-/// Returns the queue of a subscription of this process. If subscriptions are being made, waits
-/// until they are registered. Returns `None` if the subscription is about to end.
+/// Returns the queue of a subscription of this process. If subscriptions are being made at this
+/// time, waits until they are registered. Returns `None` if the subscription is about to end.
 pub(crate) fn find_or_wait(subscription: Gid) -> Option<Arc<dyn AnyQueue>> {
     find(subscription).or_else(|| {
         drop(registry().registrations.write());
@@ -46,17 +46,18 @@ pub(crate) fn find_or_wait(subscription: Gid) -> Option<Arc<dyn AnyQueue>> {
     })
 }
 
-/// Returns a guard to hold from before the engine makes a subscription until the subscription's
-/// queue is registered. The engine may report the subscription to publishers in between. They wait
-/// for the guard, so that even the first messages stay within the process.
+/// Returns a guard that makes [`find_or_wait`] wait. Hold this guard from before the engine makes a
+/// subscription until the queue of the subscription is registered. Between these points, the engine
+/// may report the subscription to publishers. The publishers wait for the guard, so that even the
+/// first messages stay within the process.
 pub(crate) fn begin_registration() -> RwLockReadGuard<'static, ()> {
     registry().registrations.read()
 }
 
-/// Keeps a queue registered until this is dropped.
+/// Keeps a queue registered until this value is dropped.
 pub(crate) struct Registration(Gid);
 
-/// Registers the queue of a subscription, so that publishers find it.
+/// Registers the queue of a subscription, so that publishers can find it.
 pub(crate) fn register(subscription: Gid, queue: Arc<impl AnyQueue + 'static>) -> Registration {
     let queue: Arc<dyn AnyQueue> = queue;
     registry().queues.lock().insert(subscription, Arc::downgrade(&queue));

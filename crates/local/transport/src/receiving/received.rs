@@ -1,4 +1,4 @@
-//! A taken message and its metadata.
+//! A message that has been taken, and its metadata.
 
 use std::time::SystemTime;
 
@@ -8,15 +8,15 @@ use feros_trace::{MessageId, Transport};
 use crate::intra_process::queue::{Envelope, Object};
 use crate::local_link::LinkMessage;
 
-/// A message that was taken but not yet inspected.
+/// A message that has been taken but not inspected yet.
 #[derive(Debug)]
 pub struct Received<O> {
     object: O,
     origin: Origin,
 }
 
-/// The source of the information about a message. That information is assembled only for callbacks
-/// that ask for it.
+/// The source of the information about a message. The information is put together only for
+/// callbacks that ask for it.
 #[derive(Debug)]
 enum Origin {
     Engine(MessageInfo),
@@ -24,7 +24,8 @@ enum Origin {
         envelope: Envelope,
         received: Stamp,
     },
-    /// A message on the intra-process transport. `session` is the participant of the subscription.
+    /// A message that arrived over the intra-process transport. `session` is the participant of the
+    /// subscription.
     IntraProcess {
         envelope: Envelope,
         session: Gid,
@@ -32,8 +33,8 @@ enum Origin {
 }
 
 impl<O: Object> Received<O> {
-    /// Makes a message from a publisher of this process. `session` is the participant of the
-    /// subscription.
+    /// Makes a value from a message of a publisher of this process. `session` is the participant of
+    /// the subscription.
     pub(super) fn from_this_process(envelope: Envelope, object: O, session: Gid) -> Self {
         Self { object, origin: Origin::IntraProcess { envelope, session } }
     }
@@ -58,7 +59,7 @@ impl<O: Object> Received<O> {
         &self.object
     }
 
-    /// The size of the message if it is serialized, otherwise 0.
+    /// The size of the message if it is serialized, and otherwise 0.
     pub fn size_bytes(&self) -> usize {
         self.object.size_bytes()
     }
@@ -82,7 +83,7 @@ impl<O: Object> Received<O> {
         }
     }
 
-    /// The information about the message, apart from its content.
+    /// The information about the message other than its content.
     pub fn info(&self) -> MessageInfo {
         let known = |envelope: &Envelope| MessageInfo {
             source_timestamp: envelope.stamp.to_system_time(),

@@ -1,4 +1,4 @@
-//! The part of a subscription that takes messages. It has one owner at a time, which polls it.
+//! The part of a subscription that takes messages. One owner at a time polls it.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,7 +14,7 @@ use crate::receiving::reorder::{EngineSource, Reorder, ReorderCounters};
 use crate::shared_memory::link_states::LinkStates;
 use crate::shared_memory::receiving::SharedMemoryReceiving;
 
-/// The counters of a subscription, which its receiver and its handle share.
+/// The counters of a subscription. They are shared by its receiver and its handle.
 #[derive(Default)]
 pub(crate) struct Tally {
     counters: SubscriptionCounters,
@@ -33,13 +33,13 @@ impl Tally {
     }
 }
 
-/// The parts of which a receiver is made.
+/// The parts that a receiver is made from.
 pub(crate) struct ReceiverOptions<'a, O: Object> {
     pub(crate) topic: &'a str,
     pub(crate) engine: Arc<dyn EngineSubscription>,
     pub(crate) queue: Arc<Queue<O>>,
     pub(crate) engine_pending: Arc<AtomicBool>,
-    /// Raised when the matches may have changed.
+    /// Set when the matches may have changed.
     pub(crate) matches_changed: Arc<AtomicBool>,
     pub(crate) tally: Arc<Tally>,
     pub(crate) shared_memory: Arc<SharedMemoryReceiving>,
@@ -47,9 +47,10 @@ pub(crate) struct ReceiverOptions<'a, O: Object> {
     pub(crate) events: Arc<PendingEvents>,
 }
 
-/// Takes the messages of one subscription, in each publisher's order.
+/// Takes the messages of one subscription in the order of each publisher.
 ///
-/// The owner polls it after the subscription's ringer has been rung. This requires no executor.
+/// The owner polls the receiver after the ringer of the subscription has been rung. No executor is
+/// necessary.
 pub struct Receiver<O: Object> {
     engine: Arc<dyn EngineSubscription>,
     reorder: Reorder<O>,
@@ -58,7 +59,7 @@ pub struct Receiver<O: Object> {
     receives_network: bool,
     tally: Arc<Tally>,
     events: Arc<PendingEvents>,
-    /// The message that was found but not yet taken.
+    /// The message that has been found but not taken yet.
     head: Option<Received<O>>,
     traced: Endpoint,
 }
@@ -79,11 +80,11 @@ impl<O: Object> Receiver<O> {
         }
     }
 
-    /// Advances connections, follows matches, and returns whether there is a message to take. Never
-    /// blocks.
+    /// Continues the setup of connections, updates the matches, and returns whether there is a
+    /// message to take. Never blocks.
     ///
     /// # Errors
-    /// If the engine fails.
+    /// The engine fails.
     pub fn poll(&mut self) -> Result<bool, TakeError> {
         self.follow_matches();
         if self.head.is_none() {
@@ -95,7 +96,7 @@ impl<O: Object> Receiver<O> {
     /// Takes the next message. Never blocks.
     ///
     /// # Errors
-    /// If the engine fails.
+    /// The engine fails.
     pub fn take(&mut self) -> Result<Option<Received<O>>, TakeError> {
         self.follow_matches();
         let taken = match self.head.take() {
@@ -114,7 +115,7 @@ impl<O: Object> Receiver<O> {
         Ok(taken)
     }
 
-    /// Whether there may be another message that no further ring will signal.
+    /// Whether there may be another message for which no further ring will arrive.
     pub fn may_have_more(&self) -> bool {
         self.head.is_some()
             || self.reorder.may_have_more()
@@ -122,13 +123,13 @@ impl<O: Object> Receiver<O> {
             || self.matches_changed.load(Ordering::Relaxed)
     }
 
-    /// Whether messages from publishers of this process wait to be taken.
+    /// Whether there are messages from publishers of this process to take.
     pub fn has_messages_of_this_process(&self) -> bool {
         let is_of_this_process = |head: &Received<O>| head.transport() == Transport::IntraProcess;
         self.head.as_ref().is_some_and(is_of_this_process) || !self.reorder.queue().is_empty()
     }
 
-    /// Whether there may be events to take from the subscription; costs one load.
+    /// Whether there may be events to take from the subscription. This costs only one atomic load.
     pub fn has_events(&self) -> bool {
         self.events.is_pending()
     }
@@ -177,7 +178,7 @@ impl<O: Object> Receiver<O> {
     }
 }
 
-/// The engine's side of the reorder, for this receiver.
+/// The receiver's access to the engine, in the form that the reorder needs.
 struct Engine<'a> {
     engine: &'a dyn EngineSubscription,
     /// Whether the network transport is allowed.

@@ -1,13 +1,13 @@
 //! Merges the messages of several transports into one order. A subscription receives messages from
-//! the queue of the intra-process transport, from connections in shared memory, and from the
+//! three sources: the queue of the intra-process transport, connections in shared memory, and the
 //! engine.
 //!
-//! A publisher may send the same message over a local transport and through the engine, because
-//! other subscriptions need the engine, and it may change transports while it publishes. Stamps
-//! rise with each message of a publisher, and both the engine and each local transport keep a
-//! publisher's order. So it suffices to compare the heads, the next message of each transport: of
-//! two messages from one publisher, the older goes first, and a message that is not newer than the
-//! last delivered one is a duplicate.
+//! A publisher may send the same message both over a local transport and through the engine,
+//! because other subscriptions need the engine. It may also change transports while it publishes.
+//! The stamps increase with each message of a publisher, and the engine and each local transport
+//! keep the order of a publisher. So it is enough to compare the heads, which are the next messages
+//! of the transports: if two messages are from the same publisher, the older message is delivered
+//! first, and a message that is not newer than the last delivered message is a duplicate.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -19,28 +19,28 @@ use crate::intra_process::queue::{Envelope, Object, Queue};
 use crate::local_link::LocalLink;
 use crate::receiving::received::Received;
 
-/// A publisher whose messages have come over a local transport, or may do so from now on.
+/// A publisher whose messages have arrived over a local transport, or may do so from now on.
 struct LocalPublisher {
     gid: Gid,
-    /// Whether a message has come over a local transport. Until then, the engine counts lost
+    /// Whether a message has arrived over a local transport. Until then, the engine counts lost
     /// messages.
     comes_locally: bool,
     /// The stamp of the last message that was delivered.
     last: Stamp,
-    /// The number of the last message, whatever transport it took.
+    /// The number of the last delivered message, no matter which transport it took.
     last_number: u64,
-    /// Whether the publisher has no match now. It may come back, for example after one of the two
-    /// processes was stopped for a while or the network was down.
+    /// Whether the publisher has no match at present. It may match again, for example if one of the
+    /// two processes was stopped for a while, or if the network was interrupted.
     has_left: bool,
 }
 
 impl LocalPublisher {
-    /// Makes the record of a publisher whose messages have not yet come over a local transport.
+    /// Makes the record of a publisher whose messages have not arrived over a local transport yet.
     fn new(gid: Gid, last: Stamp, last_number: u64) -> Self {
         Self { gid, comes_locally: false, last, last_number, has_left: false }
     }
 
-    /// Moves on to this number; returns how many messages were skipped.
+    /// Advances to this number. Returns how many messages were skipped.
     fn pass_to(&mut self, number: u64) -> u64 {
         let lost = number.saturating_sub(self.last_number).saturating_sub(1);
         self.last_number = self.last_number.max(number);
@@ -48,10 +48,10 @@ impl LocalPublisher {
     }
 }
 
-/// The limit on publishers that are remembered after they have left.
+/// The limit on the number of publishers that are remembered after they have left.
 const REMEMBERED_PUBLISHERS: usize = 32;
 
-/// The next message of one of the local transports (its head).
+/// The next message of one of the local transports, which is called the head of that transport.
 struct Front {
     source: Source,
     publisher: Gid,
@@ -65,53 +65,56 @@ enum Source {
     Link(usize),
 }
 
-/// Before the first message of a publisher over a local transport, the publisher's earlier messages
-/// in the engine are delivered. At most this many of the engine's samples are delivered for this,
-/// as many as a history of usual depth holds.
+/// Before the first message of a publisher that arrives over a local transport, earlier messages of
+/// this publisher that are still in the engine are delivered. This is the limit on the number of
+/// samples from the engine that are delivered for this purpose. It is as many as a history of usual
+/// depth holds.
 const DRAIN_LIMIT: usize = 1024;
 
-/// The transports of one subscription, and what is known of its publishers.
+/// The transports of one subscription, and what is known about its publishers.
 pub(crate) struct Reorder<O: Object> {
     /// The participant of the subscription.
     session: Gid,
     queue: Arc<Queue<O>>,
-    /// Raised by the engine when it may have a sample.
+    /// Set by the engine when there may be a sample to take.
     engine_pending: Arc<AtomicBool>,
     engine_head: Option<Sample>,
     local: Vec<LocalPublisher>,
-    /// Alternates, so that neither the engine nor the local transports starve the other.
+    /// This alternates, so that the engine and the local transports take turns.
     engine_is_next: bool,
-    /// The local transport whose turn it is: 0 for the queue, then the connections.
+    /// The local transport whose turn it is: 0 means the queue, and higher numbers mean the
+    /// connections.
     next_local: usize,
     drained: usize,
-    /// Whether losses were counted since the last [`Reorder::take_has_lost`].
+    /// Whether losses have been counted since the last [`Reorder::take_has_lost`].
     has_lost: bool,
     counters: Arc<ReorderCounters>,
 }
 
-/// The counters of the reorder.
+/// The counters of a [`Reorder`].
 #[derive(Debug, Default)]
 pub(crate) struct ReorderCounters {
-    /// Messages that also came over a second transport and were dropped there.
+    /// Messages that arrived over two transports; the second copy was dropped.
     pub(crate) duplicates: AtomicU64,
-    /// Messages on local transports that were pushed out of a full queue before they were taken.
+    /// Messages on local transports that were removed from a full queue before they were taken.
     pub(crate) lost: AtomicU64,
 }
 
 impl ReorderCounters {
-    /// Adds to the count of lost messages. It saturates, because the numbers come from publishers.
+    /// Adds to the count of lost messages. The addition saturates, because publishers choose the
+    /// numbers that it is computed from.
     fn count_lost(&self, more: u64) {
         let add = |lost: u64| Some(lost.saturating_add(more));
-        let _ = self.lost.fetch_update(Ordering::Relaxed, Ordering::Relaxed, add); // never fails
+        let _ = self.lost.fetch_update(Ordering::Relaxed, Ordering::Relaxed, add); // this never fails
     }
 }
 
-/// The engine's side of the reorder.
+/// The interface of a [`Reorder`] to the engine.
 pub(crate) trait EngineSource {
     /// The next sample, if there is one.
     fn take(&mut self) -> Option<Sample>;
-    /// Tells the engine that messages of this publisher also come over a local transport, so that
-    /// gaps in the publisher's numbers no longer count as losses.
+    /// Tells the engine that messages of this publisher also arrive over a local transport. From
+    /// then on, the engine no longer counts gaps in the publisher's numbers as losses.
     fn comes_by_local_transport(&mut self, publisher: Gid);
 }
 
@@ -136,7 +139,7 @@ impl<O: Object> Reorder<O> {
         }
     }
 
-    /// Whether losses were counted since the last call.
+    /// Whether losses have been counted since the last call.
     pub(crate) fn take_has_lost(&mut self) -> bool {
         std::mem::take(&mut self.has_lost)
     }
@@ -151,7 +154,8 @@ impl<O: Object> Reorder<O> {
         &self.queue
     }
 
-    /// Records which publishers have left, and forgets the first of them if there are too many.
+    /// Records which publishers have left. If there are too many of them, forgets the first of
+    /// them.
     pub(crate) fn note_who_left(&mut self, is_there: impl Fn(Gid) -> bool) {
         self.local.iter_mut().for_each(|known| known.has_left = !is_there(known.gid));
         let left = self.local.iter().filter(|known| known.has_left).count();
@@ -203,10 +207,10 @@ impl<O: Object> Reorder<O> {
         }
     }
 
-    /// Takes the engine's next sample if there may be one.
+    /// Takes the next sample of the engine, if there may be one.
     fn fill_engine_head(&mut self, engine: &mut impl EngineSource) {
-        // The flag is read before it is written, because this runs once per message and the flag is
-        // mostly down.
+        // The flag is read before it is written, because this runs once for each message, and the
+        // flag is usually not set.
         let is_pending = || self.engine_pending.load(Ordering::Relaxed);
         if self.engine_head.is_none()
             && is_pending()
@@ -216,7 +220,7 @@ impl<O: Object> Reorder<O> {
         }
     }
 
-    #[inline(never)] // keeps the code for local messages compact
+    #[inline(never)] // this keeps the code for local messages compact
     fn ask_engine(&mut self, engine: &mut impl EngineSource) {
         self.engine_head = engine.take();
         if self.engine_head.is_some() {
@@ -224,15 +228,15 @@ impl<O: Object> Reorder<O> {
         }
     }
 
-    /// Asks the engine for a sample even without a notification. Before the first message over a
-    /// local transport, the notification for an earlier sample may still be on its way.
+    /// Asks the engine for a sample even if it has not notified. When the first message arrives
+    /// over a local transport, the notification for an earlier sample may not have arrived yet.
     #[cold]
     fn look_again(&mut self, engine: &mut impl EngineSource) -> bool {
         self.engine_head = engine.take();
         self.engine_head.is_some()
     }
 
-    #[inline(never)] // rarely called if most messages are local
+    #[inline(never)] // this is rarely called if most messages are local
     fn engine_goes_first(
         &mut self,
         publisher: Gid,
@@ -241,7 +245,7 @@ impl<O: Object> Reorder<O> {
         links: &mut [impl LocalLink],
     ) -> bool {
         if self.last_of(publisher).is_some_and(|last| stamp <= last) {
-            return true; // a duplicate, which is dropped
+            return true; // it is a duplicate and has been dropped
         }
         if self.local_stamp_of(publisher, links).is_some_and(|first| first <= stamp) {
             return false;
@@ -281,8 +285,8 @@ impl<O: Object> Reorder<O> {
         })
     }
 
-    /// Finds the head of the local transport whose turn it is, or of the next one that has a
-    /// message.
+    /// Finds the head of the local transport whose turn it is. If that transport has no message,
+    /// finds the head of the next transport that has a message.
     fn local_front(&mut self, links: &mut [impl LocalLink]) -> Option<Front> {
         for _ in 0..=links.len() {
             if self.next_local > links.len() {
@@ -303,7 +307,7 @@ impl<O: Object> Reorder<O> {
         None
     }
 
-    #[inline(never)] // rarely called if most messages are local
+    #[inline(never)] // this is rarely called if most messages are local
     fn take_engine(&mut self, links: &[impl LocalLink]) -> Option<Sample> {
         let sample = self.engine_head.take()?;
         let (publisher, stamp) = (sample.info.publisher_gid, stamp_of(&sample));
@@ -322,8 +326,8 @@ impl<O: Object> Reorder<O> {
                 Some(sample)
             }
             None => {
-                // Remember the publisher of a connection, so that messages that came earlier
-                // through the engine do not count as missing on the connection.
+                // Remember the publisher of a connection. Otherwise, messages that arrived earlier
+                // through the engine would count as missing on the connection.
                 if links.iter().any(|link| link.publisher() == publisher) {
                     let last_number = number.unwrap_or(0);
                     self.local.push(LocalPublisher::new(publisher, stamp, last_number));
@@ -366,9 +370,10 @@ impl<O: Object> Reorder<O> {
         received
     }
 
-    /// Takes the head of the queue; without the message if that has expired. If a publisher has
-    /// pushed the head out meanwhile, this takes the next message, which is newer.
-    #[inline(never)] // keeps the code for other transports compact
+    /// Takes the head of the queue. If the message has expired, returns the envelope without the
+    /// message. If a publisher has removed the head in the meantime, this takes the next message,
+    /// which is newer.
+    #[inline(never)] // this keeps the code for other transports compact
     fn take_queued(&mut self, publisher: Gid) -> Option<(Envelope, Option<Received<O>>)> {
         let (envelope, object) = self.queue.take_if(|head| head.publisher == publisher)?;
         let is_alive = envelope.expires.is_none_or(|end| Instant::now() < end);
@@ -376,8 +381,8 @@ impl<O: Object> Reorder<O> {
         Some((envelope, is_alive.then(received)))
     }
 
-    /// Records the first message of a publisher over a local transport. Returns the publisher's
-    /// index.
+    /// Records that the first message of a publisher has arrived over a local transport. Returns
+    /// the index of the publisher.
     #[cold]
     fn begin_to_hear(
         &mut self,
@@ -401,8 +406,8 @@ impl<O: Object> Reorder<O> {
     }
 }
 
-/// The stamp of a sample. Samples without a stamp come from stock publishers, which use no local
-/// transport, so any value will do.
+/// The stamp of a sample. Samples without a stamp are from stock publishers, which use no local
+/// transport, so any value is suitable for them.
 fn stamp_of(sample: &Sample) -> Stamp {
     sample.info.stamp().unwrap_or(Stamp(i64::MIN))
 }

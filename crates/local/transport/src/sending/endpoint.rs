@@ -13,7 +13,7 @@ use feros_trace::Endpoint;
 use crate::counters::PublisherCounters;
 use crate::routing::Router;
 
-#[repr(C)] // the fields that each message needs lie together
+#[repr(C)] // the fields that each message needs are next to each other
 pub(super) struct SendingEndpoint {
     pub(super) engine: Arc<dyn EnginePublisher>,
     pub(super) gid: Gid,
@@ -39,7 +39,7 @@ impl SendingEndpoint {
         }
     }
 
-    /// Logs once that the pool is nearly exhausted.
+    /// Logs once that the pool is almost exhausted.
     #[cold]
     pub(super) fn warn_of_full_pool(&self, memory: &HostPublisher) {
         let PoolUse { used_bytes, limit_bytes: Some(limit_bytes), .. } = memory.pool() else {
@@ -56,7 +56,7 @@ impl SendingEndpoint {
         }
     }
 
-    /// Whether these subscriptions have acknowledged all messages that the engine sent them.
+    /// Whether these subscriptions have acknowledged all messages that the engine sent to them.
     pub(super) fn is_acknowledged(&self, by: &[Gid]) -> bool {
         self.router.is_acknowledged(by)
     }

@@ -1,15 +1,16 @@
-//! The errors of publishing.
+//! The errors that occur when a message is published.
 
 use feros_engine::FillAborted;
 use feros_shm::LoanError;
 
 /// The reason why a message was not published.
 ///
-/// Nothing was sent, except that with [`PublishError::Engine`] subscriptions on the two local
-/// transports may have the message.
+/// After an error, the message has not been sent, with one exception: after
+/// [`PublishError::Engine`], subscriptions on the two local transports may have received the
+/// message.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum PublishError {
-    /// No shared memory is left, and the options do not allow the network instead.
+    /// No shared memory is left, and the options do not allow the network transport instead.
     #[error("{topic} was not published: {source}")]
     SharedMemory {
         /// The topic.

@@ -1,4 +1,5 @@
-//! A message that is being sent: the forms that it has so far, and the memory that holds them.
+//! A message that is being sent: the forms in which it already exists, and the memory that holds
+//! them.
 
 use std::sync::Arc;
 
@@ -26,17 +27,17 @@ impl Loan {
         }
     }
 
-    /// Whether the message has no bytes at all.
+    /// Whether the message has no bytes.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Whether the memory is shared memory, which other processes of this host read without a copy.
+    /// Whether this is shared memory, which other processes of this host read without a copy.
     pub fn is_shared(&self) -> bool {
         matches!(self.0, Memory::Shared(_))
     }
 
-    /// The memory to write the message into.
+    /// The memory into which the message is written.
     pub fn bytes_mut(&mut self) -> &mut [u8] {
         match &mut self.0 {
             Memory::Shared(loan) => loan,
@@ -47,7 +48,7 @@ impl Loan {
     }
 }
 
-/// A message and the memory that already holds its bytes.
+/// A message, together with the memory that already holds its bytes.
 pub(super) struct Prepared<M> {
     pub(super) message: M,
     /// The bytes in a buffer of this process.
@@ -70,8 +71,8 @@ impl<M: Outgoing> Prepared<M> {
         }
     }
 
-    /// Writes the message into memory of its size: copies the bytes if they exist, otherwise
-    /// serializes the message.
+    /// Writes the message into memory of exactly its size. If the bytes already exist, copies them;
+    /// otherwise, serializes the message.
     pub(super) fn write(
         &mut self,
         memory: &mut [u8],
@@ -85,7 +86,7 @@ impl<M: Outgoing> Prepared<M> {
         Ok(())
     }
 
-    /// Ensures that a buffer holds the message's bytes.
+    /// Ensures that a buffer holds the bytes of the message.
     pub(super) fn make_bytes(
         &mut self,
         buffer: impl FnOnce(usize) -> Arc<Buffer>,
@@ -102,7 +103,7 @@ impl<M: Outgoing> Prepared<M> {
 }
 
 impl Prepared<Built> {
-    /// Prepares a message that was built in memory that the publisher lent.
+    /// Prepares a message that was built in memory lent by the publisher.
     pub(super) fn built(loan: Loan) -> Self {
         let message = Built { size_bytes: loan.len() };
         match loan.0 {
@@ -112,7 +113,7 @@ impl Prepared<Built> {
     }
 }
 
-/// Lends a buffer of this process, in which a message is built.
+/// Lends a buffer of this process, in which a message can be built.
 pub(super) fn local_loan(buffers: &mut BufferPool, size_bytes: usize) -> Loan {
     Loan(Memory::Local(buffers.get(size_bytes)))
 }

@@ -1,11 +1,11 @@
-//! The interface of a message that is published, whatever its form.
+//! The interface of a message that is published, no matter which form it has.
 
 use feros_engine::FillAborted;
 use feros_trace::{Outbound, Point};
 
 use crate::intra_process::delivery::{Delivery, IntraProcessRoute};
 
-/// A message that a client library publishes, in any form: a struct, a pointer or bytes.
+/// A message that a client library publishes. It may be a struct, a pointer or bytes.
 pub trait Outgoing {
     /// The size of the serialized message, including the 4-byte header.
     fn size_bytes(&self) -> usize;
@@ -13,15 +13,15 @@ pub trait Outgoing {
     /// Serializes the message into memory of exactly that size.
     ///
     /// # Errors
-    /// If the message cannot be serialized; the caller has to remember the reason. In this case,
-    /// nothing is sent.
+    /// The message cannot be serialized. The implementation must store the reason itself. In this
+    /// case, nothing is sent.
     fn fill(&mut self, memory: &mut [u8]) -> Result<(), FillAborted>;
 
-    /// Whether one of the subscriptions of this process takes the message as bytes.
+    /// Whether at least one subscription of this process takes the message as bytes.
     fn wants_bytes(&self, routes: &[IntraProcessRoute]) -> bool;
 
-    /// Gives the message to the subscriptions of this process. It is called at most once, after all
-    /// transports that need bytes have got them.
+    /// Gives the message to the subscriptions of this process. This is called at most once, after
+    /// all transports that need bytes have received them.
     fn deliver(&mut self, delivery: &Delivery<'_>);
 }
 
@@ -43,7 +43,7 @@ impl<M: Outgoing> Outgoing for &mut M {
     }
 }
 
-/// Serializes the message, with trace points before and after.
+/// Serializes the message, with a trace point before and a trace point after this.
 pub(super) fn fill(
     message: &mut impl Outgoing,
     memory: &mut [u8],
@@ -55,7 +55,7 @@ pub(super) fn fill(
     filled
 }
 
-/// Serialized bytes as a message to publish.
+/// Serialized bytes that are published as a message.
 pub(crate) struct Bytes<'a>(pub(crate) &'a [u8]);
 
 impl Outgoing for Bytes<'_> {
@@ -77,7 +77,7 @@ impl Outgoing for Bytes<'_> {
     }
 }
 
-/// A message that was built in memory that the publisher lent. It has no other form.
+/// A message that was built in memory lent by the publisher. It has no other form.
 pub(super) struct Built {
     pub(super) size_bytes: usize,
 }
@@ -88,7 +88,7 @@ impl Outgoing for Built {
     }
 
     fn fill(&mut self, _: &mut [u8]) -> Result<(), FillAborted> {
-        Err(FillAborted) // the message was in shared memory, which did not take it
+        Err(FillAborted) // the message was in shared memory, and could not be sent from there
     }
 
     fn wants_bytes(&self, routes: &[IntraProcessRoute]) -> bool {

@@ -1,5 +1,5 @@
-//! Sends the messages of a publisher over all transports: prepares a message for the current
-//! routes, waits for the message's turn, sends it, and returns the buffers.
+//! Sends the messages of a publisher over all transports. It prepares a message for the current
+//! routes, waits for the turn of the message, sends it, and returns the buffers.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64};
@@ -23,33 +23,33 @@ use crate::shared_memory::options::WhenExhausted;
 use crate::shared_memory::sending::SharedMemorySending;
 use crate::shared_memory::upkeep::{KeepUp, Upkeep};
 
-/// How long publishing waits, before it gives up, for room in reliable subscriptions that keep all
-/// messages.
+/// How long publishing waits for room in reliable subscriptions that keep all messages. After that,
+/// publishing fails.
 const MAX_WAIT: Duration = Duration::from_secs(1);
 
-/// How long a query of the transports waits for another thread that is renewing the routes ...
+/// If another thread is finding the routes again, a query of the transports waits this long ...
 const LOOK_PATIENCE: Duration = Duration::from_millis(20);
 /// ... and how often it checks.
 const LOOK_INTERVAL: Duration = Duration::from_micros(200);
 
-/// The time after which the upkeep checks routes again that it could not renew because another
-/// thread was publishing.
+/// How soon the upkeep checks the routes again if it could not update them because another thread
+/// was publishing.
 const WHILE_PUBLISHING: Duration = Duration::from_millis(10);
 
-/// The parts of which a sender is made.
+/// The parts that a sender is made from.
 pub(crate) struct SenderOptions<'a> {
     pub(crate) topic: &'a str,
     pub(crate) engine: Arc<dyn EnginePublisher>,
     pub(crate) allowed: TransportSet,
     pub(crate) shared_memory: SharedMemorySending,
     pub(crate) when_exhausted: WhenExhausted,
-    /// Incremented by the engine at each match notification.
+    /// The engine increments this counter at each match notification.
     pub(crate) matches: Arc<AtomicU64>,
-    /// The upkeep, which makes the publisher's shared memory.
+    /// The upkeep that makes the shared memory of the publisher.
     pub(crate) upkeep: Upkeep,
 }
 
-#[repr(C)] // the fields that each message needs lie together
+#[repr(C)] // the fields that each message needs are next to each other
 pub(crate) struct Sender {
     routes: RwLock<Arc<Routes>>,
     order: Mutex<Order>,
@@ -105,25 +105,25 @@ impl Sender {
     /// The current transport of each match.
     pub(crate) fn transports(&self) -> Vec<MatchTransport> {
         let mut routes = self.routes_without_waiting();
-        // While the routes are old, another thread is renewing them or publishing.
+        // While the routes are out of date, another thread is updating them or publishing.
         let until = Instant::now() + LOOK_PATIENCE;
         while !self.endpoint.router.is_current(&routes) && Instant::now() < until {
             std::thread::sleep(LOOK_INTERVAL);
             routes = self.routes_without_waiting();
         }
-        // Routes are renewed again if a match is pending: a subscription announces why it could not
-        // open its connection, but does not ring for that.
+        // If a match is pending, the routes are updated once more: a subscription announces the
+        // reason why it could not open its connection, but it does not ring for this.
         let renewed = routes.has_pending.then(|| self.order.try_lock()).flatten();
         renewed.map_or(routes, |order| self.renew_routes(order)).transports.clone()
     }
 
-    /// The use of the publisher's shared memory; `None` if there is no shared memory.
+    /// The use of the publisher's shared memory, or `None` if there is no shared memory.
     pub(crate) fn pool(&self) -> Option<PoolUse> {
         self.endpoint.router.memory().map(|memory| memory.pool())
     }
 
-    /// Lends memory in which a message can be built: shared memory if a subscription reads the
-    /// message there, otherwise a buffer.
+    /// Lends memory in which a message can be built. This is shared memory if a subscription reads
+    /// the message there, and otherwise a buffer.
     pub(crate) fn lend(&self, size_bytes: usize) -> Result<Loan, PublishError> {
         let routes = self.routes();
         let memory = routes.memory.as_ref();
@@ -134,7 +134,7 @@ impl Sender {
         })
     }
 
-    /// Publishes one message over every transport that a subscription needs.
+    /// Publishes one message over each transport that a subscription needs.
     pub(crate) fn publish(
         &self,
         message: &mut impl Outgoing,
@@ -143,7 +143,7 @@ impl Sender {
         self.run(Prepared::new(message), trace)
     }
 
-    /// Publishes a message that was built in memory from [`Sender::lend`].
+    /// Publishes a message that was built in memory lent by [`Sender::lend`].
     pub(crate) fn publish_built(
         &self,
         loan: Loan,
@@ -152,7 +152,7 @@ impl Sender {
         self.run(Prepared::built(loan), trace)
     }
 
-    /// Runs the steps of a publish; see the drawing in `sending.rs`.
+    /// Runs the steps of a publish, which the diagram in `sending.rs` shows.
     fn run<M: Outgoing>(
         &self,
         mut prepared: Prepared<M>,
@@ -170,7 +170,8 @@ impl Sender {
         }
     }
 
-    /// Waits, without holding a lock, until every subscription that keeps all messages has room.
+    /// Waits until every subscription that keeps all messages has room. Holds no lock while it
+    /// waits.
     fn wait_for_room(&self, routes: &Routes) -> Result<(), PublishError> {
         if routes.is_lossless {
             self.wait_for_lossless(routes)?;
@@ -199,7 +200,7 @@ impl Sender {
         Ok(())
     }
 
-    /// Makes the bytes that the routes need. Bytes that were made for earlier routes stay.
+    /// Makes the bytes that the routes need. Bytes that were made for earlier routes are kept.
     fn prepare<M: Outgoing>(
         &self,
         prepared: &mut Prepared<M>,
@@ -208,8 +209,9 @@ impl Sender {
     ) -> Result<(), PublishError> {
         let (in_process, in_shared_memory) =
             (!routes.intra_process.is_empty(), routes.memory.is_some());
-        // If only one transport needs the bytes, the message is serialized into the memory of that
-        // transport. For several transports, it is serialized once and then copied.
+        // If only one transport needs the bytes, the message is serialized directly into the memory
+        // of that transport. If several transports need them, it is serialized once and then
+        // copied.
         let is_shared = in_process && prepared.message.wants_bytes(&routes.intra_process)
             || routes.needs_engine && (in_process || in_shared_memory || prepared.loan.is_some());
         if is_shared {
@@ -226,9 +228,10 @@ impl Sender {
     }
 
     /// Begins the turn to send over these routes. Returns `None` if another thread has changed the
-    /// routes or taken the room since the message was prepared. A message over old routes could
-    /// arrive after a later message over new routes, and would then be dropped as old. A message
-    /// without room would push out another message of a subscription that keeps all messages.
+    /// routes or used the room since the message was prepared. A message over old routes could
+    /// arrive after a later message over new routes, and would then be dropped as an old message. A
+    /// message without room would replace another message in the queue of a subscription that keeps
+    /// all messages.
     fn begin<'a>(&'a self, routes: &'a Arc<Routes>) -> Option<Turn<'a>> {
         let order = self.lock_order();
         let is_current = Arc::ptr_eq(routes, &self.routes.read());
@@ -240,7 +243,7 @@ impl Sender {
         })
     }
 
-    /// Does the work after sending that needs no lock.
+    /// Does the work after sending for which no lock is needed.
     fn finish(&self, routes: &Routes, bytes: Option<Arc<Buffer>>) {
         routes.intra_process.iter().for_each(|route| route.queue.run_direct());
         if let Some(bytes) = bytes {
@@ -248,8 +251,8 @@ impl Sender {
         }
     }
 
-    /// Lends shared memory. Returns `None` if there is none now and the engine has to be used
-    /// instead.
+    /// Lends shared memory. Returns `None` if no shared memory is available at present and the
+    /// engine must be used instead.
     fn try_loan(
         &self,
         memory: &HostPublisher,
@@ -273,14 +276,14 @@ impl Sender {
         }
     }
 
-    /// Returns the current routes, and renews them if necessary.
+    /// Returns the current routes. Updates them first if necessary.
     fn routes(&self) -> Arc<Routes> {
         self.current_routes().unwrap_or_else(|| self.renew_routes(self.lock_order()))
     }
 
-    /// Returns the current routes, or the former ones if another thread is publishing. Waiting for
-    /// that thread may take as long as a full network link takes to drain, and the next publication
-    /// renews the routes anyway.
+    /// Returns the current routes. If another thread is publishing, returns the former routes: to
+    /// wait for that thread may take as long as a full network link needs to empty, and the next
+    /// publish updates the routes in any case.
     fn routes_without_waiting(&self) -> Arc<Routes> {
         self.current_routes().unwrap_or_else(|| match self.order.try_lock() {
             Some(order) => self.renew_routes(order),
@@ -292,21 +295,21 @@ impl Sender {
         Arc::clone(&self.routes.read())
     }
 
-    /// Returns the routes, unless something has changed since they were found.
+    /// Returns the routes, or `None` if something has changed since they were found.
     fn current_routes(&self) -> Option<Arc<Routes>> {
         let routes = self.read_routes();
         self.endpoint.router.is_current(&routes).then_some(routes)
     }
 
-    /// Finds the routes anew. The guard ensures that no message is published between reading the
-    /// matches and changing the routes.
+    /// Finds the routes again. The guard ensures that no message is published between the moment
+    /// when the matches are read and the moment when the routes are changed.
     #[cold]
     fn renew_routes(&self, order: MutexGuard<'_, Order>) -> Arc<Routes> {
         let former = self.read_routes();
         let routes = Arc::new(self.endpoint.router.find_routes(&former, order.next_number()));
-        // While a connection waits for acknowledgements, each publish calls this. If the routes are
-        // equivalent, the former ones stay, so that messages which other threads have prepared stay
-        // valid.
+        // While a connection waits for acknowledgements, each publish calls this function. If the
+        // new routes are equivalent to the former routes, the former routes are kept, so that
+        // messages that other threads have prepared remain valid.
         if routes.send_like(&former) {
             return former;
         }
@@ -330,7 +333,8 @@ impl Sender {
 impl KeepUp for Sender {
     fn keep_up(&self) -> Option<Instant> {
         let retry_at = self.endpoint.router.keep_up();
-        // This makes a new match ready when it is found, not when the next message is published.
+        // Because of this, a new match is ready when it is found, and not only when the next
+        // message is published.
         let routes = self.routes_without_waiting();
         if self.endpoint.router.is_current(&routes) {
             retry_at
@@ -340,8 +344,9 @@ impl KeepUp for Sender {
     }
 }
 
-/// Whether the engine has to send every message to keep the promises of the QoS: the engine gives
-/// late joiners their history, and its writes keep deadlines and manual liveliness.
+/// Whether the engine must send every message in order to fulfil the QoS policies. The engine gives
+/// late joiners their history, and the writes of the engine count for deadlines and for manual
+/// liveliness.
 fn engine_keeps_promises(qos: &QosProfile) -> bool {
     qos.durability == Durability::TransientLocal
         || qos.deadline.finite().is_some()

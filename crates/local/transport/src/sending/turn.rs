@@ -1,5 +1,5 @@
-//! A message's turn to be sent. While it has the turn, a message goes out over all transports with
-//! one stamp and one number, so that all transports have the same order.
+//! The turn of a message to be sent. During its turn, a message is sent over all transports with
+//! the same stamp and the same number, so that all transports have the same order.
 
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, MutexGuard};
@@ -17,17 +17,18 @@ use crate::sending::error::PublishError;
 use crate::sending::message::Prepared;
 use crate::sending::outgoing::Outgoing;
 
-/// The interval, in messages, at which the use of the pool is checked.
+/// The number of messages between two checks of the use of the pool.
 const POOL_LOOK: u64 = 64;
 
-/// The state that successive publishes share. It is locked while a message goes out, so that every
-/// transport has the same order.
+/// The state that successive publishes share. It is locked while a message is sent, so that all
+/// transports have the same order.
 pub(super) struct Order {
     last_stamp: Stamp,
     number: u64,
-    /// Whether the engine has sent messages for which shared memory had no room. Until these have
-    /// arrived, later messages take the network too. Through shared memory, they would overtake the
-    /// earlier ones, which would then be dropped as old.
+    /// Whether the engine has sent messages for which shared memory had no room. Until these
+    /// messages have arrived, later messages take the network transport too. If the later messages
+    /// took shared memory, they would overtake the earlier messages, which would then be dropped as
+    /// old messages.
     is_falling_back: bool,
 }
 
@@ -49,7 +50,7 @@ pub(super) struct Turn<'a> {
     pub(super) order: MutexGuard<'a, Order>,
 }
 
-/// The stamp and number of the message that has the turn.
+/// The stamp and the number of the message whose turn it is.
 #[derive(Clone, Copy)]
 struct Identity {
     publisher: Gid,
@@ -76,9 +77,9 @@ impl Turn<'_> {
         trace.name(&endpoint.traced, || message.traced());
         let falls_back = self.send_by_shared_memory(prepared, message);
         let needs_engine = routes.needs_engine || falls_back;
-        // The engine goes first only if the serialized message is not in a buffer of this process,
-        // which is rare. The engine may then need the message itself, which the delivery within the
-        // process may give away.
+        // The engine sends first only if the serialized message is not in a buffer of this process,
+        // which is rare. In that case, the engine may need the message itself, and the delivery
+        // within the process may give the message away.
         let engine_first = needs_engine && prepared.bytes.is_none();
         if engine_first {
             self.send_by_network(prepared, message, trace)?;
@@ -103,8 +104,8 @@ impl Turn<'_> {
         Identity { publisher: self.endpoint.gid, stamp: order.last_stamp, number: order.number }
     }
 
-    /// Sends to the subscriptions that are served through shared memory. Returns whether they have
-    /// to get the message over the network instead.
+    /// Sends to the subscriptions that are served through shared memory. Returns whether these
+    /// subscriptions must get the message over the network transport instead.
     fn send_by_shared_memory<M>(&mut self, prepared: &mut Prepared<M>, message: Identity) -> bool {
         if self.order.is_falling_back {
             self.order.is_falling_back = !self.has_fallback_ended();
@@ -114,7 +115,7 @@ impl Turn<'_> {
         }
         if self.order.is_falling_back {
             if prepared.loan.is_some() {
-                // This is only counted; the message that began the fallback was logged.
+                // This is only counted. The message that started the fallback has been logged.
                 let _ = self.endpoint.counters.shared_memory_failures.count();
             }
         } else if let Some(loan) = prepared.loan.take()
@@ -128,7 +129,7 @@ impl Turn<'_> {
     }
 
     /// Whether all subscriptions that are served through shared memory have acknowledged the
-    /// messages that the engine sent them. Subscriptions of killed processes do not count.
+    /// messages that the engine sent to them. Subscriptions of killed processes do not count.
     #[cold]
     fn has_fallback_ended(&self) -> bool {
         let living = self.routes.established().filter(|(route, _)| route.peer.peer().is_alive());
@@ -147,8 +148,8 @@ impl Turn<'_> {
         let id = || message.traced();
         feros_trace::pass(Point::WriteBegin, Transport::SharedMemory, &endpoint.traced, id);
         if routes.is_lossless {
-            // Messages are counted before they are sent, since a subscription must never have taken
-            // more than was sent.
+            // Messages are counted before they are sent, because the count of taken messages must
+            // never be higher than the count of sent messages.
             routes.established().for_each(|(_, established)| established.count_sent());
         }
         let sent = memory.send(loan, header);
@@ -168,7 +169,7 @@ impl Turn<'_> {
         true
     }
 
-    #[inline(never)] // keeps the code of one transport together
+    #[inline(never)] // this keeps the code of one transport together
     fn send_in_process<M: Outgoing>(&self, prepared: &mut Prepared<M>, message: Identity) {
         let (endpoint, routes) = (self.endpoint, &self.routes.intra_process);
         let Identity { publisher, stamp, number } = message;
@@ -182,7 +183,7 @@ impl Turn<'_> {
         endpoint.counters.intra_process.count(routes.len(), size_bytes);
     }
 
-    #[inline(never)] // keeps the code of one transport together
+    #[inline(never)] // this keeps the code of one transport together
     fn send_by_network<M: Outgoing>(
         &self,
         prepared: &mut Prepared<M>,
@@ -197,7 +198,7 @@ impl Turn<'_> {
     }
 }
 
-/// The end of a message's lifespan, in nanoseconds since the epoch like its stamp.
+/// The end of a message's lifespan, in nanoseconds since the epoch, like its stamp.
 #[cold]
 fn end_of(lifespan: Duration, stamp: Stamp) -> u64 {
     let lifespan_nanos = i128::try_from(lifespan.as_nanos()).unwrap_or(i128::MAX);

@@ -1,5 +1,5 @@
-//! The availability of the shared-memory transport in this process, which both sides of the
-//! transport check.
+//! Whether this process can use the shared-memory transport. Both sides of the transport check
+//! this.
 
 use std::fmt::Display;
 use std::sync::OnceLock;
@@ -7,12 +7,12 @@ use std::sync::OnceLock;
 use feros_engine::{AnnounceError, FailureCounter};
 use feros_shm::{HostNode, Obstacle, ProcessSegment};
 
-/// The longest queue in shared memory. A subscription with a larger history depth takes the network
-/// transport.
+/// The longest possible queue in shared memory. A subscription with a larger history depth takes
+/// the network transport.
 pub(crate) const LONGEST_QUEUE: usize = 128;
 
-/// The obstacle that keeps this process from using shared memory, if any. It is determined once,
-/// without waiting for other processes.
+/// The obstacle that prevents this process from using shared memory, or `None` if there is no
+/// obstacle. It is determined only once, without waiting for other processes.
 pub(crate) fn obstacle() -> Option<Obstacle> {
     static OBSTACLE: OnceLock<Option<Obstacle>> = OnceLock::new();
     *OBSTACLE.get_or_init(|| {
@@ -32,7 +32,7 @@ pub(crate) fn obstacle() -> Option<Obstacle> {
     })
 }
 
-/// Logs that the engine could not announce why shared memory is not used.
+/// Logs that the engine could not announce the reason why shared memory is not used.
 #[cold]
 pub(crate) fn announcing_failed(error: &AnnounceError) {
     static FAILED: FailureCounter = FailureCounter::new();

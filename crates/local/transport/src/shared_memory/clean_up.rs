@@ -1,7 +1,8 @@
-//! Removes the remains of killed processes, once for all processes that end at about the same time.
+//! Removes the remains of killed processes. One clean-up serves all processes that end at about the
+//! same time.
 //!
-//! A clean-up checks every file of this user in `/dev/shm`. With a clean-up for each ended match,
-//! the end of a process with many endpoints would cause as many checks of all files.
+//! A clean-up checks every file of this user in `/dev/shm`. If there were one clean-up for each
+//! ended match, the end of a process with many endpoints would cause many checks of all files.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
@@ -11,11 +12,11 @@ use feros_shm::HostNode;
 
 use crate::shared_memory::upkeep::{KeepUp, Upkeep};
 
-/// How long to wait for further processes to end.
+/// How long to wait for other processes to end too.
 const GATHERING: Duration = Duration::from_millis(100);
 
-/// Makes the upkeep thread clean up soon, unless this process has stopped using shared memory by
-/// then; in that case, stopping has already cleaned up.
+/// Makes the upkeep thread clean up soon. The thread does not clean up if this process has stopped
+/// using shared memory by then, because that has already included a clean-up.
 pub(crate) fn clean_up_soon() {
     static CLEAN_UP: OnceLock<Arc<Gathered>> = OnceLock::new();
     let clean_up = || {
@@ -28,7 +29,7 @@ pub(crate) fn clean_up_soon() {
     CLEAN_UP.get_or_init(clean_up).ask();
 }
 
-/// An action that runs once for all requests that arrive before it runs.
+/// An action that runs once for all requests that arrive before the action runs.
 struct Gathered {
     is_asked: AtomicBool,
     upkeep: Upkeep,
@@ -74,8 +75,8 @@ mod tests {
         let gathered = Gathered::new(move || done.send(()).unwrap());
         let began = Instant::now();
         (0..1000).for_each(|_| gathered.ask());
-        // The bound holds however slow the machine is. The extra run is the first one, which the
-        // upkeep makes without a request.
+        // This limit is valid no matter how slow the machine is. The additional run is the first
+        // run, which the upkeep starts without a request.
         let most = 2 + began.elapsed().as_millis() / GATHERING.as_millis();
         seen.recv_timeout(WATCHDOG).unwrap();
         let mut times = 1;

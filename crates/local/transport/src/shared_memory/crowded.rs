@@ -1,9 +1,9 @@
-//! Publishers that have no slot for another subscription.
+//! Publishers that have no free slot for another subscription.
 //!
-//! Finding out whether a publisher has a slot takes the lock of the host's shared memory and opens
-//! the publisher's service. If hundreds of subscriptions share a topic, most publishers have no
-//! slot for most of them. So one subscription asks, and the other subscriptions of its process use
-//! the same answer.
+//! To find out whether a publisher has a free slot, a subscription must take the lock of the host's
+//! shared memory and open the publisher's service. If hundreds of subscriptions share a topic, most
+//! publishers have no free slot for most of them. So one subscription asks, and the other
+//! subscriptions of its process use the same answer.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroU64;
@@ -12,13 +12,13 @@ use std::time::{Duration, Instant};
 use feros_shm::LinkObstacle;
 use feros_sync::Mutex;
 
-/// How long a publisher's first answer stays valid. Each further answer stays valid twice as long
-/// as the previous one ...
+/// How long the first answer of a publisher remains valid. Each further answer remains valid for
+/// twice as long ...
 const FIRST_HOLD: Duration = Duration::from_secs(1);
-/// ... up to this time.
+/// ... but not for longer than this.
 const LAST_HOLD: Duration = Duration::from_secs(16);
 
-/// The publishers at which a subscription of this process has found no free slot.
+/// The publishers for which a subscription of this process has found no free slot.
 pub(super) static CROWDED: Crowded = Crowded(Mutex::new(BTreeMap::new()));
 
 pub(super) struct Crowded(Mutex<BTreeMap<NonZeroU64, Answer>>);
@@ -30,19 +30,21 @@ struct Answer {
 }
 
 impl Crowded {
-    /// The publisher's last answer, if it is still valid.
+    /// The last answer of the publisher, if this answer is still valid.
     pub(super) fn obstacle(&self, publisher: NonZeroU64, now: Instant) -> Option<LinkObstacle> {
         let answers = self.0.lock();
         let answer = answers.get(&publisher)?;
         (now.saturating_duration_since(answer.given) < answer.hold).then_some(answer.obstacle)
     }
 
-    /// Records the publisher's answer: no slot, or a free one (`None`).
+    /// Records the answer of the publisher: that it has no free slot, or `None` if it has a free
+    /// slot.
     pub(super) fn note(&self, publisher: NonZeroU64, obstacle: Option<LinkObstacle>, now: Instant) {
         let mut answers = self.0.lock();
         let former = answers.remove(&publisher);
         let Some(obstacle @ LinkObstacle::TooManySubscriptions { .. }) = obstacle else { return };
-        // No subscription asks publishers that have left, so their answers are removed by age.
+        // No subscription asks a publisher that has left, so the answers of such publishers are
+        // removed when they are old enough.
         answers.retain(|_, answer| now.saturating_duration_since(answer.given) < 2 * LAST_HOLD);
         let hold = former.map_or(FIRST_HOLD, |former| (former.hold * 2).min(LAST_HOLD));
         answers.insert(publisher, Answer { obstacle, given: now, hold });

@@ -1,4 +1,4 @@
-//! How a publisher and a subscription of two processes of one host start to use shared memory.
+//! How a publisher and a subscription in two processes of the same host start to use shared memory.
 //!
 //! ```text
 //!      publisher                                subscription
@@ -20,22 +20,23 @@
 //!      Established ==== messages by shared memory ==> Established
 //! ```
 //!
-//! Until a match is established, its messages go through the engine. Each side has its own state.
-//! Either side may leave at any time, which the other side learns from the engine.
+//! Until a match is established, its messages go through the engine. Each side has a state of its
+//! own. Each side may leave at any time; the other side learns this from the engine.
 
 use feros_shm::{LinkObstacle, Reason};
 
-/// The state of one side of a match. `A` is the data that the side has while attached, and `E` the
-/// data that it has once established.
+/// The state of one side of a match. `A` is the data that this side has in the state `Attached`,
+/// and `E` is the data that it has in the state `Established`.
 #[derive(Debug, Clone)]
 pub(crate) enum Handshake<A, E> {
-    /// The publisher's memory exists or is being made; the subscription has not opened it.
+    /// The memory of the publisher exists or is being made. The subscription has not opened it yet.
     Offered,
     /// The subscription could not open the memory. It will try again.
     Declined(LinkObstacle),
-    /// The subscription has opened the memory; the engine's messages may still be on their way.
+    /// The subscription has opened the memory. Messages that the engine sent may not have arrived
+    /// yet.
     Attached(A),
-    /// Messages come only through shared memory.
+    /// Messages are sent only through shared memory.
     Established(E),
 }
 
@@ -47,12 +48,12 @@ impl<A, E> Handshake<A, E> {
         }
     }
 
-    /// Whether the subscription has yet to open the memory.
+    /// Whether the subscription has not opened the memory yet.
     pub(crate) fn awaits_opening(&self) -> bool {
         matches!(self, Self::Offered | Self::Declined(_))
     }
 
-    /// The reason why messages do not come through shared memory yet.
+    /// The reason why messages are not sent through shared memory yet.
     pub(crate) fn reason(&self) -> Option<Reason> {
         match self {
             Self::Offered | Self::Attached(_) => Some(Reason::Pending),

@@ -1,5 +1,5 @@
-//! The connection of a subscription to one publisher in another process. It opens the publisher's
-//! shared memory, tries again if that fails, and takes messages that are plausible.
+//! The connection of a subscription to one publisher in another process. It opens the shared memory
+//! of the publisher, tries again if this fails, and takes messages that are plausible.
 
 use std::fmt::Display;
 use std::num::NonZeroU64;
@@ -21,9 +21,10 @@ use crate::shared_memory::handshake::Handshake;
 use crate::shared_memory::link_states::LinkStates;
 use crate::shared_memory::retry::Retry;
 
-/// The limit on messages that are skipped in one call, so that the subscription's other connections
-/// get their turn. It is more than a queue holds, and a publisher that adds messages rings again.
-/// Without the limit, a queue whose positions are overwritten might never end.
+/// The limit on the number of messages that one call skips, so that the other connections of the
+/// subscription get their turn. The limit is higher than the capacity of a queue; and when a
+/// publisher adds messages, it rings again. Without the limit, a queue with overwritten positions
+/// might never end.
 const MOST_SKIPPED: usize = 4 * LONGEST_QUEUE;
 
 pub(crate) struct Link {
@@ -31,13 +32,13 @@ pub(crate) struct Link {
     id: NonZeroU64,
     state: Handshake<Opened, Established>,
     retry: Retry,
-    /// Whether the publisher has left; its remaining messages are still taken.
+    /// Whether the publisher has left. Its remaining messages are still taken.
     is_orphan: bool,
     has_warned: bool,
     states: Arc<LinkStates>,
 }
 
-/// The data needed to open a connection.
+/// The data that is needed to open a connection.
 pub(super) struct Opening<'a> {
     pub(super) entry: &'a SubscriptionEntry,
     pub(super) qos: &'a QosProfile,
@@ -45,7 +46,7 @@ pub(super) struct Opening<'a> {
     pub(super) ringer: &'a Ringer,
 }
 
-/// A publisher's memory that this subscription has opened.
+/// The memory of a publisher that this subscription has opened.
 pub(crate) struct Opened {
     link: feros_shm::Link,
     attachment: Attachment,
@@ -53,17 +54,17 @@ pub(crate) struct Opened {
     is_lossless: bool,
 }
 
-/// A publisher's memory through which messages come.
+/// The memory of a publisher from which this subscription takes messages.
 pub(crate) struct Established {
     opened: Opened,
-    /// The number of the first message that comes only over this connection.
+    /// The number of the first message that arrives only over this connection.
     since: u64,
     /// The oldest message, and the time when it was taken.
     head: Option<(HostSample, Stamp)>,
 }
 
 pub(super) struct OpenFailure {
-    /// The obstacle; `None` if the memory may only need more time.
+    /// The obstacle, or `None` if it may be enough to wait until the memory is ready.
     obstacle: Option<LinkObstacle>,
     why: String,
 }
@@ -118,12 +119,12 @@ impl Link {
         self.is_orphan = is_orphan;
     }
 
-    /// When to try to open the connection again.
+    /// The time of the next attempt to open the connection.
     pub(super) fn retry_at(&self) -> Option<Instant> {
         self.retry.at().filter(|_| self.state.awaits_opening())
     }
 
-    /// Records the result of a try to open the publisher's memory.
+    /// Records the result of an attempt to open the memory of the publisher.
     pub(super) fn note_opening(&mut self, opened: Result<Opened, OpenFailure>, now: Instant) {
         self.state = match opened {
             Ok(opened) => Handshake::Attached(opened),
@@ -146,8 +147,8 @@ impl Link {
         };
     }
 
-    /// Establishes the connection once the publisher has announced the first message that comes
-    /// over it. Returns whether the connection has become established now.
+    /// Establishes the connection when the publisher has announced the first message that it sends
+    /// over the connection. Returns whether this call has established the connection.
     pub(super) fn advance(&mut self) -> bool {
         let Handshake::Attached(opened) = &self.state else { return false };
         let Some(since) = opened.attachment.first_number() else { return false };
@@ -158,13 +159,13 @@ impl Link {
         true
     }
 
-    /// Whether there may be a message; does not take any.
+    /// Whether there may be a message. Does not take the message.
     pub(super) fn may_have_message(&self) -> bool {
         let established = self.state.established();
         established.is_some_and(|it| it.head.is_some() || it.opened.link.has_message())
     }
 
-    /// Whether there is a message; takes it out of the queue and stores it.
+    /// Whether there is a message. Takes the message out of the queue and stores it.
     pub(super) fn has_message(&mut self) -> bool {
         self.advance();
         self.front().is_some()
@@ -180,7 +181,7 @@ impl Link {
             match opened.link.take() {
                 TakeOutcome::Sample(sample) => {
                     let header = sample.header();
-                    // Older messages came through the engine.
+                    // Older messages have arrived through the engine.
                     if header.publication_number < *since {
                         continue;
                     }
@@ -207,7 +208,7 @@ impl Link {
                     return;
                 }
                 TakeOutcome::Refused(why) => {
-                    // The publisher has counted the sample as sent, so it has to be counted as
+                    // The publisher has counted this sample as sent, so it must be counted as
                     // taken.
                     if opened.is_lossless {
                         opened.attachment.count_taken(1);
@@ -239,19 +240,19 @@ impl LocalLink for Link {
             stamp: Stamp(stamp),
             number: publication_number,
             since: established.since,
-            expires: None, // checked when the head was filled
+            expires: None, // this was checked when the head was taken
         };
         Some(LinkMessage { envelope, received, payload: Payload::new(sample.into_bytes()) })
     }
 }
 
 impl Opening<'_> {
-    /// Opens a publisher's memory, and enters the publisher's id into the subscription's entry. May
-    /// wait for other processes.
+    /// Opens the memory of a publisher, and writes the id of the publisher into the entry of the
+    /// subscription. This may wait for other processes.
     pub(super) fn open(&self, publisher: NonZeroU64) -> Result<Opened, OpenFailure> {
         let Opening { entry, qos, type_hash, ringer } = *self;
-        // These checks come first, because the rest takes the lock of the host's shared memory, for
-        // which other processes have to wait.
+        // These checks are first, because the rest takes the lock of the host's shared memory, and
+        // other processes must then wait.
         entry.check_room()?;
         if let Some(obstacle) = CROWDED.obstacle(publisher, Instant::now()) {
             return Err(OpenFailure {
@@ -270,8 +271,9 @@ impl Opening<'_> {
         link.on_room(move || room.ring());
         let is_lossless =
             qos.history == History::KeepAll && qos.reliability == Reliability::Reliable;
-        // The capacity follows from the QoS of the subscription itself. Its announcement, which
-        // others can forge, must not make the publisher wait.
+        // The capacity is derived from the QoS of the subscription itself. It must not be derived
+        // from an announcement: others can forge announcements, and could so make the publisher
+        // wait.
         let capacity =
             if is_lossless { u32::try_from(link.depth()).unwrap_or(u32::MAX) } else { 0 };
         let attachment = entry.attach(publisher, capacity)?;
@@ -299,9 +301,10 @@ fn refuse(states: &LinkStates, publisher: Gid, why: &dyn Display) {
     }
 }
 
-/// Whether the stamp and number of a message are plausible. They decide which messages are
-/// duplicates and which were lost, so one absurd header would make all later messages old. Stamps
-/// may be ahead of the clock, which may have been set back meanwhile.
+/// Whether the stamp and the number of a message are plausible. They decide which messages are
+/// duplicates and which messages were lost, so one header with impossible values would make all
+/// later messages look old. A stamp may be ahead of the clock, because the clock may have been set
+/// back after the message was sent.
 fn is_plausible(header: &SampleHeader, since: u64, now: Stamp) -> bool {
     const LARGEST_LEAD_NANOS: i64 = 24 * 3600 * 1_000_000_000;
     const MOST_MESSAGES: u64 = 1 << 40;
@@ -310,8 +313,8 @@ fn is_plausible(header: &SampleHeader, since: u64, now: Stamp) -> bool {
         && header.publication_number - since < MOST_MESSAGES
 }
 
-/// Whether the lifespan of a message has ended. As in the engine, lifespans are counted from the
-/// stamp, on the host's clock.
+/// Whether the lifespan of a message has ended. As in the engine, a lifespan is counted from the
+/// stamp, on the clock of the host.
 fn is_expired(expires_nanos: u64, now: Stamp) -> bool {
     expires_nanos != 0 && u64::try_from(now.0).is_ok_and(|now| now >= expires_nanos)
 }

@@ -1,20 +1,21 @@
-//! The options of a publisher's shared memory: its size, and the action when it is exhausted.
+//! The options for the shared memory of a publisher: its size, and what happens when it is
+//! exhausted.
 
 /// The options for a publisher's use of shared memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SharedMemoryOptions {
-    /// The limit on subscriptions in other processes that the publisher serves through shared
-    /// memory. Further subscriptions take the network transport.
+    /// The limit on the number of subscriptions in other processes that the publisher serves
+    /// through shared memory. All further subscriptions take the network transport.
     pub max_subscriptions: usize,
-    /// The limit on messages that each subscription holds at once without copying them (views).
-    /// Further messages wait in its queue.
+    /// The limit on the number of messages that each subscription may hold at the same time without
+    /// copying them (views). Further messages wait in its queue.
     pub max_views: usize,
-    /// The limit on messages that are on loan at once.
+    /// The limit on the number of messages that are lent at the same time.
     pub max_loans: usize,
-    /// The memory that the publisher's messages may take. `None`: as much as queues, views and
-    /// loans can hold.
+    /// The limit on the memory for the messages of the publisher. With `None`, they may take as
+    /// much memory as the queues, views and loans can hold.
     pub pool_limit_bytes: Option<u64>,
-    /// The action for a message for which no memory is left.
+    /// What happens to a message for which no memory is left.
     pub when_exhausted: WhenExhausted,
 }
 
@@ -32,8 +33,8 @@ impl Default for SharedMemoryOptions {
     }
 }
 
-/// The action for a message for which no shared memory is left. Such messages are counted in any
-/// case.
+/// What happens to a message for which no shared memory is left. In any case, such messages are
+/// counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum WhenExhausted {
     /// The message takes the network transport.

@@ -1,5 +1,5 @@
-//! The receiving side of the shared-memory transport: a subscription's entry in shared memory, and
-//! the subscription's connections to publishers.
+//! The receiving side of the shared-memory transport: the entry of a subscription in shared memory,
+//! and the connections of the subscription to publishers.
 
 use std::num::NonZeroU64;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -21,10 +21,11 @@ use crate::shared_memory::link::{Link, Opening};
 use crate::shared_memory::link_states::LinkStates;
 use crate::shared_memory::upkeep::{KeepUp, Upkeep};
 
-/// A subscription's reception of messages from publishers in other processes of the host.
+/// The part of a subscription that receives messages from publishers in other processes of the
+/// host.
 ///
-/// The upkeep thread opens and closes the connections; the thread that takes messages uses the open
-/// ones.
+/// The upkeep thread opens and closes the connections. The thread that takes messages uses the open
+/// connections.
 pub(crate) struct SharedMemoryReceiving {
     announced: Announced,
     entry: Option<Arc<SubscriptionEntry>>,
@@ -33,19 +34,19 @@ pub(crate) struct SharedMemoryReceiving {
     engine: OnceLock<Arc<dyn EngineSubscription>>,
     upkeep: Upkeep,
     links: Mutex<Vec<Link>>,
-    /// Whether connections have yet to be established or closed. While this is true, each poll
-    /// advances them.
+    /// Whether there are connections that must still be established or closed. While this is true,
+    /// each poll continues this work.
     has_unsettled: AtomicBool,
-    /// The value of the entry's ready count when connections were last opened.
+    /// The ready count of the entry at the time when connections were last opened.
     ready_seen: AtomicU32,
-    /// The observation that tells publishers of other processes where to ring; present while there
-    /// are connections.
+    /// The observation that tells publishers of other processes where to ring. It is present while
+    /// there are connections.
     shown: Mutex<Option<Observation>>,
     states: Arc<LinkStates>,
 }
 
 impl SharedMemoryReceiving {
-    /// Makes an entry and the announcement for a new subscription. If shared memory cannot be used,
+    /// Makes an entry and an announcement for a new subscription. If shared memory cannot be used,
     /// the announcement contains the reason.
     pub(crate) fn new(
         transports: TransportSet,
@@ -83,16 +84,16 @@ impl SharedMemoryReceiving {
         self.announced.feros().map_or_else(String::new, Announcement::encode)
     }
 
-    /// Starts the upkeep of the connections, once the engine has made the endpoint.
+    /// Starts the upkeep of the connections. Call this when the engine has made the endpoint.
     pub(crate) fn begin(self: &Arc<Self>, engine: &Arc<dyn EngineSubscription>) {
-        let _ = self.engine.set(Arc::clone(engine)); // set once
+        let _ = self.engine.set(Arc::clone(engine)); // this is set only once
         if self.entry.is_some() {
             let this: Weak<Self> = Arc::downgrade(self);
             self.upkeep.begin(this);
         }
     }
 
-    /// The upkeep of the connections, which has to run when the matches may have changed.
+    /// The upkeep of the connections. It must run when the matches may have changed.
     pub(crate) fn upkeep(&self) -> &Upkeep {
         &self.upkeep
     }
@@ -101,8 +102,8 @@ impl SharedMemoryReceiving {
         &self.states
     }
 
-    /// Returns the connections, after advancing those that are not settled. It never waits for a
-    /// lock of another process.
+    /// Returns the connections. Before that, continues the work on connections that are not
+    /// established or closed yet. Never waits for a lock of another process.
     pub(crate) fn links(&self) -> MutexGuard<'_, Vec<Link>> {
         let mut links = self.links.lock();
         if self.has_unsettled.load(Ordering::Relaxed) {
@@ -111,8 +112,8 @@ impl SharedMemoryReceiving {
         links
     }
 
-    /// Whether a poll may find a message or has connections to advance, even without a further
-    /// ring.
+    /// Whether a poll may find a message, or must continue the work on connections, even without a
+    /// further ring.
     pub(crate) fn may_have_more(&self) -> bool {
         self.has_unsettled.load(Ordering::Relaxed)
             || self.links.lock().iter().any(Link::may_have_message)
@@ -141,8 +142,8 @@ impl SharedMemoryReceiving {
         self.has_unsettled.store(!links.iter().all(is_settled), Ordering::Relaxed);
     }
 
-    /// Closes the connections of publishers that have left, once their messages are taken, and adds
-    /// connections to new publishers.
+    /// Closes the connections of publishers that have left, after the messages of these publishers
+    /// have been taken, and adds connections to new publishers.
     fn follow_matches(&self, engine: &dyn EngineSubscription) -> Changes {
         let matches = engine.matches();
         let is_there = |gid: Gid| matches.iter().any(|found| found.gid == gid);
@@ -154,7 +155,7 @@ impl SharedMemoryReceiving {
             is_orphan && !link.has_message()
         });
         changes.closed = closed.iter().any(|link| !link.state().awaits_opening());
-        drop(closed); // without the lock, since it takes time
+        drop(closed); // after the lock has been released, because this takes time
         let mut links = self.links.lock();
         for found in &matches {
             let announced = Announced::read(found.announcement.as_deref());
@@ -172,8 +173,9 @@ impl SharedMemoryReceiving {
         changes
     }
 
-    /// Tells publishers of other processes where to ring if `is_needed`, and otherwise withdraws
-    /// that. An executor that only its own process rings sleeps and wakes at less cost.
+    /// If `is_needed` is true, tells publishers of other processes where to ring. Otherwise,
+    /// withdraws this information, because the sleep and the wake-up of an executor cost less if
+    /// only its own process can ring it.
     fn show_place(&self, is_needed: bool) {
         let Some(entry) = self.entry.clone() else { return };
         let mut shown = self.shown.lock();
@@ -184,8 +186,8 @@ impl SharedMemoryReceiving {
         }
     }
 
-    /// Opens the connections whose publishers are ready. Returns when to try the other connections
-    /// again.
+    /// Opens the connections whose publishers are ready. Returns the time for the next attempt to
+    /// open the other connections.
     fn open_links(
         &self,
         entry: &SubscriptionEntry,
@@ -206,7 +208,7 @@ impl SharedMemoryReceiving {
             if self.upkeep.has_ended() {
                 return None;
             }
-            let opened = opening.open(id); // without the lock, since it takes time
+            let opened = opening.open(id); // without the lock, because this takes time
             changes.any |= opened.is_ok();
             let mut links = self.links.lock();
             let awaits =
@@ -231,8 +233,8 @@ impl SharedMemoryReceiving {
             _ => None,
         });
         let failed: Vec<Declined> = failed.collect();
-        // This happens with the lock held. Otherwise, it could overwrite the progress that a poll
-        // makes meanwhile.
+        // The lock is still held here. Otherwise, this could overwrite progress that a poll makes
+        // in the meantime.
         let former = self.states.replace(states.clone());
         drop(links);
         if declined(&former) == declined(&states) {
@@ -246,17 +248,18 @@ impl SharedMemoryReceiving {
     }
 }
 
-/// The changes that an upkeep run has made to the connections.
+/// The changes that one run of the upkeep has made to the connections.
 #[derive(Debug, Default)]
 struct Changes {
-    /// Whether a connection to a publisher's memory was closed.
+    /// Whether a connection to the memory of a publisher was closed.
     closed: bool,
-    /// Whether connections were opened or advanced, or their publishers left or came back.
+    /// Whether connections were opened or made progress, or whether their publishers left or
+    /// returned.
     any: bool,
 }
 
-/// Takes out the connections for which `goes` returns true. The caller drops them without holding
-/// the lock, which the thread that takes messages needs.
+/// Removes the connections for which `goes` returns true, and returns them. The caller drops them
+/// without holding the lock, because the thread that takes messages needs the lock.
 fn take_out<L>(links: &Mutex<Vec<L>>, goes: impl FnMut(&mut L) -> bool) -> Vec<L> {
     links.lock().extract_if(.., goes).collect()
 }
@@ -268,11 +271,12 @@ impl KeepUp for SharedMemoryReceiving {
         let retry_at = self.open_links(entry, &**engine, &mut changes);
         self.announce_failures(&**engine);
         if changes.closed {
-            clean_up_soon(); // removes what the publisher left, if it was killed
+            clean_up_soon(); // removes what the publisher left in shared memory if it was killed
         }
         if changes.closed || changes.any {
-            // The ring covers messages that came over a connection before it was open, and a
-            // publisher that was killed between setting the flag and waking the subscription.
+            // This ring is for messages that were sent over a connection before it was open, and
+            // also for the case that a publisher was killed after it had set the flag but before it
+            // had woken the subscription.
             self.ringer.ring();
         }
         retry_at

@@ -1,34 +1,37 @@
-//! Schedules the tries to open a connection.
+//! Decides when to try to open a connection.
 
 use std::time::{Duration, Instant};
 
 use feros_shm::{LinkObstacle, Obstacle};
 
-/// The time after which a connection that may only need more time is tried again, unless a
-/// publisher signals before that it is ready. It doubles with each try ...
+/// How long to wait after an attempt that may have failed only because it was too early. If a
+/// publisher signals in the meantime that it is ready, the wait ends. The wait doubles with each
+/// attempt ...
 const FIRST_RETRY: Duration = Duration::from_millis(1);
 /// ... up to this time.
 const LAST_RETRY: Duration = Duration::from_secs(1);
-/// The time after which a connection that failed is tried again. It doubles with each try ...
+/// How long to wait after an attempt that failed because of an obstacle. The wait doubles with each
+/// attempt ...
 const FIRST_RETRY_OF_FAILED: Duration = Duration::from_secs(1);
 /// ... up to this time ...
 const LAST_RETRY_OF_FAILED: Duration = Duration::from_secs(16);
-/// ... or up to this if the publisher or the subscription has as many connections as it may: if
-/// hundreds of them share a topic, most pairs wait for a slot, and each try takes a lock of the
-/// whole host.
+/// ... or up to this time if the publisher or the subscription already has the largest possible
+/// number of connections: if hundreds of them share a topic, most pairs wait for a slot, and each
+/// attempt takes a lock of the whole host.
 const LAST_RETRY_OF_CROWDED: Duration = Duration::from_secs(256);
-/// After this many failures to map the memory, the reason is not that the memory is growing.
+/// After this many failures to map the memory, the growth of the memory can no longer be the
+/// reason.
 const MAPPING_TRIES: u32 = 20;
 
-/// The schedule of the tries to open a connection.
+/// The schedule of the attempts to open one connection.
 #[derive(Debug, Default)]
 pub(super) struct Retry {
     at: Option<Instant>,
     /// How many times the memory could not be mapped.
     unmapped: u32,
-    /// Whether there is an obstacle that no publisher's signal removes.
+    /// Whether there is an obstacle that remains even if a publisher signals.
     is_obstructed: bool,
-    /// The time from the last failure to the next try.
+    /// The time from the last failure to the next attempt.
     patience: Option<Duration>,
 }
 
@@ -39,8 +42,8 @@ impl Retry {
         is_reported && !self.is_obstructed || self.at.is_none_or(|at| at <= now)
     }
 
-    /// Records a failed try and its obstacle. Returns the obstacle, or `None` if the connection may
-    /// only need more time.
+    /// Records a failed attempt and its obstacle. Returns the obstacle, or `None` if it may be
+    /// enough to wait.
     pub(super) fn note(
         &mut self,
         obstacle: Option<LinkObstacle>,
@@ -65,7 +68,7 @@ impl Retry {
         obstacle
     }
 
-    /// When the next try is due.
+    /// The time of the next attempt.
     pub(super) fn at(&self) -> Option<Instant> {
         self.at
     }

@@ -1,4 +1,4 @@
-//! The sending side of the shared-memory transport: a publisher's shared memory, and the
+//! The sending side of the shared-memory transport: the shared memory of a publisher, and the
 //! subscriptions that are served from it.
 
 use std::num::NonZeroU64;
@@ -20,44 +20,46 @@ use crate::shared_memory::availability::{self, LONGEST_QUEUE};
 use crate::shared_memory::handshake::Handshake;
 use crate::shared_memory::options::SharedMemoryOptions;
 
-/// How long publishing waits for the engine's messages to be acknowledged ...
+/// How long publishing waits until the messages that the engine sent are acknowledged ...
 const ACKNOWLEDGEMENT_WAIT: Duration = Duration::from_millis(2);
 /// ... which it does at most once in this interval.
 const ACKNOWLEDGEMENT_INTERVAL: Duration = Duration::from_millis(100);
-/// The time after which making shared memory is tried again. It doubles with each try ...
+/// How long to wait after a failed attempt to make shared memory. The wait doubles with each
+/// attempt ...
 const FIRST_RETRY: Duration = Duration::from_secs(1);
 /// ... up to this time.
 const LAST_RETRY: Duration = Duration::from_secs(16);
 
-/// A publisher's side of the shared-memory transport. Its shared memory is made for the first match
-/// that can use it.
+/// The publisher's side of the shared-memory transport. Its shared memory is made when the first
+/// match can use it.
 pub(crate) struct SharedMemorySending {
     id: NonZeroU64,
     topic: String,
     announced: Announced,
-    /// The announcement for the case that making the shared memory does not fail.
+    /// The announcement that is used if the shared memory can be made.
     wanted: Announcement,
     settings: HostPublisherSettings,
     memory: Memory,
     waited_for_acknowledgement: Option<Instant>,
 }
 
-/// The state of a publisher's shared memory, which the upkeep thread makes, with further tries
-/// after a failure.
+/// The state of a publisher's shared memory. The upkeep thread makes the shared memory, and tries
+/// again after a failure.
 enum Memory {
     None,
     Made(Arc<HostPublisher>),
     Failed { patience: Duration, retry_at: Instant },
 }
 
-/// Makes a publisher's shared memory. May wait for other processes.
+/// Makes the shared memory of a publisher. This may wait for other processes.
 pub(crate) fn make_memory(settings: HostPublisherSettings) -> Result<Arc<HostPublisher>, Obstacle> {
     let type_name = settings.type_name.clone();
     let made = HostNode::shared()
         .map_err(CreateError::from)
         .and_then(|node| HostPublisher::create(&node, settings));
     made.map(Arc::new).map_err(|error| {
-        // The counter limits the log, since each publisher keeps trying.
+        // The counter limits the number of log messages, because each publisher tries again and
+        // again.
         static FAILED: FailureCounter = FailureCounter::new();
         if let Some(so_far) = FAILED.so_far() {
             tracing::warn!(
@@ -85,10 +87,11 @@ pub(crate) struct SharedMemoryRoute {
 /// A subscription that is served through shared memory.
 pub(crate) struct Established {
     attachment: PeerAttachment,
-    /// Whether the subscription keeps all messages, so that publishing waits until it has room.
+    /// Whether the subscription keeps all messages, so that publishing waits until the subscription
+    /// has room.
     is_lossless: bool,
-    /// The number of messages sent to the subscription, modulo 2^32. They are counted only if
-    /// publishing waits for one of the publisher's subscriptions.
+    /// The number of messages that were sent to the subscription, modulo 2^32. Messages are counted
+    /// only if publishing waits for at least one subscription of the publisher.
     sent: AtomicU32,
 }
 
@@ -102,13 +105,14 @@ impl Established {
         self.sent.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Whether the subscription has room for one more message, or has left.
+    /// Whether the subscription has room for one more message. This is also true if the
+    /// subscription has left.
     pub(crate) fn has_room(&self) -> bool {
         self.attachment.taken().is_none_or(|taken| self.has_room_after(taken))
     }
 
     fn has_room_after(&self, taken: u32) -> bool {
-        // Both sides count modulo 2^32, and the other side may claim any number.
+        // Both sides count modulo 2^32, and the other side may report any number.
         let waiting = self.sent.load(Ordering::Relaxed).wrapping_sub(taken);
         waiting < self.attachment.capacity() || waiting > u32::MAX / 2
     }
@@ -188,13 +192,14 @@ impl SharedMemorySending {
         }
     }
 
-    /// Whether shared memory would serve this subscription if the publisher had shared memory.
+    /// Whether this subscription could be served through shared memory if the publisher had shared
+    /// memory.
     pub(crate) fn could_serve(&self, subscription: &Announced) -> bool {
         let could = Announced::Feros(self.wanted.clone());
         classify(&could, subscription).transport == Some(Transport::SharedMemory)
     }
 
-    /// The settings for making the shared memory, if it is time to try.
+    /// The settings for the shared memory, if it is time to make it or to try again.
     pub(crate) fn due(&self, now: Instant) -> Option<HostPublisherSettings> {
         let is_due = match self.memory {
             Memory::None => true,
@@ -204,7 +209,7 @@ impl SharedMemorySending {
         (is_due && self.wanted.shared_memory.is_ok()).then(|| self.settings.clone())
     }
 
-    /// When to try again to make the shared memory.
+    /// The time of the next attempt to make the shared memory.
     pub(crate) fn retry_at(&self) -> Option<Instant> {
         match self.memory {
             Memory::Failed { retry_at, .. } => Some(retry_at),
@@ -212,8 +217,8 @@ impl SharedMemorySending {
         }
     }
 
-    /// Records the result of a try to make the shared memory. Returns the announcement, if it has
-    /// changed.
+    /// Records the result of an attempt to make the shared memory. Returns the announcement if it
+    /// has changed.
     pub(crate) fn note(
         &mut self,
         made: Result<Arc<HostPublisher>, Obstacle>,
@@ -237,10 +242,10 @@ impl SharedMemorySending {
         has_changed.then(|| self.announcement())
     }
 
-    /// Finds the route to a match on the shared-memory transport, and advances its handshake.
+    /// Finds the route to a match on the shared-memory transport, and continues the handshake.
     ///
     /// # Errors
-    /// The reason why the match has to take the network transport.
+    /// The reason why the match must take the network transport.
     pub(crate) fn route(
         &mut self,
         found: &Match,
@@ -253,7 +258,7 @@ impl SharedMemorySending {
             Some(former) => former.clone(),
             None => {
                 let peer = open_peer(found)?;
-                // The subscription could not open its connection before the memory was made; now it
+                // The subscription could not open its connection before the memory was made. Now it
                 // can.
                 peer.report_ready();
                 let traced = Endpoint::new(Kind::Subscription, found.gid.0, &self.topic);
@@ -269,7 +274,7 @@ impl SharedMemorySending {
         Ok(route)
     }
 
-    /// Advances the handshake as many steps as possible.
+    /// Continues the handshake by as many steps as possible.
     fn advance(
         &mut self,
         route: &mut SharedMemoryRoute,
@@ -291,8 +296,8 @@ impl SharedMemorySending {
                 if found.qos.reliability != Reliability::Reliable
                     || self.is_acknowledged(engine, &[found.gid]) =>
             {
-                // The attachment is read again, since the subscription may have attached anew since
-                // the acknowledgements were checked.
+                // The attachment is read again, because the subscription may have attached anew
+                // since the acknowledgements were checked.
                 let Some(attachment) = route.peer.attachment(self.id) else {
                     route.state = Handshake::Offered;
                     return Ok(());
@@ -311,8 +316,8 @@ impl SharedMemorySending {
     }
 
     /// Whether these subscriptions have acknowledged all messages that the engine sent. Under a
-    /// steady load, some message may be unacknowledged at any moment, so publishing waits a little
-    /// now and then.
+    /// constant load, some message may be unacknowledged at any moment. So publishing sometimes
+    /// waits for a short time.
     pub(crate) fn is_acknowledged(&mut self, engine: &dyn EnginePublisher, by: &[Gid]) -> bool {
         let is_acknowledged =
             |patience| by.iter().all(|gid| engine.is_acknowledged_by(*gid, patience));
@@ -343,8 +348,8 @@ fn open_peer(found: &Match) -> Result<PeerSubscription, Reason> {
     Ok(peer.subscription(entry))
 }
 
-/// Whether the process of this subscription, which is on this host, has ended according to the
-/// operating system.
+/// Whether the operating system reports that the process of this subscription has ended. The
+/// process is on this host.
 pub(crate) fn has_ended(found: &Match) -> bool {
     match open_peer(found) {
         Ok(subscription) => !subscription.peer().is_alive(),
@@ -353,8 +358,8 @@ pub(crate) fn has_ended(found: &Match) -> bool {
 }
 
 impl SharedMemoryRoute {
-    /// Whether the handshake may have advanced since the routes were made: the subscription has
-    /// opened its connection, or acknowledgements are awaited.
+    /// Whether the handshake may be able to continue since the routes were found. This is the case
+    /// if the subscription has opened its connection, or if acknowledgements are still awaited.
     pub(crate) fn has_attached(&self, publisher: NonZeroU64) -> bool {
         match self.state {
             Handshake::Offered | Handshake::Declined(_) => self.peer.is_attached(publisher),

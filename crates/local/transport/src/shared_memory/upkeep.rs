@@ -1,9 +1,10 @@
 //! The thread that makes, opens and cleans up shared memory.
 //!
-//! This work takes locks that other processes may hold, and makes system calls that may take long.
-//! So it is not done during a publish, a take or an executor's turn. Any thread that finds work due
-//! asks for it, and one thread of the process does it. That thread is started when there is work
-//! and ends when it is idle. The work never waits for an executor.
+//! This work takes locks that other processes may hold, and makes system calls that may take a long
+//! time. So it is not done during a publish, during a take, or during the turn of an executor. A
+//! thread that notices that there is such work asks for it, and one thread of the process does it.
+//! That thread is started when there is work, and ends when it has been idle for some time. The
+//! work never waits for an executor.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,66 +18,67 @@ const PATIENCE: Duration = Duration::from_secs(2);
 
 /// An endpoint whose shared memory needs upkeep.
 pub(crate) trait KeepUp: Send + Sync {
-    /// Does the work that is due. Returns the time at which more work will be due, if that is
+    /// Does the work that is due. Returns the time when more work will be due, if this time is
     /// known.
     fn keep_up(&self) -> Option<Instant>;
 }
 
-/// The upkeep of one endpoint: the work on its shared memory, such as opening and closing
-/// connections. Clones share one task.
+/// The upkeep of one endpoint, which is the work on the endpoint's shared memory, such as opening
+/// and closing connections. All clones refer to the same task.
 #[derive(Clone)]
 pub(crate) struct Upkeep(Arc<Task>);
 
 struct Task {
-    /// Whether the task waits in the queue. Each task is in the queue at most once, which bounds
-    /// the queue.
+    /// Whether the task is in the queue. Each task is in the queue at most once, which limits the
+    /// length of the queue.
     is_asked: AtomicBool,
     has_ended: AtomicBool,
-    /// The endpoint; locked during its upkeep, and `None` before the upkeep has begun and after it
-    /// has ended.
+    /// The endpoint. It is locked during its upkeep. It is `None` before the upkeep has begun and
+    /// after the upkeep has ended.
     endpoint: Mutex<Option<Weak<dyn KeepUp>>>,
 }
 
 impl Upkeep {
-    /// Makes the upkeep of an endpoint that has yet to be made.
+    /// Makes the upkeep for an endpoint that does not exist yet.
     pub(crate) fn new() -> Self {
         let (is_asked, has_ended) = (AtomicBool::new(false), AtomicBool::new(false));
         Self(Arc::new(Task { is_asked, has_ended, endpoint: Mutex::new(None) }))
     }
 
-    /// Begins the upkeep, and makes the thread run it soon for the first time.
+    /// Begins the upkeep, and asks for a first run.
     pub(crate) fn begin(&self, endpoint: Weak<dyn KeepUp>) {
         *self.0.endpoint.lock() = Some(endpoint);
         self.ask();
     }
 
-    /// Begins the upkeep without a run. The first run comes after the next call of
+    /// Begins the upkeep without asking for a run. The first run happens after the next call of
     /// [`ask`](Self::ask).
     pub(crate) fn begin_when_asked(&self, endpoint: Weak<dyn KeepUp>) {
         *self.0.endpoint.lock() = Some(endpoint);
     }
 
-    /// Makes the thread run the endpoint's upkeep soon. Never blocks; any thread may call it.
+    /// Makes the thread run the upkeep of the endpoint soon. Never blocks. This may be called on
+    /// any thread.
     pub(crate) fn ask(&self) {
         if !self.0.is_asked.swap(true, Ordering::AcqRel) {
             WORKER.put(self.clone(), None);
         }
     }
 
-    /// Makes the thread run the endpoint's upkeep at this time, which replaces the time from an
-    /// earlier call.
+    /// Makes the thread run the upkeep of the endpoint at this time. The time replaces the time of
+    /// an earlier call.
     pub(crate) fn ask_at(&self, at: Instant) {
         WORKER.put(self.clone(), Some(at));
     }
 
-    /// Ends the upkeep. After this returns, the thread never uses the endpoint again.
+    /// Ends the upkeep. After this returns, the thread does not use the endpoint any more.
     pub(crate) fn end(&self) {
         self.0.has_ended.store(true, Ordering::Relaxed);
         *self.0.endpoint.lock() = None;
     }
 
-    /// Whether the upkeep is ending. Long work should then be abandoned, since the thread that ends
-    /// the upkeep waits for it.
+    /// Whether the upkeep is ending. If so, stop any work that takes long, because the thread that
+    /// ends the upkeep waits for this work.
     pub(crate) fn has_ended(&self) -> bool {
         self.0.has_ended.load(Ordering::Relaxed)
     }
@@ -101,7 +103,7 @@ struct Worker {
 
 struct Jobs {
     asked: VecDeque<Upkeep>,
-    /// The upkeep that is due later, at most once for each endpoint.
+    /// The upkeep that is due later. Each endpoint is in this list at most once.
     later: Vec<(Instant, Upkeep)>,
     has_thread: bool,
 }
@@ -212,7 +214,7 @@ mod tests {
         let weak: Weak<Endless> = Arc::downgrade(&endpoint);
         upkeep.begin(weak);
         seen.recv_timeout(Duration::from_secs(60)).unwrap();
-        upkeep.end(); // must return
+        upkeep.end(); // this must return
         assert!(upkeep.has_ended());
     }
 

@@ -1,4 +1,5 @@
-//! Tests forged announcements: false claims of a remote endpoint must do no harm to others.
+//! Tests with forged announcements: false claims of a remote endpoint must not harm other
+//! endpoints.
 
 use feros_engine::{Payload, QosProfile};
 use feros_shm::{Transport, TransportSet};

@@ -1,5 +1,5 @@
-//! Tests the untyped publishers, subscriptions, servers and clients as a user without an executor
-//! sees them, on a real engine over loopback.
+//! Tests of the untyped publishers, subscriptions, servers and clients, from the point of view of a
+//! user without an executor, on a real engine over loopback.
 #![allow(clippy::unwrap_used)]
 
 mod events;

@@ -1,4 +1,4 @@
-//! Tests messages over each transport, without an executor.
+//! Tests with messages over each transport, without an executor.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,7 +13,7 @@ fn publish(publisher: &feros_transport::Publisher, data: i32) {
     publisher.publish_bytes(&number(data), &mut Outbound::publish()).unwrap();
 }
 
-/// Sends one message, for which the publisher has to choose this transport on its own.
+/// Sends one message. The publisher must choose this transport without being told.
 fn comes_by(transport: Transport) {
     let (here, there) = (Place::new(), Place::new());
     let only = TransportSet::from(transport).with(Transport::Network);
@@ -70,7 +70,7 @@ fn links_open_while_nobody_polls() {
     assert_eq!(*received.into_object(), *number(3));
 }
 
-/// Otherwise, an executor would be asked for a turn that finds no message.
+/// Otherwise, an executor would be asked for a turn in which there is no message to take.
 #[test]
 fn after_the_last_message_of_a_link_there_is_no_more() {
     let (here, there) = (Place::new(), Place::new());

@@ -1,4 +1,4 @@
-//! Helpers that make sessions that see only each other, and endpoints of one topic.
+//! Helpers that make sessions and endpoints of one topic. The sessions see only each other.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -13,7 +13,7 @@ use feros_transport::{
     SubscriptionOptions,
 };
 
-/// The time after which a test that hangs fails; no test depends on speed.
+/// The time after which a test that hangs fails. No test depends on the speed of the machine.
 const WATCHDOG: Duration = Duration::from_secs(60);
 
 /// A serialized `std_msgs/msg/Int32`.
@@ -21,7 +21,7 @@ pub(crate) fn number(number: i32) -> Vec<u8> {
     [&[0, 1, 0, 0], &number.to_le_bytes()[..]].concat()
 }
 
-/// Repeats `look` until it finds something.
+/// Calls `look` again and again until it returns a value.
 pub(crate) fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
     let started = Instant::now();
     loop {
@@ -33,7 +33,7 @@ pub(crate) fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
     }
 }
 
-/// A session in the domain that only this test process uses.
+/// A session in a domain that only this test process uses.
 pub(crate) struct Place {
     pub(crate) session: Arc<dyn Session>,
     node: NodeId,

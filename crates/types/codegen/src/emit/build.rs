@@ -38,7 +38,8 @@ pub(crate) fn emit(
 }
 
 impl Context<'_> {
-    /// Whether all messages of a type have the same size: the type has no string and no sequence.
+    /// Whether all messages of a type have the same size, which means that the type has no string
+    /// and no sequence.
     fn is_fixed(&self, name: &TypeName) -> bool {
         self.set.message(name).is_some_and(|message| {
             message.fields.iter().all(|field| self.is_fixed_field(&field.ty))
@@ -65,7 +66,8 @@ impl Context<'_> {
         format!("{}{lifetime}", self.shape_name(name))
     }
 
-    /// Whether the shape of a message, if it has one, borrows: it contains more than lengths.
+    /// Whether the shape of a message borrows, which means that it contains more than lengths.
+    /// Returns false if the message has no shape.
     fn is_shape_borrowing(&self, name: &TypeName) -> bool {
         self.set.message(name).is_some_and(|message| {
             message.fields.iter().filter(|field| !self.is_fixed_base(&field.ty.base)).any(|field| {
@@ -102,7 +104,7 @@ impl Context<'_> {
         }
     }
 
-    /// Returns the type of a field in the struct of fields, and the call of the splitter that hands
+    /// Returns the type of a field in the struct of fields, and the call of the splitter that gives
     /// out the field.
     fn split_field(&self, ty: &FieldType) -> (String, String) {
         let m = self.message();

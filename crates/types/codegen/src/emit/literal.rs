@@ -4,7 +4,7 @@ use feros_interface::{BaseType, Field, FieldType, Literal, Shape};
 
 use crate::emit::types::{Context, primitive};
 
-/// Returns the value of a constant; strings become `&str`.
+/// Returns the value of a constant. Strings become `&str`.
 pub(crate) fn constant(ty: &BaseType, value: &Literal) -> String {
     match value {
         Literal::String(text) => format!("{text:?}"),
@@ -63,7 +63,7 @@ fn single(context: &Context<'_>, ty: &BaseType, value: &Literal) -> String {
     }
 }
 
-/// Returns a default as a list of Rust numbers: one, or those of an array.
+/// Returns a default as a list of Rust numbers: a single number, or the numbers of an array.
 pub(crate) fn numbers(ty: &BaseType, value: &Literal) -> Vec<String> {
     match value {
         Literal::Array(items) => items.iter().map(|item| number(ty, item)).collect(),
@@ -80,7 +80,7 @@ fn number(ty: &BaseType, value: &Literal) -> String {
         (_, Literal::Float(value)) => float("f64", *value, format!("{value:?}")),
         (BaseType::Float32 | BaseType::Float64, Literal::Integer(value)) => format!("{value}.0"),
         (_, Literal::Integer(value)) => value.to_string(),
-        // The parser allows no strings and arrays for a number type.
+        // For a number type, the parser does not allow strings or arrays.
         (_, Literal::String(_) | Literal::Array(_)) => String::new(),
     }
 }

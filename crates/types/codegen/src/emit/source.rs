@@ -1,7 +1,7 @@
 //! Collects the lines of generated source and indents them.
 
-/// Source text under construction. A line that ends with an opening bracket indents the lines after
-/// it.
+/// Source text that is being written. After a line that ends with an opening bracket, the following
+/// lines are indented.
 #[derive(Debug, Default)]
 pub(crate) struct Source {
     text: String,
@@ -27,8 +27,8 @@ impl Source {
 
     /// Adds documentation, one line for each string.
     ///
-    /// Comments of definitions are prose and drawings, not Markdown. Leading blanks and fences are
-    /// removed, since rustdoc would otherwise compile the text as examples.
+    /// Comments in definitions are prose and drawings and not Markdown. Leading spaces and fences
+    /// are removed, because rustdoc would otherwise compile the text as examples.
     pub(crate) fn doc<T: AsRef<str>>(&mut self, lines: impl IntoIterator<Item = T>) {
         for line in lines {
             let text = line.as_ref().trim().replace("```", "'''").replace("~~~", "---");

@@ -4,10 +4,10 @@ use feros_interface::{BaseType, Field, FieldType, InterfaceSet, Shape, TypeName}
 
 use crate::names::{Paths, derived_identifier, type_identifier};
 
-/// Arrays of fixed size up to this many bytes are copied into views; larger ones are borrowed.
+/// Arrays of fixed size up to this many bytes are copied into views. Larger arrays are borrowed.
 const MAX_COPIED_ARRAY_BYTES: u64 = 1024;
 
-/// What generating one message needs to know about other messages.
+/// The information about other messages that is needed to generate one message.
 #[derive(Debug)]
 pub(crate) struct Context<'a> {
     pub(crate) paths: &'a Paths,
@@ -43,7 +43,8 @@ impl Context<'_> {
         }
     }
 
-    /// Whether a message is its own view, because it has nothing that is worth borrowing.
+    /// Whether a message is its own view, because it contains nothing for which borrowing is
+    /// useful.
     pub(crate) fn is_plain(&self, name: &TypeName) -> bool {
         self.set
             .message(name)
@@ -66,8 +67,8 @@ impl Context<'_> {
             }
     }
 
-    /// Returns the path of a message's view as seen from another module, with the lifetime if the
-    /// view has one.
+    /// Returns the path of a message's view from another module. If the view has a lifetime, the
+    /// path includes it.
     pub(crate) fn view_path(&self, name: &TypeName) -> String {
         if self.is_plain(name) {
             return self.paths.of_type(name);
@@ -154,7 +155,7 @@ enum Element {
     View(String),
 }
 
-/// Returns the Rust name and the size in bytes of a number type; `None` for all other types.
+/// Returns the Rust name and the size in bytes of a number type, or `None` for all other types.
 pub(crate) fn primitive(base: &BaseType) -> Option<(&'static str, u64)> {
     Some(match base {
         BaseType::Bool => ("bool", 1),

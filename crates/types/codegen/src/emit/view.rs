@@ -7,8 +7,8 @@ use crate::emit::source::Source;
 use crate::emit::types::Context;
 use crate::names::identifier;
 
-/// Writes the view of the message whose owned struct is `owned`. A message with nothing worth
-/// borrowing is its own view. The view of any other message has a field that uses the lifetime.
+/// Writes the view of the message whose owned struct is `owned`. A message for which borrowing is
+/// not useful is its own view. The view of any other message has a field that uses the lifetime.
 pub(crate) fn emit(
     source: &mut Source,
     context: &Context<'_>,

@@ -22,7 +22,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     write_rebuild()
 }
 
-/// Writes code that builds each generated message, given all types that it refers to.
+/// Writes code that builds each generated message. It needs the definitions of all types to which
+/// the messages refer.
 fn write_rebuild() -> Result<(), Box<dyn std::error::Error>> {
     let mut set: InterfaceSet = shipped().clone();
     let mut generated = BTreeSet::new();
@@ -52,7 +53,7 @@ fn write_rebuild() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// Returns the path under which the tests find a package.
+/// Returns the path by which the tests find a package.
 fn own_path(package: &str) -> String {
     match package {
         "corner_cases" => "::feros_codegen_corner_cases::corner_cases".to_owned(),

@@ -1,10 +1,10 @@
-//! Errors in definitions, with position, problem and cure.
+//! Errors in definitions, with the position, the problem and how to correct it.
 
 use crate::name::TypeName;
 
-/// The error of a definition that breaks the rules.
+/// The error of a definition that violates the rules.
 ///
-/// Displays as `place:line:column: what is wrong and what is allowed`.
+/// It is displayed as `place:line:column: what is wrong and what is allowed`.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("{origin}:{line}:{column}: {kind}")]
 pub struct ParseError {
@@ -30,7 +30,7 @@ pub enum ParseErrorKind {
         /// The limit.
         limit: usize,
     },
-    /// The package's name breaks the rules.
+    /// The name of the package violates the rules.
     #[error(
         "`{name}` is not a package name: use lower-case letters, digits and single underscores, starting with a \
          letter and not ending with an underscore"
@@ -39,13 +39,13 @@ pub enum ParseErrorKind {
         /// The name.
         name: String,
     },
-    /// A type's name breaks the rules.
+    /// The name of a type violates the rules.
     #[error("`{name}` is not a type name: use letters and digits, starting with a capital letter")]
     TypeName {
         /// The name.
         name: String,
     },
-    /// A field's name breaks the rules.
+    /// The name of a field violates the rules.
     #[error(
         "`{name}` is not a field name: use lower-case letters, digits and single underscores, starting with a letter \
          and not ending with an underscore"
@@ -54,7 +54,7 @@ pub enum ParseErrorKind {
         /// The name.
         name: String,
     },
-    /// A constant's name breaks the rules.
+    /// The name of a constant violates the rules.
     #[error(
         "`{name}` is not a constant name: use capital letters, digits and single underscores, starting with a letter \
          and not ending with an underscore (a default value may not contain `=`: any `=` makes the line a constant)"
@@ -145,16 +145,16 @@ pub enum ParseErrorKind {
     /// A service or action has the wrong number of parts.
     #[error("the definition has {found} lines `---`, but needs {expected} between {parts}")]
     Separators {
-        /// The number of separators found, or a lower bound on that number.
+        /// The number of separators that were found, or a lower limit on that number.
         found: usize,
-        /// The number of separators expected.
+        /// The number of separators that are expected.
         expected: usize,
         /// The names of the parts that the separators divide.
         parts: &'static str,
     },
 }
 
-/// An error with its position; the name of the definition is added later.
+/// An error with its position. The name of the definition is added later.
 #[derive(Debug)]
 pub(super) struct Located {
     line: u32,
@@ -162,7 +162,7 @@ pub(super) struct Located {
     kind: Box<ParseErrorKind>,
 }
 
-/// Gives an error its position; `column` counts characters from 1.
+/// Gives an error its position. `column` is counted in characters, from 1.
 pub(super) fn at(line: u32, column: u32, kind: ParseErrorKind) -> Located {
     Located { line, column, kind: Box::new(kind) }
 }

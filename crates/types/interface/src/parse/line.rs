@@ -17,7 +17,7 @@ pub(super) struct MessageParser {
     constant_lines: HashMap<String, u32>,
 }
 
-/// The kind of the last element. An indented comment continues that element's comment.
+/// The kind of the last element. An indented comment continues the comment of that element.
 #[derive(Clone, Copy)]
 enum Last {
     Field,
@@ -39,7 +39,7 @@ impl MessageParser {
     /// Processes one line, without its line break and without tabs.
     pub(super) fn line(&mut self, number: u32, line: &str) -> Result<(), Located> {
         let line = line.trim_end();
-        // The comment at the head of the file ends at the first line that is not a comment.
+        // The comment at the start of the file ends at the first line that is not a comment.
         self.in_head &= line.starts_with('#');
         if self.in_head {
             self.message.comment.push(comment_text(line));

@@ -93,9 +93,9 @@ fn number(ty: &BaseType, text: &str) -> Result<Literal, String> {
     )
 }
 
-/// Reads an integer like Python: an optional sign, then digits, with single underscores allowed
-/// between them. The digits are decimal (leading zeros are allowed), or follow a prefix such as
-/// `0x`.
+/// Reads an integer like Python: an optional sign, and then digits, with single underscores allowed
+/// between them. The digits are decimal (leading zeros are allowed), or they follow a prefix such
+/// as `0x`.
 fn integer(text: &str) -> Option<i128> {
     let (negative, digits) = match text.strip_prefix('-') {
         Some(digits) => (true, digits),
@@ -116,7 +116,7 @@ fn integer(text: &str) -> Option<i128> {
     Some(if negative { -magnitude } else { magnitude })
 }
 
-/// Removes single underscores between digits; `None` if there are other underscores.
+/// Removes single underscores between digits. Returns `None` if there are other underscores.
 fn without_underscores(text: &str) -> Option<Cow<'_, str>> {
     if !text.contains('_') {
         return Some(text.into());
@@ -164,7 +164,7 @@ fn within_bound(ty: &BaseType, text: String) -> Result<Literal, String> {
     Ok(Literal::String(text))
 }
 
-/// Resolves backslash escapes; other backslashes stay unchanged.
+/// Resolves backslash escapes. Other backslashes remain unchanged.
 fn unescape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -178,7 +178,7 @@ fn unescape(text: &str) -> String {
     out
 }
 
-/// The character that an escape (without its backslash) stands for, and the escape's length in
+/// The character that an escape (without its backslash) represents, and the length of the escape in
 /// bytes.
 fn escape_character(escape: &str) -> Option<(char, usize)> {
     let character = match escape.bytes().next()? {

@@ -42,7 +42,8 @@ impl DynamicDecodeError {
         self
     }
 
-    /// The field in which reading failed, such as `points[2].name`; empty for the message itself.
+    /// The field in which reading failed, such as `points[2].name`. It is empty for the message
+    /// itself.
     #[must_use]
     pub fn path(&self) -> String {
         self.place.to_string()
@@ -66,11 +67,11 @@ impl DynamicType {
     /// message are ignored, since transports may add padding.
     ///
     /// The bytes are untrusted. Memory is never requested for elements that the remaining bytes
-    /// cannot hold, so a message takes at most about a hundred times the memory of the sample (this
-    /// happens for sequences of one-byte messages).
+    /// cannot contain, so a message takes at most about a hundred times the memory of the sample.
+    /// This maximum occurs for sequences of one-byte messages.
     ///
     /// # Errors
-    /// Fails if the bytes are not a message of this type; the error names the field.
+    /// Fails if the bytes are not a message of this type. The error names the field.
     pub fn decode(&self, sample: &[u8]) -> Result<DynamicMessage, DynamicDecodeError> {
         decode_message(&mut Reader::new(sample)?, self)
     }
@@ -233,12 +234,12 @@ macro_rules! define_primitive_codec {
 for_each_primitive!(define_primitive_codec);
 
 impl DynamicMessage {
-    /// Serializes the message with the 4-byte header, in little endian, as ROS 2 does.
+    /// Serializes the message with the 4-byte header. The byte order is little-endian, as in ROS 2.
     ///
     /// # Errors
     /// Fails if a string contains a NUL character, or if a sequence has more elements than its
-    /// 32-bit count can express; the error names the field. Bounds are not checked, since a message
-    /// never holds a value beyond its bound.
+    /// 32-bit count can express. The error names the field. Bounds are not checked, because a
+    /// message never contains a value beyond its bound.
     pub fn to_cdr(&self) -> Result<Vec<u8>, DynamicEncodeError> {
         self.to_cdr_in(ByteOrder::Little)
     }

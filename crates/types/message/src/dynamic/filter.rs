@@ -85,7 +85,7 @@ pub enum ContentFilterError {
 
 #[derive(Clone, Debug, PartialEq)]
 enum Condition {
-    /// The empty expression, which holds for every message.
+    /// The empty expression, which is true for every message.
     Always,
     And(Box<Condition>, Box<Condition>),
     Or(Box<Condition>, Box<Condition>),
@@ -124,7 +124,7 @@ enum Scalar {
 }
 
 impl ContentFilter {
-    /// Parses an expression for messages of a type. `%0`, `%1` and so on stand for the parameters,
+    /// Parses an expression for messages of a type. `%0`, `%1` and so on represent the parameters,
     /// which are written like values in the expression. The empty expression accepts all messages.
     ///
     /// # Errors
@@ -150,7 +150,8 @@ impl ContentFilter {
 }
 
 impl Condition {
-    /// Refuses comparisons that are impossible for the type; `message` is any message of the type.
+    /// Refuses comparisons that are impossible for the type. `message` may be any message of the
+    /// type.
     fn check(&self, message: &DynamicMessage) -> Result<(), ContentFilterError> {
         match self {
             Self::Always => Ok(()),
@@ -193,7 +194,7 @@ impl Condition {
     }
 }
 
-/// The kind of an operand's value; `None` if it is unknown before a message arrives.
+/// The kind of an operand's value, or `None` if it is unknown before a message arrives.
 type Kind = Option<&'static str>;
 
 const NUMBER: &str = "a number";
@@ -242,7 +243,7 @@ impl Operand {
     }
 }
 
-/// The comparable form of a value; `None` for messages, arrays and sequences.
+/// The form of a value that can be compared, or `None` for messages, arrays and sequences.
 fn scalar(value: ValueRef<'_>) -> Option<Scalar> {
     Some(match value {
         ValueRef::Bool(value) => Scalar::Bool(value),
@@ -283,7 +284,8 @@ impl Relation {
     }
 }
 
-/// Compares two values; `None` if they cannot be compared, for example if one is NaN.
+/// Compares two values. Returns `None` if they cannot be compared, for example if one of them is
+/// NaN.
 fn compare(left: &Scalar, right: &Scalar) -> Option<Ordering> {
     #[expect(clippy::cast_precision_loss, reason = "as DDS compares integers with floats")]
     let float = |scalar: &Scalar| match scalar {
@@ -304,8 +306,9 @@ fn compare(left: &Scalar, right: &Scalar) -> Option<Ordering> {
     }
 }
 
-/// Whether a string matches a pattern, in which `%` and `*` stand for any number of characters, and
-/// `_` and `?` for one character. The time is at most proportional to the product of both lengths.
+/// Whether a string matches a pattern, in which `%` and `*` represent any number of characters, and
+/// `_` and `?` represent one character. The time is at most proportional to the product of both
+/// lengths.
 fn is_like(text: &str, pattern: &str) -> bool {
     let (text, pattern): (Vec<char>, Vec<char>) =
         (text.chars().collect(), pattern.chars().collect());

@@ -1,5 +1,5 @@
-//! Reads dynamic messages from YAML and JSON, like `ros2 topic pub`: fields that are not named keep
-//! their defaults.
+//! Reads dynamic messages from YAML and JSON, like `ros2 topic pub`: fields that are not in the
+//! text keep their defaults.
 
 use super::input_error::{InputError, InputErrorKind};
 use super::input_tree::{Content, InputNode};
@@ -11,8 +11,8 @@ use super::value::{Array, DynamicMessage, Value};
 use feros_interface::Shape;
 
 impl DynamicMessage {
-    /// Reads a message from YAML. Fields that are not named keep their defaults; an empty string
-    /// gives the default message.
+    /// Reads a message from YAML. Fields that are not in the text keep their defaults. An empty
+    /// string gives the default message.
     ///
     /// # Errors
     /// Fails if the text is not YAML, names a field that the type does not have, or gives a field a
@@ -23,7 +23,7 @@ impl DynamicMessage {
     }
 
     /// Reads a message from YAML in which a `std_msgs/Header` may be `auto` and a
-    /// `builtin_interfaces/Time` may be `now`. Such fields are zero at first; the returned
+    /// `builtin_interfaces/Time` may be `now`. Such fields are zero at first. The returned
     /// [`StampFields`] sets them when the message is sent.
     ///
     /// # Errors
@@ -37,7 +37,7 @@ impl DynamicMessage {
         Ok((message, stamps.finish()))
     }
 
-    /// Reads a message from JSON. `null` stands for the default.
+    /// Reads a message from JSON. `null` means the default.
     ///
     /// # Errors
     /// Fails like [`DynamicMessage::from_yaml`].
@@ -97,7 +97,8 @@ fn build(
     Ok(message)
 }
 
-/// Detects a field and its value that lack the space after the colon, and returns the error for it.
+/// Detects a field and its value without the required space after the colon, and returns the error
+/// for this.
 fn no_blank(ty: &DynamicType, word: &str, at: &InputNode) -> Option<InputError> {
     let (field, value) = word.split_once(':')?;
     ty.field_index(field)?;

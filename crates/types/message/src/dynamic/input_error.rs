@@ -23,11 +23,11 @@ pub enum InputErrorKind {
         /// The error of the YAML or JSON parser.
         message: String,
     },
-    /// The YAML has an alias. Aliases are refused, since nested aliases can expand to enormous
-    /// values.
+    /// The YAML contains an alias. Aliases are refused, because nested aliases can expand to
+    /// enormous values.
     #[error("aliases (`*name`) are not supported: write the value out")]
     Alias,
-    /// The YAML has more than one document.
+    /// The YAML contains more than one document.
     #[error("there is more than one document (`---`): give one message at a time")]
     SeveralDocuments,
     /// A list or mapping is used as a key.
@@ -39,7 +39,7 @@ pub enum InputErrorKind {
         /// The limit.
         limit: usize,
     },
-    /// A message has no field of that name.
+    /// The message has no field with that name.
     #[error("`{ty}` has no field `{field}`{}: it has {known}", did_you_mean(nearest.as_deref()))]
     UnknownField {
         /// The message's type.
@@ -95,13 +95,13 @@ impl InputError {
         &self.kind
     }
 
-    /// The field, such as `points[2].x`; empty for the message itself.
+    /// The field, such as `points[2].x`. It is empty for the message itself.
     #[must_use]
     pub fn path(&self) -> String {
         self.place.to_string()
     }
 
-    /// The line and the column in the text, both counted from 1; `None` if they are unknown.
+    /// The line and the column in the text, both counted from 1, or `None` if they are unknown.
     #[must_use]
     pub fn position(&self) -> Option<(usize, usize)> {
         self.position

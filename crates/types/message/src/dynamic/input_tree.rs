@@ -5,21 +5,21 @@ use feros_yaml::{Limits, Problem, YamlError};
 
 use super::input_error::{InputError, InputErrorKind};
 
-/// Lists and mappings in the input may be nested somewhat deeper than messages can be. The number
-/// of values is limited by the size of the text, which the caller limits.
+/// Lists and mappings in the input may be nested a little more deeply than messages can be. The
+/// number of values is limited by the size of the text, which the caller limits.
 const LIMITS: Limits =
     Limits { depth: 2 * feros_interface::MAX_NESTING_DEPTH + 2, values: usize::MAX };
 
 #[derive(Debug)]
 pub(super) struct InputNode {
     pub(super) content: Content,
-    /// The line and the column, both counted from 1; `None` if they are unknown.
+    /// The line and the column, both counted from 1, or `None` if they are unknown.
     pub(super) position: Option<(usize, usize)>,
 }
 
 #[derive(Debug)]
 pub(super) enum Content {
-    /// A string, number, boolean or null; `plain` is true if the text was not in quotes.
+    /// A string, number, boolean or null. `plain` is true if the text was not in quotes.
     Scalar {
         text: String,
         plain: bool,
@@ -71,8 +71,8 @@ impl InputNode {
     pub(super) fn from_yaml(text: &str) -> Result<Self, InputError> {
         let document = match feros_yaml::document(text, LIMITS) {
             Ok(document) => document,
-            // All JSON is YAML except that JSON may escape a character beyond U+FFFF as two
-            // surrogates, which many JSON writers do.
+            // All JSON is YAML, with one exception: JSON may escape a character beyond U+FFFF as
+            // two surrogates, and many programs write it in this way.
             Err(error) => match (&error.problem, serde_json::from_str(text)) {
                 (Problem::Syntax(_), Ok(json)) => return Ok(Self::from_json(json)),
                 _ => return Err(refused(error)),

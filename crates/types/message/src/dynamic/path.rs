@@ -7,11 +7,11 @@ use feros_interface::BaseType;
 use super::types::DynamicField;
 use super::value::{DynamicMessage, ValueRef};
 
-/// The position of a value in a message, such as `points[2].name`. While an error propagates
+/// The position of a value in a message, such as `points[2].name`. While an error is passed
 /// outwards, each level of the message adds its step.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Place {
-    /// The steps, the innermost first.
+    /// The steps. The innermost step is first.
     steps: Vec<Step>,
 }
 
@@ -30,7 +30,8 @@ impl Place {
         self.steps.push(Step::Index(index));
     }
 
-    /// The start of an error message: names the field, unless the position is the message itself.
+    /// The start of an error message. It names the field, unless the position is the message
+    /// itself.
     pub(super) fn prefix(&self) -> String {
         if self.steps.is_empty() { String::new() } else { format!("field `{self}`: ") }
     }
@@ -77,7 +78,7 @@ pub enum PathError {
         /// The path.
         path: String,
     },
-    /// A message has no field of that name.
+    /// The message has no field with that name.
     #[error("`{ty}` has no field `{field}`: it has {known}")]
     UnknownField {
         /// The type of the message that was reached.

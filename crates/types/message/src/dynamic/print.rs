@@ -11,8 +11,8 @@ use super::value::{Array, DynamicMessage, ValueRef, for_each_primitive};
 /// Options for printing a message, as in `ros2 topic echo`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PrintOptions {
-    /// The number of elements of an array and of characters of a string to show; the rest is left
-    /// out (`--truncate-length`).
+    /// The number of elements of an array, and of characters of a string, that are shown. The rest
+    /// is omitted (`--truncate-length`).
     pub truncate_length: Option<usize>,
     /// Whether to show only the type and the length of each array (`--no-arr`).
     pub no_arr: bool,

@@ -93,7 +93,8 @@ fn parse_integer(text: &str) -> Option<i128> {
     Some(if negative { -magnitude } else { magnitude })
 }
 
-/// Accepts a whole number that is written as a float, such as `3.0` or `1e3`, if it is exact.
+/// Accepts a whole number that is written as a float, such as `3.0` or `1e3`, if the float
+/// represents it exactly.
 fn whole(value: f64) -> Option<i128> {
     const EXACT: f64 = (1_u64 << f64::MANTISSA_DIGITS) as f64;
     (value.fract() == 0.0 && value.abs() <= EXACT).then_some(value as i128)

@@ -1,5 +1,5 @@
-//! `auto` for headers and `now` for times: fields that are set to the current time when the message
-//! is sent.
+//! The words `auto` for headers and `now` for times. The fields that they stand for are set to the
+//! current time when the message is sent.
 
 use feros_interface::Namespace;
 
@@ -82,8 +82,8 @@ impl Stamps {
         }
     }
 
-    /// Whether `node` is the word that requests a stamp in a message of type `ty`; if so, adds the
-    /// field.
+    /// Whether `node` is the word that requests a stamp in a message of type `ty`. If it is, adds
+    /// the field.
     pub(super) fn take(&mut self, node: &InputNode, ty: &DynamicType) -> bool {
         let Content::Scalar { text, .. } = &node.content else { return false };
         let name = ty.name();

@@ -8,11 +8,11 @@ use feros_interface::{
     TypeHash, TypeName,
 };
 
-/// The limit on the fixed size of a message, without its strings and sequences. The limit bounds
-/// the cost of a default message, since nested fixed arrays multiply.
+/// The limit on the fixed size of a message, without its strings and sequences. It limits the cost
+/// of a default message, because the sizes of nested fixed arrays are multiplied.
 pub const MAX_FIXED_BYTES: usize = 256 << 20;
 
-/// A message type that is known only at run time. Cloning is cheap.
+/// A message type that is known only at run time. Cloning costs little.
 #[derive(Clone, Debug)]
 pub struct DynamicType(Arc<Structure>);
 
@@ -70,7 +70,7 @@ impl DynamicType {
     /// `name` is not a message, or if its fixed arrays are too large.
     pub fn resolve(set: &InterfaceSet, name: &TypeName) -> Result<Self, DynamicTypeError> {
         // This call finds missing and circular references and limits the depth, so the code below
-        // may recurse.
+        // may use recursion.
         let references = set.references(name)?;
         if set.message(name).is_none() {
             let suffix = if set.service(name).is_some() { "_Request" } else { "_Goal" };
@@ -80,9 +80,9 @@ impl DynamicType {
         resolve(set, name, &mut resolved)
     }
 
-    /// The message type that a description describes. The type has no defaults, since defaults are
-    /// not part of the [hash](DynamicType::type_hash). The caller must compare the hash with the
-    /// expected hash, since nothing else shows that an untrusted description is right.
+    /// The message type that a description describes. The type has no defaults, because defaults
+    /// are not a part of the [hash](DynamicType::type_hash). The caller must compare the hash with
+    /// the expected hash, because nothing else shows that an untrusted description is correct.
     ///
     /// # Errors
     /// Fails if a name or the type of a field is not allowed in a message, or like
@@ -105,8 +105,8 @@ impl DynamicType {
         self.0.hash
     }
 
-    /// The fields in the order of the wire. Empty for a message without fields, although it has one
-    /// byte on the wire.
+    /// The fields in the order of the wire. The list is empty for a message without fields,
+    /// although such a message has one byte on the wire.
     #[must_use]
     pub fn fields(&self) -> &[DynamicField] {
         &self.0.fields
@@ -117,7 +117,7 @@ impl DynamicType {
         self.0.fields.iter().position(|field| field.name() == name)
     }
 
-    /// The minimum number of bytes of a message on the wire, without padding; never 0.
+    /// The minimum number of bytes of a message on the wire, without padding. It is never 0.
     pub(super) fn least_bytes(&self) -> usize {
         self.0.least_bytes
     }
@@ -160,7 +160,7 @@ impl DynamicField {
         self.definition.ty.shape
     }
 
-    /// The minimum number of bytes of one element on the wire, without padding; never 0.
+    /// The minimum number of bytes of one element on the wire, without padding. It is never 0.
     pub(super) fn least_element_bytes(&self) -> usize {
         match self.base() {
             BaseType::Bool | BaseType::Byte | BaseType::Char | BaseType::Int8 | BaseType::Uint8 => {

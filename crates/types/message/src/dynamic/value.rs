@@ -1,5 +1,5 @@
-//! The values of dynamic messages. Arrays of numbers are stored packed: the data of an image is one
-//! block of bytes, not a tree of values.
+//! The values of dynamic messages. Arrays of numbers are stored in packed form: the data of an
+//! image is one block of bytes and not a tree of values.
 
 use feros_cdr::WString;
 use feros_interface::{BaseType, Literal, Shape};
@@ -14,8 +14,8 @@ pub struct DynamicMessage {
     values: Vec<Value>,
 }
 
-/// Calls a macro with all built-in element types except strings. Each type comes with its variant,
-/// its Rust type, and its names in definitions.
+/// Calls a macro with all built-in element types except strings. For each type, the macro gets its
+/// variant, its Rust type, and its names in definitions.
 macro_rules! for_each_primitive {
     ($call:ident) => {
         $call! {
@@ -55,7 +55,7 @@ macro_rules! define_values {
             Array(Array),
         }
 
-        /// The elements of an array or sequence; all have the same type.
+        /// The elements of an array or sequence. All of them have the same type.
         #[derive(Clone, Debug, PartialEq)]
         #[non_exhaustive]
         pub enum Array {
@@ -142,8 +142,8 @@ macro_rules! define_values {
                 }
             }
 
-            /// Adds an element. Returns `false`, and drops the element, if it does not have the
-            /// array's element type.
+            /// Adds an element. If it does not have the element type of the array, drops it and
+            /// returns `false`.
             pub(super) fn push(&mut self, value: Value) -> bool {
                 match (self, value) {
                     $((Array::$variant(items), Value::$variant(value)) => items.push(value),)+
@@ -169,8 +169,8 @@ macro_rules! define_values {
         }
 
         impl Value {
-            /// Whether the value fits a field: the element type is the same, and the number of
-            /// elements is allowed.
+            /// Whether the value fits a field, which means that the element type is the same and
+            /// the number of elements is allowed.
             fn fits(&self, field: &DynamicField) -> bool {
                 let is_element = |nested: &DynamicMessage| field.nested() == Some(&nested.ty);
                 match (field.shape(), self) {
@@ -218,7 +218,7 @@ fn within(bound: Option<u32>, len: usize) -> bool {
 /// The reason why a field was not set.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SetError {
-    /// There is no such field.
+    /// The field does not exist.
     #[error("`{ty}` has no field `{field}`")]
     UnknownField {
         /// The message's type.
@@ -257,7 +257,7 @@ impl DynamicMessage {
         self.ty.fields().iter().zip(&self.values)
     }
 
-    /// The value of a field. For a field of a nested message see [`DynamicMessage::select`].
+    /// The value of a field. For a field of a nested message, see [`DynamicMessage::select`].
     #[must_use]
     pub fn get(&self, field: &str) -> Option<&Value> {
         self.values.get(self.ty.field_index(field)?)
@@ -266,8 +266,8 @@ impl DynamicMessage {
     /// Sets a field.
     ///
     /// # Errors
-    /// Fails if there is no such field or if the value does not fit the field. The message is then
-    /// unchanged.
+    /// Fails if there is no such field, or if the value does not fit the field. After an error, the
+    /// message is unchanged.
     pub fn set(&mut self, field: &str, value: Value) -> Result<(), SetError> {
         let unknown =
             || SetError::UnknownField { ty: self.ty.name().to_string(), field: field.to_owned() };
@@ -333,7 +333,7 @@ macro_rules! define_element_value {
                 BaseType::WString { .. } => Value::WString(WString::from(text_of(literal))),
                 BaseType::Nested(_) => match field.nested() {
                     Some(nested) => Value::Message(nested.default_message()),
-                    // Unreachable: resolving sets the type of every nested field.
+                    // This cannot happen, because resolving sets the type of every nested field.
                     None => Value::Bool(false),
                 },
             }

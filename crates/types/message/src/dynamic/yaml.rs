@@ -1,6 +1,6 @@
-//! Writes dynamic messages as YAML, exactly as `ros2 topic echo` prints them (that is, as PyYAML
-//! does). The only exceptions are the line separators U+0085, U+2028 and U+2029, which are escaped
-//! here.
+//! Writes dynamic messages as YAML, exactly in the form in which `ros2 topic echo`, and so PyYAML,
+//! prints them. The only exceptions are the line separators U+0085, U+2028 and U+2029, which are
+//! escaped here.
 
 use std::fmt::Write as _;
 
@@ -46,7 +46,8 @@ fn write_top(out: &mut String, shown: Shown<'_>, options: &PrintOptions) {
     }
 }
 
-/// Writes the fields of a message at an indentation. The first field goes on the current line.
+/// Writes the fields of a message at an indentation. The first field is written on the current
+/// line.
 fn write_fields(out: &mut String, message: &DynamicMessage, indent: usize, options: &PrintOptions) {
     for (position, (field, value)) in message.fields().enumerate() {
         if position > 0 {
@@ -111,8 +112,8 @@ fn write_inline(out: &mut String, shown: Shown<'_>, indent: usize) {
     }
 }
 
-/// Writes a value in flow style. Strings with line breaks still take several lines, which need to
-/// be indented.
+/// Writes a value in flow style. Strings with line breaks still take several lines, which must be
+/// indented.
 fn write_flow(out: &mut String, shown: Shown<'_>, indent: usize, options: &PrintOptions) {
     match shown {
         Shown::Message(message) => {
@@ -331,7 +332,7 @@ fn looks_like_float(text: &str) -> bool {
         && (is_digits(whole) || (exponent.is_none() && is_sexagesimal(whole)))
 }
 
-/// Whether the text is like `1:30:59`, which YAML 1.1 reads as a number to the base 60.
+/// Whether the text looks like `1:30:59`, which YAML 1.1 reads as a number to the base 60.
 fn is_sexagesimal(text: &str) -> bool {
     let mut parts = text.split(':');
     let first = parts.next().unwrap_or_default();
@@ -345,7 +346,7 @@ fn is_sexagesimal(text: &str) -> bool {
         && parts.all(is_part)
 }
 
-/// Whether the text is like `2024-01-31`, alone or followed by a time.
+/// Whether the text looks like `2024-01-31`, either alone or followed by a time.
 fn looks_like_date(text: &str) -> bool {
     let bytes = text.as_bytes();
     let digits = |range: std::ops::Range<usize>| {
@@ -371,7 +372,8 @@ fn write_single_quoted(out: &mut String, text: &str, indent: usize) {
     let mut in_break = false;
     for character in text.chars() {
         if character == '\n' {
-            // Writes an additional line break, since YAML readers fold a single one into a space.
+            // Writes an additional line break, because YAML readers convert a single line break
+            // into a space.
             out.push_str(if in_break { "\n" } else { "\n\n" });
             in_break = true;
             continue;

@@ -1,4 +1,5 @@
-//! The bytes of every built message equal those of the encoded message.
+//! Tests that the bytes of every message that was built are the same as the bytes of the encoded
+//! message.
 
 use feros_interface::shipped;
 use feros_message::cdr::ByteOrder;

@@ -1,5 +1,5 @@
-//! The hashes in the generated code equal those that stock ROS 2 ships and those that are computed
-//! from the generated descriptions.
+//! Tests that the hashes in the generated code are the same as the hashes that stock ROS 2 ships,
+//! and the same as the hashes that are computed from the generated descriptions.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 
 use feros_message::{Action, Message, Service, TypeDescription, TypeHash};
 
-/// The hashes that stock ROS 2 installs, or pinned hashes for types that no Python wheel contains.
+/// The hashes that stock ROS 2 installs, or fixed hashes for types that no Python wheel contains.
 static GOLDEN: LazyLock<String> = LazyLock::new(|| {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../interfaces/type_hashes.tsv");
     std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))

@@ -1,5 +1,5 @@
-//! Input that no honest sender produces is refused or accepted without a panic, by owned values and
-//! by views alike.
+//! Tests that input that no honest sender produces is either refused or accepted without a panic,
+//! both by owned values and by views.
 
 use feros_message::cdr::ByteOrder;
 use proptest::prelude::*;

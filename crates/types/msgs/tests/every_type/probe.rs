@@ -24,7 +24,8 @@ fn probe<M: Message>() -> Probe {
         name: M::TYPE_NAME,
         default: || format!("{:?}", M::default()),
         decode: |bytes| from_bytes::<M>(bytes).map(|value| format!("{value:?}")),
-        // The `Debug` form of a view starts with another name, such as ImageView instead of Image.
+        // The `Debug` form of a view starts with another name. For example, it starts with
+        // ImageView where an owned value has Image.
         view: |bytes| view::<M>(bytes).map(|value| format!("{value:?}").replace("View {", " {")),
         encode: |bytes, order| {
             let value: M = from_bytes(bytes).unwrap();

@@ -35,7 +35,7 @@ proptest! {
             let value = (probe.decode)(&bytes).unwrap();
             let mut shifted = vec![0; shift];
             shifted.extend(&bytes);
-            // Bytes that the transport appends do not matter.
+            // Bytes that the transport appends are ignored.
             shifted.extend(&[0xee; 3]);
             prop_assert_eq!(&(probe.decode)(&shifted[shift..]).unwrap(), &value, "{}", probe.name);
             prop_assert_eq!(&(probe.view)(&shifted[shift..]).unwrap(), &value, "{}", probe.name);

@@ -50,8 +50,8 @@ fn fill_each<'a, M: Rebuild>(
     assert!(fields.next().is_none());
 }
 
-/// Returns memory of `len` bytes with arbitrary content, whose byte 4 lies `excess` bytes after a
-/// multiple of 8.
+/// Returns memory of `len` bytes with arbitrary content. The address of its byte 4 is `excess`
+/// bytes after a multiple of 8.
 fn dirty(memory: &mut Vec<u8>, len: usize, excess: usize) -> &mut [u8] {
     *memory = vec![0xa5; len + 16];
     let start = memory[4..].as_ptr().align_offset(8) + excess;
@@ -76,7 +76,7 @@ pub(crate) fn check<M: Rebuild>(sample: &[u8]) {
         assert!(from_bytes::<M>(lent).is_ok(), "{name}");
     }
 
-    // Getting the fields again changes nothing.
+    // Getting the fields again does not change anything.
     let lent = dirty(&mut memory, expected.len(), 0);
     drop(build::<M>(&shape, lent).unwrap());
     message.fill(fields::<M>(lent).unwrap());
@@ -102,8 +102,8 @@ pub(crate) fn check<M: Rebuild>(sample: &[u8]) {
     assert_eq!(lent, expected, "{name}: the default");
 }
 
-/// Checks that the fields of arbitrary bytes are handed out or refused without a panic, in
-/// agreement with decoding. Bounds are not checked, since a length cannot be changed through
+/// Checks that the fields of arbitrary bytes are given out or refused without a panic, with the
+/// same result as decoding. Bounds are not checked, because a length cannot be changed through
 /// fields.
 pub(crate) fn check_hostile<M: Message>(bytes: &[u8]) {
     let mut memory = Vec::new();

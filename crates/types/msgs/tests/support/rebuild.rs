@@ -1,9 +1,9 @@
-//! For build scripts: writes code that, given a message of any type, builds an equal message. This
-//! is deliberately separate from the code generator, since it tests generated code.
+//! For build scripts: writes code that builds an equal message for a given message of any type.
+//! This is deliberately separate from the code generator, because it tests generated code.
 
 use feros_interface::{BaseType, Field, FieldType, InterfaceSet, Shape, TypeName};
 
-/// Returns implementations of the trait `Rebuild` for these messages; the test defines the trait.
+/// Returns implementations of the trait `Rebuild` for these messages. The test defines the trait.
 /// `path` returns the Rust path of a package.
 pub(crate) fn implementations<'a>(
     set: &InterfaceSet,
@@ -14,7 +14,7 @@ pub(crate) fn implementations<'a>(
 }
 
 /// Returns the path of a message's owned struct.
-#[allow(dead_code)] // Not every build script needs it.
+#[allow(dead_code)] // some build scripts do not need this
 pub(crate) fn path(name: &TypeName, path: impl Fn(&str) -> String) -> String {
     let owned = if name.name == "Self" { "Self_" } else { &name.name };
     format!("{}::{}::{owned}", path(&name.package), name.namespace)
@@ -106,8 +106,8 @@ fn fill(field: &Field) -> String {
     }
 }
 
-/// Returns the Rust name of a field; a few fields in the tested packages are spelled differently in
-/// Rust.
+/// Returns the Rust name of a field. A few fields in the tested packages have a different spelling
+/// in Rust.
 fn rust_name(name: &str) -> String {
     match name {
         "self" | "super" | "crate" => format!("{name}_"),

@@ -14,7 +14,7 @@ pub(crate) use feros_test_support::WATCHDOG;
 use feros_test_support::eventually;
 pub(crate) use measure::resources;
 pub(crate) use other_user::{Copy, NOBODY};
-pub(crate) use pausing::{signal, start_with_short_lease};
+pub(crate) use pausing::{signal, start_with_rare_announcements, start_with_short_lease};
 pub(crate) use peer::{Gone, Peer, memory_of_name, program, segment};
 pub(crate) use place::{DevShm, Place, is_root, skipped};
 pub(crate) use scribble::scribble;

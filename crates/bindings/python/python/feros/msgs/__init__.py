@@ -1,6 +1,6 @@
 """Messages, services and actions by package: `from feros.msgs.std_msgs.msg import String`.
 
-The packages are the ones that Feros ships, packages below FEROS_PREFIX_PATH, AMENT_PREFIX_PATH and
+The packages are those that Feros ships, packages below FEROS_PREFIX_PATH, AMENT_PREFIX_PATH and
 ~/.local/share/feros, packages in the folders of FEROS_INTERFACES, and packages that
 `feros.interfaces.add_folder` has added. Classes are made when they are needed.
 """
@@ -54,8 +54,8 @@ class _Finder:
             )
 
 
-# This finder is the last but one. The finder of `_messages` comes after it, and reports why a
-# module is not found.
+# This finder comes second to last. The finder of `_messages` comes last, and reports why a module
+# is not found.
 sys.meta_path.insert(-1, _Finder())
 
 

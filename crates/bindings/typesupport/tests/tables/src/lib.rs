@@ -1,7 +1,7 @@
 //! C and C++ messages with introspection written by hand, for tests and fuzzing without ROS 2.
 //!
-//! This crate does not depend on `feros-typesupport`. The two exchange only a pointer, so every
-//! test also checks that both declare rosidl's structures in the same way.
+//! This crate does not depend on `feros-typesupport`. The two crates exchange only a pointer, so
+//! every test also checks that both declare rosidl's structures in the same way.
 
 use std::ffi::{c_int, c_void};
 
@@ -21,9 +21,10 @@ pub const LANGUAGES: [Language; 2] = [Language::C, Language::Cpp];
 pub enum Type {
     /// A message with every kind of field.
     Sample,
-    /// Two `float64`: the struct has the layout of the body, and a sequence of points is one block.
+    /// Two `float64`: the struct has the same layout as the body, and a sequence of points is one
+    /// block.
     Point,
-    /// No fields, except the byte that rosidl adds to an empty message.
+    /// A message without fields, except the byte that rosidl adds to an empty message.
     Empty,
     /// Numbers with padding between them and at the end.
     Padded,

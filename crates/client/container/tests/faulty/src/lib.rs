@@ -10,7 +10,7 @@ use feros::{Context, Error, LifecycleNode, Node, NodeOptions, NodeTimer, Service
 use feros_component::{Component, register};
 use rustix::process::{Signal, getpid, kill_process};
 
-/// Its constructor makes a node, and then returns an error.
+/// A component whose constructor makes a node, and then returns an error.
 pub struct ErrorInConstructor(Node);
 
 impl Component for ErrorInConstructor {
@@ -25,7 +25,7 @@ impl Component for ErrorInConstructor {
     }
 }
 
-/// Its constructor makes a node and panics.
+/// A component whose constructor makes a node and panics.
 pub struct PanicInConstructor(Node);
 
 impl Component for PanicInConstructor {
@@ -39,7 +39,7 @@ impl Component for PanicInConstructor {
     }
 }
 
-/// Its constructor ends the process.
+/// A component whose constructor ends the process.
 pub struct AbortInConstructor(Node);
 
 impl Component for AbortInConstructor {
@@ -52,7 +52,7 @@ impl Component for AbortInConstructor {
     }
 }
 
-/// Panics while it is dropped.
+/// A component that panics while it is dropped.
 pub struct PanicInDrop(Node);
 
 impl Component for PanicInDrop {
@@ -71,7 +71,7 @@ impl Drop for PanicInDrop {
     }
 }
 
-/// Fails when one of its services is called.
+/// A component that fails when one of its services is called.
 pub struct OnDemand {
     node: Node,
     _services: [Service<Trigger>; 5],
@@ -91,8 +91,8 @@ impl Component for OnDemand {
             service("~/panic", || panic!("asked to panic"))?,
             service("~/sleep", || std::thread::sleep(std::time::Duration::from_secs(3)))?,
             service("~/abort", || std::process::abort())?,
-            // The first signal only removes the handler of Rust's runtime, which detects stack
-            // overflows.
+            // The first signal only makes the handler of Rust's runtime, which detects stack
+            // overflows, remove itself.
             service("~/segfault", || {
                 loop {
                     kill_process(getpid(), Signal::SEGV)
@@ -136,7 +136,7 @@ impl LifecycleCallbacks for Saying {
         self.timer = Some(node.create_wall_timer(period, move || {
             let Some(node) = weak.upgrade() else { return };
             let data = node.current_state().to_string();
-            // The test notices a message that does not arrive.
+            // The error is ignored, because the test notices a message that does not arrive.
             let _ = publisher.publish(Text { data });
         })?);
         Ok(CallbackReturn::Success)

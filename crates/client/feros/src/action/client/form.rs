@@ -53,8 +53,8 @@ pub trait ActionForm: Send + Sync + Sized + 'static {
     #[doc(hidden)]
     fn events() -> ActionEvents;
 
-    /// Makes the node describe those types of the action that no subscription of the client
-    /// describes.
+    /// Makes the node describe, to other nodes, the types of the action that no subscription of the
+    /// client describes.
     #[doc(hidden)]
     fn note_types(node: &Node);
 }

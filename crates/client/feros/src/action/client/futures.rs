@@ -110,7 +110,7 @@ fn ended<F: ActionForm>(
 pub struct CancelFuture {
     response: Call,
     action: String,
-    /// The goal that the request names, if it names one.
+    /// The goal that the request names, if any.
     named: Option<GoalId>,
 }
 

@@ -1,5 +1,5 @@
-//! The goals that a client has sent: their last known statuses, and their registrations, which end
-//! with the last handle.
+//! The goals that a client has sent: their last known statuses, and the registrations for their
+//! feedback and status, which end when the last handle is dropped.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
@@ -19,8 +19,8 @@ use crate::action::state::GoalStatus;
 pub(super) struct StatusBoard(Mutex<HashMap<GoalId, Arc<AtomicI8>>>);
 
 impl StatusBoard {
-    /// Updates the statuses from a message of a server. A status never goes back, so an outdated
-    /// message changes nothing.
+    /// Updates the statuses from a message of a server. A status never returns to an earlier one,
+    /// so an outdated message changes nothing.
     pub(super) fn update(&self, array: &GoalStatusArray) {
         let goals = self.0.lock();
         for said in &array.status_list {

@@ -11,9 +11,9 @@ use super::handle::ServerGoalHandle;
 pub enum GoalResponse {
     /// The server rejects the goal and informs the client.
     Reject,
-    /// The server accepts the goal, whose status is executing immediately.
+    /// The server accepts the goal and sets its status to executing immediately.
     AcceptAndExecute,
-    /// The server accepts the goal, whose status becomes executing only with a call of
+    /// The server accepts the goal. Its status becomes executing only when the program calls
     /// [`ServerGoalHandle::execute`]. Use this for goals that wait for other goals.
     AcceptAndDefer,
 }
@@ -37,7 +37,7 @@ pub enum CancelResponse {
 /// use feros::{ActionCallbacks, CancelResponse, GoalId, GoalResponse, ServerGoalHandle};
 /// use feros::msgs::example_interfaces::action::{Fibonacci, Fibonacci_Goal};
 ///
-/// /// Works for one goal after the other.
+/// /// Works on one goal after another.
 /// #[derive(Default)]
 /// struct Queue(Vec<ServerGoalHandle<Fibonacci>>);
 ///
@@ -57,21 +57,21 @@ pub enum CancelResponse {
 /// # let _: Box<dyn ActionCallbacks<Fibonacci>> = Box::new(Queue::default());
 /// ```
 pub trait ActionCallbacks<A: ActionServerForm, Form = ()>: Send + 'static {
-    /// Decides whether a goal is accepted. By default every goal is accepted, and is executing
+    /// Decides whether a goal is accepted. By default every goal is accepted and starts executing
     /// immediately. A panic rejects the goal.
     fn handle_goal(&mut self, _goal_id: &GoalId, _goal: &A::Goal) -> GoalResponse {
         GoalResponse::AcceptAndExecute
     }
 
-    /// Decides whether a request to cancel a goal is accepted. By default it is rejected. A panic
-    /// rejects the request.
+    /// Decides whether a request to cancel a goal is accepted. By default the request is rejected.
+    /// A panic rejects the request.
     fn handle_cancel(&mut self, _goal: &ServerGoalHandle<A>) -> CancelResponse {
         CancelResponse::Reject
     }
 
     /// Starts the work on an accepted goal. Return soon, because the server handles neither goals
-    /// nor requests to cancel meanwhile: do long work on a separate thread, or in parts by a timer.
-    /// A panic aborts the goal.
+    /// nor requests to cancel until this function returns: do long work on a separate thread, or in
+    /// parts with a timer. A panic aborts the goal.
     fn handle_accepted(&mut self, goal: ServerGoalHandle<A>);
 }
 

@@ -61,7 +61,8 @@ pub trait ActionServerForm: Send + Sync + Sized + 'static {
     #[doc(hidden)]
     fn events() -> ActionEvents;
 
-    /// Makes the node describe those types of the action that no publisher of the server describes.
+    /// Makes the node describe, to other nodes, the types of the action that no publisher of the
+    /// server describes.
     #[doc(hidden)]
     fn note_types(node: &Node);
 }
@@ -75,7 +76,7 @@ pub enum Unserializable {
     NotSerialized(&'static str),
 }
 
-/// Writes the status into a serialized result, in which it follows the header.
+/// Writes the status into a serialized result. The status is the first field after the header.
 pub(super) fn set_status(result: &mut [u8], status: GoalStatus) {
     result[4] = status.number().cast_unsigned();
 }

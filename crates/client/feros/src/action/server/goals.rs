@@ -58,7 +58,6 @@ impl GoalTable {
         self.0.iter().find(|goal| goal.id == *id)
     }
 
-    /// Adds a new goal.
     pub(super) fn insert(&mut self, goal: Arc<Goal>) {
         self.0.push(goal);
     }
@@ -67,9 +66,9 @@ impl GoalTable {
         self.0.iter().filter(|goal| goal.is_active()).cloned().collect()
     }
 
-    /// Selects the goals that a request asks to cancel: the goal with an id, all goals up to a
-    /// time, both, or all goals. Also returns the code of the response, which applies unless the
-    /// server's callback rejects the request.
+    /// Selects the goals that a request asks to cancel: the goal with the given id, the goals
+    /// accepted up to the given time, both, or all goals. Also returns the code of the response,
+    /// which applies unless the server's callback rejects the request.
     pub(super) fn to_cancel(&self, request: &CancelGoal_Request) -> (Vec<Arc<Goal>>, i8) {
         let id = request.goal_info.goal_id.uuid;
         let (names_goal, until) = (id != [0; 16], from_message(&request.goal_info.stamp));

@@ -10,7 +10,7 @@ use feros_sync::Mutex;
 use crate::action::state::{GoalEvent, GoalStatus};
 
 /// The limit on the requests that wait for the result of one goal. The oldest are dropped first,
-/// because a client that asks again and again no longer waits for its old requests.
+/// because a client that asks repeatedly no longer waits for the responses to its old requests.
 pub(super) const WAITING_LIMIT: usize = 128;
 
 /// A serialized response with the status and the result.

@@ -31,8 +31,8 @@ pub(super) struct Requests<F: ActionServerForm, Form, C> {
     handles: HashMap<GoalId, WeakHandle<F>>,
     /// The index of the service that is checked first. It rotates, so that no service starves.
     first: usize,
-    /// A request that was taken in advance, because some policies take the inputs of all entities
-    /// before they run the first entity.
+    /// A request that was taken in advance, because some executor policies take the inputs of all
+    /// entities before they run the first entity.
     taken: Option<Taken>,
     /// Counts goals that were rejected because another goal had the same id.
     known_goals: FailureCounter,
@@ -142,7 +142,7 @@ impl<F: ActionServerForm, Form, C: ActionCallbacks<F, Form>> Requests<F, Form, C
             return end.say(Err(error));
         }
         self.core.publish_status();
-        // This fails if the server ends at this moment, which has aborted the goal.
+        // This fails if the server is ending at this moment. The server has then aborted the goal.
         if response == GoalResponse::AcceptAndExecute
             && self.core.advance(&kept, GoalEvent::Execute).is_ok()
         {
@@ -190,7 +190,7 @@ impl<F: ActionServerForm, Form, C> Drop for Requests<F, Form, C> {
     }
 }
 
-/// Answers the request for a goal. Unless the goal was accepted, dropping this value sends a
+/// Answers the request for a goal. If the goal has not been accepted, dropping this value sends a
 /// rejection, so that the client gets an answer even if a callback panics.
 struct GoalAnswer<'a> {
     end: &'a RequestEnd,
@@ -213,8 +213,8 @@ impl Drop for GoalAnswer<'_> {
     }
 }
 
-/// Answers a request to cancel when it is dropped, with the goals that are canceling by then. This
-/// happens even if a callback panics.
+/// Answers a request to cancel when this value is dropped, even if a callback panics. The answer
+/// lists the goals that are canceling by then.
 struct CancelAnswer<'a> {
     end: &'a RequestEnd,
     request: PendingRequest,

@@ -24,8 +24,8 @@ use crate::publisher::Publisher;
 use crate::service::PendingRequest;
 
 /// The endpoints of a server. The entity on the executor owns them. When the entity is dropped,
-/// because the server ends or because its node has panicked, the endpoints disappear too, so that
-/// clients do not wait for answers that cannot come.
+/// because the server ends or because a callback of its node has panicked, the endpoints disappear
+/// too, so that clients do not wait for answers that cannot come.
 pub(super) struct ServerEnds<F: ActionServerForm> {
     pub(super) goals: RequestEnd,
     pub(super) cancels: RequestEnd,
@@ -55,9 +55,9 @@ pub(super) struct ServerCore<F: ActionServerForm> {
     expiry: OnceLock<Timer>,
     state: Mutex<State>,
     status_turn: Mutex<StatusTurn>,
-    /// Counts requests for results that were replaced by later requests.
+    /// Counts requests for results that were dropped in favor of later requests.
     displaced: FailureCounter,
-    /// Counts status messages that could not be published; the goals went on.
+    /// Counts status messages that could not be published. Their goals were not affected.
     unpublished: FailureCounter,
     /// Counts goals whose handles were dropped before their end.
     dropped: FailureCounter,
@@ -66,7 +66,7 @@ pub(super) struct ServerCore<F: ActionServerForm> {
 #[derive(Default)]
 struct State {
     goals: GoalTable,
-    /// True when the server is being dropped: it takes no more goals.
+    /// True when the server is being dropped and takes no new goals.
     is_closed: bool,
 }
 
@@ -269,7 +269,7 @@ impl<F: ActionServerForm> ServerCore<F> {
                 break;
             }
         }
-        std::mem::forget(turn); // `is_done` has ended the turn; another thread may already publish
+        std::mem::forget(turn); // `is_done` has ended the turn; another thread may now publish
     }
 
     /// Forgets goals that are due, and sets the timer for the next goal.
@@ -282,7 +282,7 @@ impl<F: ActionServerForm> ServerCore<F> {
         }
     }
 
-    /// Aborts all goals, and accepts no more goals.
+    /// Aborts all goals, and refuses new goals from now on.
     pub(super) fn close(&self) {
         let goals = {
             let mut state = self.state.lock();
@@ -305,8 +305,8 @@ impl<F: ActionServerForm> ServerCore<F> {
 
     fn respond_to_all(&self, waiting: VecDeque<PendingRequest>, response: &[u8]) {
         let Some(ends) = self.ends() else { return };
-        // Sending a response to a client that has left waits a moment for the client. This must not
-        // happen for each of its requests, so further responses to the client are skipped.
+        // Sending a response to a client that has left blocks for a moment, waiting for the client.
+        // To block only once per client, all later responses to that client are skipped.
         let mut gone: Vec<[u8; 16]> = Vec::new();
         for request in waiting {
             let client = request.id().client;
@@ -323,7 +323,8 @@ impl<F: ActionServerForm> ServerCore<F> {
 }
 
 impl StatusTurn {
-    /// Ends the turn if no status has changed since the last publication; returns whether it did.
+    /// Ends the turn if no status has changed since the last publication. Returns whether the turn
+    /// has ended.
     fn is_done(&mut self) -> bool {
         self.is_taken = self.is_outdated;
         !self.is_outdated

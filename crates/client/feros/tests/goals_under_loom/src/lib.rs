@@ -30,9 +30,9 @@ fn executing() -> Arc<Goal> {
     Arc::new(goal)
 }
 
-/// Two threads end a goal, like its handle and the end of its server, while a client requests the
-/// result. One of the two threads succeeds, and the client gets one answer, with the result of that
-/// thread.
+/// Two threads end a goal while a client requests the result; the threads stand for the goal's
+/// handle and for the server that is being dropped. One of the two threads succeeds, and the client
+/// gets one answer, with the result of that thread.
 #[test]
 fn a_goal_ends_once_and_whoever_asks_is_answered_once() {
     loom::model(|| {
@@ -59,7 +59,7 @@ fn a_goal_ends_once_and_whoever_asks_is_answered_once() {
 }
 
 /// A request to cancel arrives while the goal ends. It is either accepted before the end or refused
-/// after the end, and the goal ends as its handle requested.
+/// after the end, and the goal ends in the way that its handle requests.
 #[test]
 fn a_cancel_is_before_the_end_or_refused() {
     loom::model(|| {
@@ -72,8 +72,8 @@ fn a_cancel_is_before_the_end_or_refused() {
     });
 }
 
-/// The execution of a deferred goal begins while a client cancels the goal. Whichever comes first,
-/// the goal is canceling in the end.
+/// The execution of a deferred goal begins while a client cancels the goal. The goal ends up
+/// canceling, no matter which comes first.
 #[test]
 fn a_goal_that_is_begun_and_canceled_is_canceling() {
     loom::model(|| {

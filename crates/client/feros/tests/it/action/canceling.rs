@@ -1,4 +1,4 @@
-//! Requests to cancel one goal, all goals, or goals up to a time; and goals that cannot be
+//! Requests to cancel one goal, all goals, or goals accepted up to a time; and goals that cannot be
 //! canceled.
 
 use feros::GoalStatus;
@@ -7,7 +7,7 @@ use feros::action::CancelError;
 use super::{Goal, Pair, result};
 use crate::support::WATCHDOG;
 
-/// Waits until the server's handle is canceling, and ends the goal as canceled.
+/// Waits until the server's handle shows that the goal is canceling, and ends the goal as canceled.
 fn obey(goal: &Goal) {
     assert!(goal.server.is_canceling());
     goal.server.canceled(result(&[1])).unwrap();

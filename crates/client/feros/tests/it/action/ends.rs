@@ -44,7 +44,7 @@ fn a_goal_whose_thread_panics_is_aborted() {
     assert_eq!(waiting.wait(WATCHDOG).unwrap().status, GoalStatus::Aborted);
 }
 
-/// Callbacks of which the named one panics.
+/// Callbacks that succeed, except the callback with this name, which panics.
 struct Panics(&'static str);
 
 impl ActionCallbacks<Fibonacci> for Panics {
@@ -131,8 +131,8 @@ fn results_are_kept_as_long_as_the_options_say() {
     let pair = Pair::with(ActionServerOptions::default().result_timeout(Duration::ZERO));
     let goal = pair.goal(2);
     let early = goal.client.get_result().unwrap();
-    // Requests are handled in order, so when this request is answered, the request before it
-    // already waits for the end of the goal.
+    // Requests are handled in order, so when this request is answered, the previous request is
+    // already waiting for the end of the goal.
     let error = pair.client.get_result(&[7; 16]).unwrap().wait(WATCHDOG).unwrap_err();
     assert!(matches!(error, GoalResultError::UnknownGoal { .. }), "{error}");
     goal.server.succeed(result(&[2])).unwrap();

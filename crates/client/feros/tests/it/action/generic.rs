@@ -15,7 +15,8 @@ use feros::{
 use super::{first_feedback, result};
 use crate::support::{WATCHDOG, context, spinning_node};
 
-/// Serializes a result as a server without the type takes it; the server fills in the status.
+/// Serializes a result in the form that a server without the type takes. The server fills in the
+/// status.
 fn serialized(result: Fibonacci_Result) -> Vec<u8> {
     to_vec(&Fibonacci::get_result_response(0, result)).unwrap()
 }

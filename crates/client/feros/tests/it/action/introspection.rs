@@ -34,8 +34,8 @@ fn listen<E: feros::message::Message>(
     (subscription, receiver)
 }
 
-/// Receives the next four events, which must belong to one call, and sorts them by the steps of the
-/// call.
+/// Receives the next four events, which must belong to one call, and sorts them into the order of
+/// the steps of a call.
 fn call<E>(events: &Receiver<E>, info: impl Fn(&E) -> &ServiceEventInfo) -> Vec<E> {
     let mut heard: Vec<E> = (0..4).map(|_| events.recv_timeout(WATCHDOG).unwrap()).collect();
     heard.sort_by_key(|event| info(event).event_type);
@@ -78,8 +78,8 @@ fn both_sides_publish_what_becomes_of_goals_cancels_and_results() {
     assert_eq!(events[0].request[0].goal_info.goal_id.uuid, goal.client.goal_id());
     assert_eq!(events[3].response[0].goals_canceling.len(), 1);
 
-    // The events of the request for the result come at once; the events of its response come at the
-    // end of the goal.
+    // The events of the request for the result come immediately. The events of the response come
+    // when the goal ends.
     let outcome = goal.client.get_result().unwrap();
     let mut asked =
         [results.recv_timeout(WATCHDOG).unwrap(), results.recv_timeout(WATCHDOG).unwrap()];

@@ -1,5 +1,5 @@
-//! Delivery through shared memory: which messages arrive, in which order, and how lost messages are
-//! reported.
+//! Delivery through shared memory: the messages that arrive, their order, and reports of lost
+//! messages.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -129,8 +129,8 @@ fn the_change_to_shared_memory_loses_and_doubles_nothing() {
     assert!(counts.network.messages > 0 && counts.skipped_engine_writes > 0, "{counts:?}");
 }
 
-/// One thread may be preparing its message for the network transport while another thread changes
-/// the transport.
+/// One thread may be preparing a message for the network transport while another thread changes the
+/// transport.
 #[test]
 fn the_change_loses_nothing_of_several_threads_that_publish() {
     const THREADS: u32 = 3;
@@ -238,7 +238,7 @@ fn messages_replaced_in_shared_memory_are_reported_as_lost() {
     });
     let before = subscription.counts().shared_memory.messages;
     publisher.publish(Int32 { data: 0 }).unwrap();
-    // While the callback blocks with message 0, the queue keeps only the last two messages.
+    // While the callback is blocked on message 0, the queue keeps only the last two messages.
     while subscription.counts().shared_memory.messages == before {
         std::thread::yield_now();
     }
@@ -268,7 +268,8 @@ fn a_link_that_cannot_be_opened_tells_why_on_both_sides_and_is_tried_again() {
     let why = Reason::TooManySubscriptions { limit: 1 };
     let topic = publisher.topic_name().to_owned();
     // Checks the matches as reported by the publisher, by its subscriptions and by the graph of a
-    // third node. The reason against the intra-process transport, which is not allowed, is ignored.
+    // third node. The reason why the intra-process transport is not used is ignored, because the
+    // transport is not allowed here.
     let told = |subscriptions: &[Subscription<Int32>]| {
         let one = |(transport, reason): (Option<Transport>, Option<Reason>)| {
             (transport, reason.filter(|_| transport != Some(Transport::SharedMemory)))
@@ -311,8 +312,8 @@ fn a_link_that_cannot_be_opened_tells_why_on_both_sides_and_is_tried_again() {
 #[test]
 fn late_joiners_get_history_by_the_engine_and_the_rest_through_shared_memory_once() {
     let (_here, _there, talker, listener) = nodes();
-    // The depth is large enough for all messages that are published until the subscription has the
-    // history, which takes some engines a while.
+    // The depth is large enough for all messages that are published before the subscription has
+    // received the history, which takes a while on some engines.
     let qos = QosProfile::keep_last(100).transient_local();
     let publisher = talker.create_publisher::<Int32>("number", qos).unwrap();
     (0..5).for_each(|data| publisher.publish(Int32 { data }).unwrap());
@@ -395,7 +396,7 @@ fn transports_can_be_restricted_and_tell_why() {
     );
     let found = path_of(_deep.gid());
     assert_eq!(found.transport, Some(Transport::Network));
-    // The subscription determines the transport of the match independently.
+    // The subscription chooses the transport of the match by itself.
     let seen =
         eventually(|| _deep.transports().first().map(|found| found.transport).ok_or("no match"));
     assert_eq!(seen, Some(Transport::Network));

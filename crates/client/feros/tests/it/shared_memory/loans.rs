@@ -23,8 +23,8 @@ fn views_keep_their_messages_and_too_many_of_them_lose_nothing_in_silence() {
     let mut held = Vec::new();
     let mut numbers = Vec::new();
     while numbers.last() != Some(&30) {
-        // Views that are held do not change. When no message arrives, dropping a view makes space
-        // for the next message.
+        // Views that the test holds do not change. When no further message arrives, dropping a view
+        // makes space for the next message.
         match receiver.recv_timeout(Duration::from_millis(200)) {
             Ok(view) => {
                 numbers.push(view.get().height);
@@ -223,8 +223,8 @@ fn serialized_messages_are_built_where_they_are_read() {
         loan.bytes_mut().copy_from_slice(&bytes);
         loan.publish().unwrap();
     });
-    // Several loans may be private buffers under load (once there were three in a row), which
-    // arrive too.
+    // Under load, several loans in a row may be private buffers (three in a row have been seen).
+    // Their messages arrive too.
     eventually(|| {
         let mut loan = lend();
         let is_shared = loan.is_shared();

@@ -12,8 +12,8 @@ use loom::thread;
 
 use turns::Turns;
 
-/// A subscription as direct dispatch sees it: a queue, and a callback that threads run in turns to
-/// empty the queue.
+/// The parts of a subscription that direct dispatch uses: a queue, and a callback that threads run
+/// by turns to empty the queue.
 struct Subscription {
     queue: Mutex<Vec<usize>>,
     turns: Turns<Vec<usize>>,
@@ -59,8 +59,8 @@ fn model(check: impl Fn() + Sync + Send + 'static) {
     model.check(check);
 }
 
-/// When all threads have returned, the queue is empty: the thread that published last, or the
-/// thread that had the worker then, has delivered all messages.
+/// When all threads have returned, the queue is empty: either the thread that published last, or
+/// the thread that had the worker at that time, has delivered all messages.
 #[test]
 fn nothing_is_left_behind() {
     model(|| {

@@ -1,6 +1,6 @@
-//! Tests the queue of asynchronous publishers with loom, which tries the interleavings of its
-//! threads. The tests are in their own crate so that they do not need the C library:
-//! `RUSTFLAGS="--cfg loom" cargo test -p feros-cyclonedds-queue-under-loom --release`.
+//! Tests the queue of asynchronous publishers with loom, which tries the possible orders in which
+//! its threads can run. The tests are in a crate of their own so that they do not need the C
+//! library: `RUSTFLAGS="--cfg loom" cargo test -p feros-cyclonedds-queue-under-loom --release`.
 #![cfg(all(test, loom))]
 #![allow(clippy::unwrap_used)]
 
@@ -51,8 +51,8 @@ fn two_pushers() {
     });
 }
 
-/// When the wait returns, every message that was pushed before has been processed, not merely
-/// popped.
+/// When the wait returns, every message that was pushed before has been processed. It is not enough
+/// that the message has been popped.
 #[test]
 fn done_means_worked_on() {
     loom::model(|| {

@@ -1,5 +1,5 @@
 //! Tests the protocols of an entry under every interleaving and memory ordering that loom explores.
-//! A lost wake-up shows as a deadlock, which loom reports.
+//! A lost wake-up causes a deadlock, which loom reports.
 
 #![allow(clippy::unwrap_used)]
 
@@ -25,8 +25,8 @@ fn open_entry() -> (Arc<Entry>, u32) {
     (Arc::new(entry), generation)
 }
 
-/// A subscription that comes too early to open the memory of a publisher learns that it has to try
-/// again.
+/// If a subscription tries to open the memory of a publisher too early, it finds out that it has to
+/// try again.
 #[test]
 fn a_publisher_that_becomes_ready_during_a_try_is_noticed() {
     explore(|| {
@@ -49,9 +49,9 @@ fn a_publisher_that_becomes_ready_during_a_try_is_noticed() {
     });
 }
 
-/// The subscription joins an executor while a publisher sends; it finds the message, or is woken.
-/// `looks_itself`: after the subscription has set its place, it checks for messages; otherwise it
-/// rings itself, as executors do.
+/// The subscription joins an executor while a publisher sends. Either it finds the message, or the
+/// publisher wakes it. If `looks_itself` is true, the subscription checks for messages after it has
+/// set its place; otherwise it rings itself, as executors do.
 fn a_message_while_moving_in(looks_itself: bool) {
     explore(move || {
         let (entry, generation) = open_entry();
@@ -108,7 +108,7 @@ fn a_publisher_that_waits_for_room_wakes_when_a_message_is_taken() {
     });
 }
 
-/// Waits until two messages were taken, one after the other.
+/// Waits until two messages have been taken, one after the other.
 fn wait_for_two(entry: &Entry, found: Found) {
     let mut seen = 0;
     while seen < 2 {
@@ -119,7 +119,7 @@ fn wait_for_two(entry: &Entry, found: Found) {
     }
 }
 
-/// A late first wake-up must not replace the second one.
+/// A late first wake-up must not replace the second wake-up.
 #[test]
 fn a_second_wait_gets_a_second_wake_up() {
     explore(|| {
@@ -179,7 +179,8 @@ fn two_threads_that_count_wake_for_both_messages() {
     });
 }
 
-/// A publisher that waits for room is woken even if the slot goes to another publisher immediately.
+/// A publisher that waits for room is woken even if its slot is immediately given to another
+/// publisher.
 #[test]
 fn a_publisher_that_waits_for_room_wakes_when_the_attachment_ends() {
     explore(|| {
@@ -198,8 +199,8 @@ fn a_publisher_that_waits_for_room_wakes_when_the_attachment_ends() {
     });
 }
 
-/// All words that a publisher reads belong to the same attachment, never some of them to the next
-/// one.
+/// All words that a publisher reads belong to the same attachment, never partly to the next
+/// attachment.
 #[test]
 fn attachments_that_change_hands_are_not_mixed_up() {
     explore(|| {
@@ -226,8 +227,8 @@ fn attachments_that_change_hands_are_not_mixed_up() {
     });
 }
 
-/// A late publisher neither rings the next user of the entry nor mistakes it for the user that it
-/// knows.
+/// A late publisher neither rings the next user of the entry, nor mistakes it for the user that the
+/// publisher knows.
 #[test]
 fn an_entry_that_changes_hands_is_empty_for_whoever_knew_the_former_user() {
     explore(|| {

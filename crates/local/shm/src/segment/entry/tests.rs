@@ -1,4 +1,4 @@
-//! Tests the promises of an entry, without races.
+//! Tests the guarantees of an entry, without races.
 
 #![allow(clippy::unwrap_used)]
 

@@ -1,4 +1,4 @@
-//! Tests a segment as its owner sees it.
+//! Tests of a segment from the point of view of its owner.
 
 #![allow(clippy::unwrap_used)]
 
@@ -82,8 +82,8 @@ fn a_subscription_hears_a_limited_number_of_publishers() {
     assert!(entry.inner.entry().find(generation, 5).is_none(), "the one that was removed");
 }
 
-/// An attachment may be dropped after the subscription or before it. The entry is free when both
-/// are dropped.
+/// An attachment may be dropped before or after the subscription. The entry is free when both have
+/// been dropped.
 #[test]
 fn an_entry_is_kept_while_an_attachment_needs_it() {
     let segment = segment();
@@ -99,8 +99,8 @@ fn an_entry_is_kept_while_an_attachment_needs_it() {
     assert_ne!(again.id(), id);
 }
 
-/// Memory that was not reserved is not present: `/proc` shows only the header and the pages of used
-/// doorbells and entries of this mapping as resident.
+/// Memory that was not reserved is not resident: according to `/proc`, only the header and the
+/// pages of used doorbells and entries of this mapping are resident.
 #[test]
 fn a_segment_costs_the_pages_that_are_used() {
     let segment = segment();

@@ -1,4 +1,5 @@
-//! Tests the order in which heads are taken, with lists in place of the engine and the connections.
+//! Tests the order in which heads are taken. Lists are used instead of the engine and the
+//! connections.
 #![allow(clippy::unwrap_used)]
 
 use std::collections::VecDeque;
@@ -13,7 +14,7 @@ use crate::local_link::LinkMessage;
 const A: Gid = Gid([1; 16]);
 const B: Gid = Gid([2; 16]);
 
-/// Makes a sample whose stamp is also its number.
+/// Makes a sample whose stamp is equal to its number.
 fn sample(publisher: Gid, stamp: i64) -> Sample {
     let info = MessageInfo {
         source_timestamp: Stamp(stamp).to_system_time(),
@@ -25,7 +26,6 @@ fn sample(publisher: Gid, stamp: i64) -> Sample {
     Sample { payload: Payload::new(vec![0, 1, 0, 0]), info }
 }
 
-/// The object of a message without content.
 struct Nothing;
 
 impl From<Payload> for Nothing {
@@ -167,7 +167,7 @@ fn messages_that_come_twice_are_delivered_once() {
     bench.by_engine(B, &[7]);
     assert_eq!(bench.of(A), [1, 2, 3, 4, 5]);
     assert_eq!(bench.duplicates(), 4);
-    // The duplicate of a message may come long after the original.
+    // The duplicate of a message may arrive long after the original.
     bench.by_process(B, &[8]);
     assert_eq!(bench.all(), [(B, 8)]);
     bench.by_engine(B, &[8]);
@@ -233,7 +233,7 @@ fn what_is_missing_on_all_transports_is_lost() {
     let mut bench = Bench::new();
     bench.by_process(A, &[5]);
     assert_eq!((bench.all().len(), bench.lost()), (1, 0));
-    // 6 and 9 come over no transport; 7 came through the engine.
+    // Messages 6 and 9 arrive over no transport; message 7 has arrived through the engine.
     bench.by_engine(A, &[7]);
     bench.all();
     bench.by_process(A, &[8]);

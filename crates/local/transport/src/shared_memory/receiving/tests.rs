@@ -1,4 +1,4 @@
-//! Tests the cost of connection upkeep for the thread that takes messages.
+//! Tests how much the upkeep of connections costs the thread that takes messages.
 #![allow(clippy::unwrap_used)]
 
 use std::sync::atomic::AtomicUsize;
@@ -7,7 +7,8 @@ use feros_engine::{AnnounceError, EventError, Match, Sample, SubscriptionEvent, 
 
 use super::*;
 
-/// A value that records whether it was dropped while another thread could take the lock.
+/// A value that records whether another thread could have taken the lock while this value was
+/// dropped.
 struct Probe {
     links: Weak<Mutex<Vec<Probe>>>,
     locked_drops: Arc<AtomicUsize>,
@@ -87,8 +88,8 @@ fn an_attempt_that_changes_nothing_does_not_ring() {
     });
     let qos = QosProfile::default();
     let receiving = SharedMemoryReceiving::new(TransportSet::ALL, &qos, None, &ringer);
-    // This makes the announcement one of another process of this host: the one with the next
-    // process id.
+    // This changes the announcement to an announcement of another process of this host, namely the
+    // process with the next process id.
     let mut publisher = Announcement::of_this_process(u64::MAX, TransportSet::ALL, None);
     publisher.pid += 1;
     publisher.token ^= 1;

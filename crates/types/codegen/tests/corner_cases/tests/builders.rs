@@ -72,8 +72,8 @@ proptest! {
     }
 }
 
-/// Calls `work` with `len` bytes of memory like those that a transport lends, with arbitrary
-/// content.
+/// Calls `work` with `len` bytes of memory with arbitrary content, like the memory that a transport
+/// lends.
 fn with_lent<T>(len: usize, work: impl FnOnce(&mut [u8]) -> T) -> T {
     let mut memory = vec![0xa5; len + 8];
     let start = memory[4..].as_ptr().align_offset(8);
@@ -94,7 +94,7 @@ fn shapes_start_with_the_declared_defaults() {
     let shape = RunsShape::default();
     assert_eq!((shape.numbers, shape.few_flags, shape.text), (2, 3, "it's \"quoted\""));
     assert_eq!(shape.two_wides, [&[97u16][..], &[0x8a9e]]);
-    // A declared default fills as many elements as it has; the flags after these are false.
+    // A declared default sets as many elements as it has. The flags after these elements are false.
     let shape = RunsShape { numbers: 3, few_flags: 1, flags: 2, uneven: 2, ..shape };
     with_lent(shaped_size::<Runs>(&shape).unwrap(), |lent| {
         let mut runs = build::<Runs>(&shape, lent).unwrap();

@@ -1,4 +1,5 @@
-//! The generated code compiles, which is most of the test, and matches the definitions.
+//! Tests that the generated code compiles, which is the larger part of this test, and that it
+//! agrees with the definitions.
 #![allow(clippy::unwrap_used)]
 
 use feros_codegen_corner_cases::corner_cases::action::Self_;

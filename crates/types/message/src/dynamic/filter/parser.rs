@@ -50,7 +50,7 @@ impl<'a> Parser<'a> {
         self.skip_blanks();
     }
 
-    /// Consumes an operator or parenthesis such as `<=` if it comes next.
+    /// Consumes an operator or parenthesis, such as `<=`, if it is next.
     fn take_sign(&mut self, sign: &str) -> bool {
         let is_next = self.rest().starts_with(sign);
         if is_next {
@@ -59,8 +59,8 @@ impl<'a> Parser<'a> {
         is_next
     }
 
-    /// The characters from the current position that may belong to a name; empty if there are no
-    /// such characters.
+    /// The characters from the current position that may belong to a name. The result is empty if
+    /// there are no such characters.
     fn word(&self) -> &'a str {
         let rest = self.rest();
         let end =
@@ -68,7 +68,7 @@ impl<'a> Parser<'a> {
         &rest[..end.unwrap_or(rest.len())]
     }
 
-    /// Consumes a keyword, in upper or lower case, if it comes next.
+    /// Consumes a keyword, in upper or lower case, if it is next.
     fn take_keyword(&mut self, keyword: &str) -> bool {
         let word = self.word();
         let is_next = word.eq_ignore_ascii_case(keyword);
@@ -133,7 +133,7 @@ impl<'a> Parser<'a> {
     }
 
     fn relation(&mut self) -> Result<Relation, ContentFilterError> {
-        // Longer operators come first, since `<` is the start of three operators.
+        // Longer operators are first, because `<` is the start of three operators.
         let signs = [
             ("<>", Relation::NotEqual),
             ("!=", Relation::NotEqual),

@@ -11,7 +11,7 @@ from .search_paths import get_search_paths
 
 
 class PackageNotFoundError(KeyError):
-    """No prefix has the package."""
+    """No prefix contains the package."""
 
 
 def get_packages_with_prefixes() -> Dict[str, str]:
@@ -22,7 +22,8 @@ def get_packages_with_prefixes() -> Dict[str, str]:
 def get_package_prefix(package_name: str) -> str:
     """The prefix below which a package is installed.
 
-    Raises `PackageNotFoundError`, and `ValueError` if no package can have the name.
+    Raises `PackageNotFoundError` if there is no such package, and `ValueError` if the name is not a
+    valid package name.
     """
     if re.fullmatch('[a-zA-Z0-9][a-zA-Z0-9_-]+', package_name, re.ASCII) is None:
         raise ValueError(f"'{package_name}' is not a valid package name")
@@ -45,7 +46,7 @@ def get_package_share_directory(package_name: str, print_warning: bool = True) -
 
 
 def get_package_share_path(package_name: str, print_warning: bool = True) -> Path:
-    """Like `get_package_share_directory`, as a `Path`."""
+    """Like `get_package_share_directory`, but returns a `Path`."""
     path = Path(get_package_share_directory(package_name, print_warning=False))
     if print_warning and not path.exists():
         warnings.warn(f'Share path for {package_name} ({path}) does not exist.', stacklevel=2)

@@ -40,7 +40,7 @@ def _listed(folder: str, *, folders: bool) -> Set[str]:
 
 
 def get_resource(resource_type: str, resource_name: str) -> Tuple[str, str]:
-    """The content of a resource, with the prefix that has the resource.
+    """The content of a resource, and the prefix that contains the resource.
 
     Raises `LookupError` if it does not exist, `OSError` if it cannot be read, and `ValueError` if
     the name is invalid.
@@ -62,7 +62,7 @@ def get_resource(resource_type: str, resource_name: str) -> Tuple[str, str]:
 def get_resources(resource_type: str) -> Dict[str, str]:
     """The prefixes of all resources of a type, by resource name.
 
-    Raises `ValueError` if no type can have the name.
+    Raises `ValueError` if the name is not a valid name of a type.
     """
     _check_type(resource_type)
     found: Dict[str, str] = {}

@@ -1,5 +1,5 @@
 """Message filters with the names of stock `message_filters`: they pass received messages to
-registered callbacks, one by one or in sets that belong together."""
+registered callbacks, one at a time or in sets of messages that belong together."""
 
 from feros._companions import refuse_beside_foreign
 

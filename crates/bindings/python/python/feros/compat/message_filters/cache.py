@@ -44,7 +44,7 @@ class Cache(SimpleFilter):
         self.signalMessage(msg)
 
     def getInterval(self, from_stamp: Time, to_stamp: Time) -> List[Any]:
-        """The messages between two times, inclusive, in their order of arrival."""
+        """The messages between two times, both included, in the order of arrival."""
         assert from_stamp <= to_stamp
         return [
             msg for msg, time in zip(self.cache_msgs, self.cache_times)
@@ -72,7 +72,7 @@ class Cache(SimpleFilter):
         return self.cache_times[0] if self.cache_times else None
 
     def getLast(self) -> Any:
-        """The first message whose time is at least that of the last arrival; `None` if there is
-        none."""
+        """The first message whose time is not before the time of the message that arrived last;
+        `None` if there is no such message."""
         latest = self.getLastestTime()
         return None if latest is None else self.getElemAfterTime(latest)

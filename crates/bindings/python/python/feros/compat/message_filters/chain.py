@@ -12,13 +12,15 @@ class Chain(SimpleFilter):
     def __init__(self, message_filter: Optional[SimpleFilter] = None) -> None:
         super().__init__()
         self.incoming_connection: Optional[int] = None
-        # Each filter with the number of its callback for the next filter, or for the chain.
+        # Each filter, with the number of the callback that it calls for the next filter or for the
+        # chain.
         self._filters: List[Tuple[Any, int]] = []
         if message_filter is not None:
             self.connectInput(message_filter)
 
     def connectInput(self, message_filter: SimpleFilter) -> None:
-        """Takes the messages of a filter; raises `RuntimeError` if one is already connected."""
+        """Takes the messages of a filter; raises `RuntimeError` if a filter is already
+        connected."""
         if self.incoming_connection is not None:
             raise RuntimeError('Already connected')
         self.incoming_connection = message_filter.registerCallback(self.add)

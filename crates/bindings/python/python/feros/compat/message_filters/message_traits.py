@@ -20,8 +20,9 @@ def get_time_from_message_header(message: Any) -> Optional[Time]:
 def time_or_arrival(
     message: Any, time_getter: TimeGetter, allow_headerless: bool, logger_name: str
 ) -> Optional[Time]:
-    """The time of a message. For a message without a time it is the current time, if that is
-    allowed; otherwise a warning says that the message is dropped, and the result is `None`."""
+    """The time of a message. For a message without a time, the result is the current time, if that
+    is allowed; otherwise a warning about the dropped message is logged, and the result is
+    `None`."""
     time = time_getter(message)
     if time is not None:
         return time

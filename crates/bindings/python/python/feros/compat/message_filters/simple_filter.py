@@ -1,4 +1,4 @@
-"""The base class of all filters: it holds the registered callbacks."""
+"""The base class of all filters, which holds the registered callbacks."""
 
 from itertools import count
 from typing import Any, Callable, Dict, Tuple

@@ -7,8 +7,8 @@ from .simple_filter import SimpleFilter
 
 class Subscriber(SimpleFilter):
     """Passes on the messages of a topic: `Subscriber(node, msg_type, topic, **kwargs)`, where the
-    arguments are those of `Node.create_subscription`. Attributes that it does not have are looked
-    up in its subscription."""
+    arguments are those of `Node.create_subscription`. Attributes that this object does not have are
+    looked up in its subscription."""
 
     def __init__(self, node: Any, msg_type: Any, topic: str, *args: Any, **kwargs: Any) -> None:
         super().__init__()

@@ -14,7 +14,8 @@ _Queue = Dict[int, Any]  # messages by their times in nanoseconds
 
 class TimeSynchronizer(SimpleFilter):
     """Passes on one message of each input as soon as the inputs have messages with the same time.
-    At most `queue_size` messages of each input wait; beyond that the oldest is dropped."""
+    At most `queue_size` messages of each input wait; if there are more, the oldest message is
+    dropped."""
 
     def __init__(
         self,
@@ -57,9 +58,9 @@ class TimeSynchronizer(SimpleFilter):
 
 class ApproximateTimeSynchronizer(TimeSynchronizer):
     """Passes on one message of each input if their times are less than `slop` seconds apart; for
-    each new message it looks for the nearest messages of the other inputs. Messages without a stamp
-    get their time of arrival if `allow_headerless` is set; with `sync_arrival_time` all messages
-    get it."""
+    each new message, it looks for the nearest messages of the other inputs. Messages without a
+    stamp get their time of arrival if `allow_headerless` is set; with `sync_arrival_time`, all
+    messages get their time of arrival."""
 
     def __init__(
         self,
@@ -93,7 +94,7 @@ class ApproximateTimeSynchronizer(TimeSynchronizer):
             self.signalMessage(*messages)
 
     def _nearest(self, stamp: int, own: _Queue) -> Optional[Tuple[int, ...]]:
-        """One time per input, all within the slop; for the queue `own` it is the new time
+        """One time per input, all within the slop. For the queue `own`, this is the new time
         `stamp`."""
         slop = self.slop.nanoseconds
         candidates = []

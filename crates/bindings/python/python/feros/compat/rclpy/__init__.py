@@ -77,7 +77,7 @@ def init(
     domain_id: Optional[int] = None,
     signal_handler_options: Optional[SignalHandlerOptions] = None,
 ) -> InitContextManager:
-    """Joins the graph. Signals are handled if the default context is used."""
+    """Joins the graph. Handles signals if the default context is used."""
     return InitContextManager(args, context, domain_id, signal_handler_options)
 
 
@@ -173,7 +173,7 @@ def spin(node: Any, executor: Any = None) -> None:
 def spin_until_future_complete(
     node: Any, future: Future, executor: Any = None, timeout_sec: Optional[float] = None
 ) -> None:
-    """Runs callbacks of a node until a future is done, or the time is over."""
+    """Runs callbacks of a node until a future is done or the timeout passes."""
     executor = get_global_executor() if executor is None else executor
     try:
         executor.add_node(node)

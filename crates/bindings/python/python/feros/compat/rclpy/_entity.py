@@ -46,9 +46,9 @@ class Entity:
         self._queue.push(data)
 
     def _call_directly(self, callback: Callable[..., Any]) -> None:
-        """Makes executors call `callback` with the first part of the data, if the extension knows
-        the rule of the callback group. Executors then call `_finish` only if the callback returns
-        something other than `None`."""
+        """Makes executors call `callback` with the first part of the data, if the extension
+        implements the rule of the callback group. Executors then call `_finish` only if the
+        callback returns something other than `None`."""
         group, kind = self.callback_group, type(self.callback_group)
         if kind is MutuallyExclusiveCallbackGroup:
             self._queue.call_directly(callback, group._exclusive)
@@ -63,8 +63,8 @@ class Entity:
         raise NotImplementedError
 
     def _finish(self, data: Any, result: Any) -> Optional[Awaitable[None]]:
-        """Processes the result of the callback. Returns an awaitable if something remains to be
-        awaited, which only happens if the callback is a coroutine function."""
+        """Processes the result of the callback. Returns an awaitable if the executor still has to
+        await something, which only happens if the callback is a coroutine function."""
         return None
 
     def _collect(self) -> None:

@@ -1,6 +1,5 @@
 """Replacements for the C structures behind nodes and entities of stock ROS 2, with the names of the
-stock binding. Scripts use them in `with` statements, and use them to take data, to listen and to
-wait.
+stock binding. Scripts use these handles in `with` statements, to take data, to listen and to wait.
 
 A handle only refers to an entity, which holds all data.
 """
@@ -183,7 +182,7 @@ class ServiceHandle(ListeningHandle):
         return request, RequestHeader(responder)
 
     def service_send_response(self, response: Any, header: Any) -> None:
-        """Answers the request that the header came with."""
+        """Answers the request to which the header belongs."""
         self._owner.send_response(response, header)
 
     def get_logger_name(self) -> str:
@@ -207,7 +206,8 @@ class ClientHandle(ListeningHandle):
     qos = property(lambda self: self._owner.qos_profile, doc='Its profile.')
 
     def send_request(self, request: Any) -> int:
-        """Sends a request, whose response is to be taken; returns its number."""
+        """Sends a request, whose response the script will take; returns the number of the
+        request."""
         return int(self._owner._send(request, None))
 
     def take_response(self, pyresponse_type: Any) -> Tuple[Any, Any]:
@@ -241,7 +241,7 @@ class ClientHandle(ListeningHandle):
 
 
 class RequestId:
-    """A request: its client, and its number there."""
+    """The identity of a request: its client, and the number that the client gave to it."""
 
     def __init__(self, writer_guid: bytes, sequence_number: int) -> None:
         self.writer_guid = writer_guid
@@ -283,7 +283,8 @@ class TimerHandle(ListeningHandle):
         return bool(self._owner.is_ready())
 
     def call_timer(self) -> None:
-        """Counts as a call: the next is due after a period. Raises `TimerCancelledError`."""
+        """Counts as a call: the next call is due after a period. Raises `TimerCancelledError` if
+        the timer was canceled."""
         self._owner._call_now()
 
     def call_timer_with_info(self) -> Any:
@@ -369,5 +370,5 @@ def owner_of(handle: Any, kind: str) -> Any:
 
 
 def index_error(kind: str, index: int, known: List[Any]) -> RCLError:
-    """The error for a number with which no entity was added."""
+    """The error for a number that no added entity has."""
     return RCLError(f'there is no {kind} {index} in the wait set: {len(known)} were added')

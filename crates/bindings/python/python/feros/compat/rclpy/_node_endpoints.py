@@ -1,5 +1,5 @@
-"""Makes the endpoints of a node: endpoints that the node owns, and endpoints of which a script has
-only the handle."""
+"""Makes the endpoints of a node: endpoints that the node owns, and endpoints for which a script
+only has a handle."""
 
 import weakref
 from typing import Any, Callable, Dict, List, Optional, Tuple, Type
@@ -35,8 +35,8 @@ class NodeEndpoints:
     def _rclpy_handlers(
         self, callbacks: Any, group: Any, topic: str
     ) -> Tuple[List[EventHandler], Routes]:
-        """The handlers of an endpoint's events, and the recipients of its events by the event's
-        name."""
+        """The handlers of an endpoint's events, and the recipients of the events, by the name of
+        the event."""
         table = callbacks._handlers(group, self._logger.name, topic)
         for handler in table.values():
             self._rclpy_keep('waitable', handler)

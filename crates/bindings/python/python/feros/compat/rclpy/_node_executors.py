@@ -1,4 +1,5 @@
-"""The executor that spins a node, and the handling of data that arrives while no executor does."""
+"""The executor that spins a node, and the handling of data that arrives while no executor spins the
+node."""
 
 import weakref
 from typing import Any, Callable, Dict, List, Optional
@@ -48,7 +49,7 @@ class NodeExecutors:
     def _rclpy_tell_waiting(self, executor: Any) -> None:
         for entities in self._rclpy_entities.values():
             for entity in list(entities):
-                entity._follow(executor)  # also for data from the time when nobody spun the node
+                entity._follow(executor)  # also for data that arrived before
 
     def _rclpy_leave(self, executor: Any) -> None:
         if self._rclpy_executor() is executor:
@@ -91,8 +92,8 @@ class NodeExecutors:
             unspun.end()
 
     def _rclpy_lend(self, native_executor: Any) -> bool:
-        """Lets an executor of the extension spin the node for a while, if no other executor
-        does."""
+        """Lets an executor of the extension spin the node for a while, if no other executor spins
+        it."""
         if self._rclpy_executor() is not None or self._rclpy_native is None:
             return False
         self._rclpy_end_unspun()

@@ -1,4 +1,4 @@
-"""The queries of the graph by a node."""
+"""The graph queries of a node."""
 
 from typing import Any, Dict, List, Tuple
 
@@ -140,7 +140,8 @@ class NodeGraph:
         return self.resolve_topic_name(topic_name)
 
     def wait_for_node(self, fully_qualified_node_name: str, timeout: float) -> bool:
-        """Waits until a node exists; returns whether it does within `timeout` seconds."""
+        """Waits until a node exists, for at most `timeout` seconds; returns whether the node
+        exists."""
         wanted = f'/{fully_qualified_node_name.lstrip("/")}'
         try:
             self._rclpy_native.wait_for_graph(

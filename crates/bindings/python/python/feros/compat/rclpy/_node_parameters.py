@@ -40,7 +40,7 @@ class NodeParameters:
         self._on_set_parameters_callbacks: List[Callable[..., Any]] = []
         self._post_set_parameters_callbacks: List[Callable[..., Any]] = []
 
-    # Declaring.
+    # Declaring parameters.
 
     def declare_parameter(
         self,
@@ -104,7 +104,8 @@ class NodeParameters:
     def _rclpy_declared(
         self, name: str, value: Any, descriptor: ParameterDescriptor, ignore_override: bool
     ) -> Parameter:
-        """The first value of a parameter, and its type in the descriptor."""
+        """The first value of a parameter. Also writes the type of the parameter into the
+        descriptor."""
         if isinstance(value, ParameterValue):
             value = parameter_value_to_python(value)
         if isinstance(value, Parameter.Type):
@@ -147,7 +148,7 @@ class NodeParameters:
         """Whether the parameter is declared."""
         return name in self._parameters
 
-    # Reading.
+    # Reading parameters.
 
     def get_parameters(self, names: List[str]) -> List[Parameter]:
         """Several parameters, like `get_parameter`."""
@@ -200,7 +201,7 @@ class NodeParameters:
         }
 
     def list_parameters(self, prefixes: List[str], depth: int) -> ListParametersResult:
-        """The names below prefixes, down to a depth; 0 means without limit."""
+        """The names of the parameters below prefixes, down to a depth; 0 means no limit."""
         if not isinstance(prefixes, list) or not all(isinstance(p, str) for p in prefixes):
             raise TypeError('The prefixes argument must be a list of strings')
         if not isinstance(depth, int):
@@ -227,12 +228,12 @@ class NodeParameters:
                 result.prefixes.append(parent)
         return result
 
-    # Setting.
+    # Setting parameters.
 
     def set_parameters(self, parameter_list: List[Parameter]) -> List[SetParametersResult]:
         """Sets each parameter separately; raises `ParameterNotDeclaredException`."""
         results = []
-        for parameter in parameter_list:  # parameters before an undeclared one are set
+        for parameter in parameter_list:  # parameters before an undeclared parameter are set
             self._rclpy_check_declared([parameter])
             results.append(self._rclpy_set_with_callbacks([parameter]))
         return results
@@ -268,7 +269,8 @@ class NodeParameters:
         descriptors: Optional[Dict[str, ParameterDescriptor]],
         is_set: bool,
     ) -> SetParametersResult:
-        """Checks, calls callbacks and stores; with descriptors, declares the parameters."""
+        """Checks and stores parameters, and calls the callbacks. With descriptors, also declares
+        the parameters."""
         given = descriptors if descriptors is not None else self._descriptors
         for parameter in parameters:
             descriptor = given.get(parameter.name) or ParameterDescriptor(dynamic_typing=True)
@@ -325,7 +327,7 @@ class NodeParameters:
         if self._parameter_event_publisher is not None:
             self._parameter_event_publisher.publish(event)
 
-    # Checking.
+    # Checking values.
 
     def _rclpy_check(
         self, parameter: Parameter, descriptor: ParameterDescriptor, is_set: bool
@@ -413,7 +415,7 @@ class NodeParameters:
         descriptor: ParameterDescriptor,
         alternative_value: Optional[ParameterValue] = None,
     ) -> ParameterValue:
-        """Replaces a descriptor, together with the value if that does not fit it."""
+        """Replaces a descriptor, and also the value if it does not fit the new descriptor."""
         if not self.has_parameter(name):
             if not self._allow_undeclared_parameters:
                 raise ParameterNotDeclaredException(name)
@@ -435,15 +437,16 @@ class NodeParameters:
     # Callbacks.
 
     def add_pre_set_parameters_callback(self, callback: Callable[..., Any]) -> None:
-        """Before setting: `callback(parameters)` returns the parameters to set."""
+        """Calls `callback(parameters)` before parameters are set; it returns the parameters to
+        set."""
         self._pre_set_parameters_callbacks.insert(0, callback)
 
     def add_on_set_parameters_callback(self, callback: Callable[..., Any]) -> None:
-        """At setting: `callback(parameters)` returns a `SetParametersResult`."""
+        """Calls `callback(parameters)` to check new values; it returns a `SetParametersResult`."""
         self._on_set_parameters_callbacks.insert(0, callback)
 
     def add_post_set_parameters_callback(self, callback: Callable[..., Any]) -> None:
-        """After setting: `callback(parameters)`."""
+        """Calls `callback(parameters)` after parameters have been set."""
         self._post_set_parameters_callbacks.insert(0, callback)
 
     def remove_pre_set_parameters_callback(self, callback: Callable[..., Any]) -> None:

@@ -1,5 +1,5 @@
 """Takes the data of nodes that no executor spins, for scripts that listen to their entities or take
-data with their handles. The rmw implementations of stock ROS 2 do that automatically.
+data with their handles. The rmw implementations of stock ROS 2 take such data automatically.
 """
 
 import threading
@@ -72,7 +72,7 @@ class Sending:
         self._before = [(entity, entity._queue.came) for entity in receivers]
 
     def arrive(self) -> None:
-        """Waits until a receiver has the request or response, or until the time limit."""
+        """Waits until a receiver has the request or response, or the time limit is reached."""
         end = time.monotonic() + self._MOST_SECONDS
         while self._before and not _inside.is_telling and time.monotonic() < end:
             for entity, _ in self._before:
@@ -84,7 +84,7 @@ class Sending:
 
 
 def collect(native: Any) -> None:
-    """Takes the data that arrived for the nodes of an executor of the extension."""
+    """Takes the data that has arrived for the nodes of an executor of the extension."""
     if _inside.is_telling:
         return  # the thread that calls the listener takes the next data
     try:
@@ -117,7 +117,7 @@ class Unspun:
             self._has_thread = is_listened
 
     def collect(self) -> None:
-        """Takes the data that arrived."""
+        """Takes the data that has arrived."""
         if _inside.is_telling:
             return
         with self._lock:

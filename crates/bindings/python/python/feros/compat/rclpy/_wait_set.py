@@ -1,4 +1,4 @@
-"""Wait sets, with which scripts wait by themselves: they find the entities that have waiting
+"""Wait sets, with which scripts wait without an executor. They find the entities that have waiting
 data."""
 
 import time

@@ -7,7 +7,7 @@ from ._native import extension
 
 
 class CallbackGroup:
-    """Entities whose callbacks follow one rule; the group does not keep them alive."""
+    """Entities whose callbacks follow one rule. The group does not keep the entities alive."""
 
     def __init__(self) -> None:
         self.entities: set = set()
@@ -34,7 +34,8 @@ class CallbackGroup:
 
 
 class ReentrantCallbackGroup(CallbackGroup):
-    """Callbacks run whenever a thread is free, even several callbacks of one entity."""
+    """Callbacks run whenever a thread is free, even several callbacks of one entity at the same
+    time."""
 
     def can_execute(self, entity: Any) -> bool:
         """Always true."""
@@ -49,14 +50,14 @@ class ReentrantCallbackGroup(CallbackGroup):
 
 
 class MutuallyExclusiveCallbackGroup(CallbackGroup):
-    """One callback at a time."""
+    """Runs one callback at a time."""
 
     def __init__(self) -> None:
         super().__init__()
         self._exclusive = extension.ExclusiveGroup()
 
     def can_execute(self, entity: Any) -> bool:
-        """Whether no member runs."""
+        """Whether no callback of a member is running."""
         assert weakref.ref(entity) in self.entities
         return self._exclusive.is_free()
 

@@ -23,7 +23,7 @@ class ClockChange(IntEnum):
 
 
 class JumpThreshold:
-    """The jumps that are reported."""
+    """The jumps that are reported to callbacks."""
 
     def __init__(
         self,
@@ -73,7 +73,8 @@ class TimeJump:
 
 
 class JumpHandle:
-    """Keeps the callbacks for a clock's jumps registered; as a context manager it removes them."""
+    """Keeps the callbacks for a clock's jumps registered. Used as a context manager, it removes the
+    callbacks at the end of the block."""
 
     def __init__(
         self,
@@ -159,7 +160,7 @@ class Clock:
 
     @property
     def clock_type(self) -> ClockType:
-        """The time that the clock shows."""
+        """The kind of time that the clock shows."""
         return self._clock_type
 
     @property
@@ -235,7 +236,7 @@ class ROSClock(Clock):
                     context.native.sleep_until(steady, steady.now() + _OVERRIDE_NOTICED_NS)
                 elif self.native.is_simulated:
                     return context.native.sleep_until(self.native, until)
-                else:  # in steps, since turning on simulated time does not wake a sleeper
+                else:  # in steps, since turning on simulated time wakes no sleeping thread
                     step = min(until, self.native.now() + _SWITCH_NOTICED_NS)
                     if context.native.sleep_until(self.native, step) and step == until:
                         return True
@@ -247,7 +248,8 @@ class ROSClock(Clock):
         return self._override_active or self.native.is_simulated
 
     def _tell(self, change: ClockChange, delta: int, set_clock: Callable[[], None]) -> None:
-        """Calls handles before and after a leap by `delta`; `set_clock` makes the leap."""
+        """Calls the callbacks of the handles before and after a leap by `delta`; `set_clock` makes
+        the leap."""
         told = [h for h in list(self._jump_handles) if h.threshold._is_exceeded(change, delta)]
         for handle in told:
             handle._before()

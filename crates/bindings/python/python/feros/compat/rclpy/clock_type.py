@@ -4,7 +4,7 @@ from enum import IntEnum
 
 
 class ClockType(IntEnum):
-    """The time that a clock shows; the numbers are those of `rcl_clock_type_t`."""
+    """The kind of time that a clock shows; the numbers are those of `rcl_clock_type_t`."""
 
     UNINITIALIZED = 0
     ROS_TIME = 1

@@ -17,7 +17,7 @@ _HIGHEST_DOMAIN_ID = 232
 
 
 def argument_error(said: str) -> Exception:
-    """The exception for invalid arguments, by the error text of the extension."""
+    """The exception for invalid arguments, chosen by the error text of the extension."""
     unknown = re.match('.*unknown ROS argument "(.*?)"', said)
     if unknown is not None:
         return UnknownROSArgsError(f'[{unknown[1]!r}]: {said}')
@@ -52,7 +52,8 @@ class Context:
         initialize_logging: bool = True,
         domain_id: Optional[int] = None,
     ) -> None:
-        """Joins the graph, as the arguments (`sys.argv` if `None`) and the environment say.
+        """Joins the graph, with options from the arguments (`sys.argv` if `None`) and the
+        environment.
 
         Raises `RuntimeError` if the context was already initialized, or the domain is invalid.
         """
@@ -79,7 +80,7 @@ class Context:
         return self._native
 
     def track_node(self, node: _Node) -> None:
-        """Destroys the node when the context is left."""
+        """Destroys the node when the `with` block of the context ends."""
         self._nodes.add(node)
 
     def untrack_node(self, node: _Node) -> None:
@@ -109,7 +110,7 @@ class Context:
                 callback()
 
     def shutdown(self) -> None:
-        """Ends all waits; raises `RuntimeError` if there is nothing to end."""
+        """Ends all waits; raises `RuntimeError` if the context is not running."""
         with self._lock:
             if self._native is None:
                 raise RuntimeError('Context must be initialized before it can be shutdown')

@@ -111,7 +111,7 @@ class Duration:
         return cls(seconds=msg.sec, nanoseconds=msg.nanosec)
 
     def get_c_duration(self) -> _CDuration:
-        """The number for code that expects stock's binding."""
+        """The duration in a form for code that expects the binding of stock rclpy."""
         return _CDuration(self._nanoseconds)
 
 

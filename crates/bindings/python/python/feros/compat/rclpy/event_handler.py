@@ -151,7 +151,7 @@ class EventHandler(Waitable):
             status = {**status, 'last_policy_kind': QoSPolicyKind(kind)}
         with self._merging:
             before = self._queue.take()
-            if before is not None:  # one status has all events not yet reported
+            if before is not None:  # one status covers all events not yet reported
                 status = _merged(vars(before[0]), status)
             self._arrived(self._info_type(**status))
 
@@ -192,7 +192,7 @@ class _EventCallbacks:
     use_default_callbacks: bool
 
     def _by_name(self, logger_name: str, topic_name: str) -> Dict[str, Callable[..., None]]:
-        """The callbacks by event: the given ones, and the defaults."""
+        """The callbacks by event: the given callbacks, and defaults for the other events."""
         from . import logging
 
         given = {name: getattr(self, name, None) for name in self._known}

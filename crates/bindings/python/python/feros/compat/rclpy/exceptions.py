@@ -93,7 +93,7 @@ class ParameterException(Exception):
 
 
 class ParameterNotDeclaredException(ParameterException):
-    """A parameter that nobody declared was read or set."""
+    """A parameter that has not been declared was read or set."""
 
     def __init__(self, parameters: Union[str, List[str]]) -> None:
         super().__init__('Invalid access to undeclared parameter(s)', parameters)
@@ -114,7 +114,7 @@ class InvalidParameterException(ParameterException):
 
 
 class InvalidParameterTypeException(ParameterException):
-    """A value of another type than the parameter's was set."""
+    """A parameter was set to a value of another type."""
 
     def __init__(self, desired_parameter: 'Parameter[Any]', expected_type: str) -> None:
         given = desired_parameter.Type.from_parameter_value(desired_parameter.value).name
@@ -149,11 +149,11 @@ class ParameterUninitializedException(ParameterException):
 
 
 class ROSInterruptException(Exception):
-    """The context was shut down while something slept or waited."""
+    """The context was shut down during a sleep or a wait."""
 
     def __init__(self) -> None:
         super().__init__('rclpy.shutdown() has been called')
 
 
 class TimeSourceChangedError(Exception):
-    """Simulated time was turned on or off while something slept on ROS time."""
+    """Simulated time was turned on or off during a sleep on ROS time."""

@@ -26,7 +26,7 @@ Claim = Tuple[Optional[Task], Any, Any, Any]
 
 
 class TimeoutException(Exception):
-    """Nothing became ready in time."""
+    """No callback became ready in time."""
 
 
 class ShutdownException(Exception):
@@ -34,7 +34,7 @@ class ShutdownException(Exception):
 
 
 class ExternalShutdownException(Exception):
-    """Something else, such as a signal, shut the context down."""
+    """The context was shut down from outside, for example by a signal."""
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
@@ -75,7 +75,8 @@ class _Own(threading.local):
 
 
 class Executor:
-    """Runs the callbacks of its nodes; `SingleThreadedExecutor` and `MultiThreadedExecutor` do."""
+    """The base class of `SingleThreadedExecutor` and `MultiThreadedExecutor`, which run the
+    callbacks of their nodes."""
 
     def __init__(self, *, context: Optional[Context] = None) -> None:
         self._context = get_default_context() if context is None else context
@@ -97,7 +98,7 @@ class Executor:
 
     @property
     def context(self) -> Context:
-        """The context: its shutdown ends the spinning."""
+        """The context, whose shutdown ends the spinning."""
         return self._context
 
     # Ready tasks. `_tasks` needs no lock, since each operation on it is atomic in Python.
@@ -124,7 +125,8 @@ class Executor:
     # Nodes.
 
     def add_node(self, node: Any) -> bool:
-        """Runs the callbacks of a node from now on; `False` if the executor already does."""
+        """Runs the callbacks of a node from now on; returns `False` if the executor already runs
+        them."""
         with self._nodes_lock:
             if self._is_shutdown:
                 raise ShutdownException()
@@ -172,7 +174,7 @@ class Executor:
     def spin_until_future_complete(
         self, future: Future, timeout_sec: Optional[float] = None
     ) -> None:
-        """Runs callbacks until a future is done or canceled, or the time is over."""
+        """Runs callbacks until a future is done or canceled, or the timeout passes."""
         future.add_done_callback(lambda _: self.wake())
         end = None if timeout_sec is None or timeout_sec < 0 else time.monotonic() + timeout_sec
         while self._context.ok() and future._pending() and not self._is_shutdown:
@@ -182,13 +184,14 @@ class Executor:
                 return
 
     def spin_once(self, timeout_sec: Optional[float] = None) -> None:
-        """Runs one callback; waits for it for `timeout_sec`, or forever if that is `None`."""
+        """Runs one callback; waits at most `timeout_sec` for a ready callback, or forever with
+        `None`."""
         raise NotImplementedError()
 
     def spin_once_until_future_complete(
         self, future: Future, timeout_sec: Optional[Union[float, TimeoutObject]] = None
     ) -> None:
-        """Runs one callback, or none if the future is done before one is ready."""
+        """Runs one callback, or no callback if the future is done before a callback is ready."""
         future.add_done_callback(lambda _: self.wake())
         self._spin_once_until_future_complete(future, timeout_sec)
 
@@ -197,7 +200,7 @@ class Executor:
     ) -> None:
         raise NotImplementedError()
 
-    # Choosing.
+    # Choosing the next callback.
 
     def can_execute(self, entity: Entity) -> bool:
         """Whether the group of an entity lets it run now."""
@@ -210,13 +213,13 @@ class Executor:
         if self._tasks:
             try:
                 task = self._tasks.popleft()
-            except IndexError:  # another thread was first
+            except IndexError:  # another thread took it first
                 return None
             entity, node = self._sources.get(task, (None, None))
             return task, entity, node, None
         for _ in range(len(self._ready)):
             entity = self._ready.pop()
-            if entity is None:  # another thread was first
+            if entity is None:  # another thread took it first
                 return None
             claim = self._claim_of(entity, nodes)
             if claim is not None:
@@ -278,7 +281,7 @@ class Executor:
         if entity.callback_group is not None:
             entity.callback_group.ending_execution(entity)
         if self._ready:
-            self.wake()  # an entity of the same group may be next
+            self.wake()  # an entity of the same group may be ready now
 
     def wait_for_ready_callbacks(
         self,
@@ -513,7 +516,7 @@ class MultiThreadedExecutor(Executor):
     def _work(self, task: Task) -> None:
         try:
             self._run(task)
-        except BaseException as error:  # which the spinning thread raises
+        except BaseException as error:  # the spinning thread raises it
             self._failed.append(error)
             self.wake()
 

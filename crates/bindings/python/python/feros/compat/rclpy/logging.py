@@ -24,7 +24,7 @@ _root_logger = RcutilsLogger()
 
 
 def get_logger(name: str) -> RcutilsLogger:
-    """The logger of a name; raises `ValueError` for an empty one."""
+    """The logger with this name; raises `ValueError` for an empty name."""
     if not name:
         raise ValueError('Logger name must not be empty.')
     return _root_logger.get_child(name)
@@ -57,7 +57,8 @@ def get_logger_effective_level(name: str) -> LoggingSeverity:
 
 
 def get_logger_level(name: str) -> LoggingSeverity:
-    """The level that was set for the logger itself; `UNSET` if it takes that of its parent."""
+    """The level that was set for the logger itself; `UNSET` if the logger takes the level of its
+    parent."""
     return own_level(name)
 
 

@@ -164,7 +164,7 @@ class Node(NodeParameters, NodeNames, NodeGraph, NodeEndpoints, NodeExecutors):
 
     @property
     def waitables(self) -> Iterator[Any]:
-        """Its waitables, including handlers of events."""
+        """The node's waitables, including handlers of events."""
         return iter(self._rclpy_entities['waitable'])
 
     def _rclpy_keep(self, kind: str, entity: Entity) -> Any:
@@ -186,7 +186,7 @@ class Node(NodeParameters, NodeNames, NodeGraph, NodeEndpoints, NodeExecutors):
         entity.destroy()
         return True
 
-    # Properties.
+    # Properties of the node.
 
     @property
     def context(self) -> Context:
@@ -236,7 +236,7 @@ class Node(NodeParameters, NodeNames, NodeGraph, NodeEndpoints, NodeExecutors):
         """Its logger."""
         return self._logger
 
-    # Creating.
+    # Creating entities.
 
     def create_publisher(
         self,
@@ -325,7 +325,8 @@ class Node(NodeParameters, NodeNames, NodeGraph, NodeEndpoints, NodeExecutors):
         clock: Optional[Clock] = None,
         autostart: bool = True,
     ) -> Timer:
-        """Makes a timer that calls a callback periodically by a clock, by default ROS time."""
+        """Makes a timer that calls a callback periodically, on a clock that is ROS time by
+        default."""
         native = self._rclpy_living._rclpy_native
         timer = Timer(
             callback, callback_group or self._default_callback_group,
@@ -342,8 +343,8 @@ class Node(NodeParameters, NodeNames, NodeGraph, NodeEndpoints, NodeExecutors):
         return self._rclpy_keep('guard', GuardCondition(callback, group, context=self._context))
 
     def create_rate(self, frequency: float, clock: Optional[Clock] = None) -> Rate:
-        """Makes the sleeps of a loop with a frequency in Hz, which must be positive
-        (`ValueError`)."""
+        """Makes a `Rate` for a loop with this frequency in Hz; raises `ValueError` unless it is
+        positive."""
         if frequency <= 0:
             raise ValueError('frequency must be > 0')
         from .callback_groups import ReentrantCallbackGroup
@@ -363,34 +364,34 @@ class Node(NodeParameters, NodeNames, NodeGraph, NodeEndpoints, NodeExecutors):
         waitable._end()
         waitable._follow(None)
 
-    # Destroying.
+    # Destroying entities.
 
     def destroy_publisher(self, publisher: Publisher) -> bool:
-        """Destroys the entity; `False` if it belongs to another node."""
+        """Destroys the publisher; returns `False` if it belongs to another node."""
         return self._rclpy_end('publisher', publisher)
 
     def destroy_subscription(self, subscription: Subscription) -> bool:
-        """Destroys the entity; `False` if it belongs to another node."""
+        """Destroys the subscription; returns `False` if it belongs to another node."""
         return self._rclpy_end('subscription', subscription)
 
     def destroy_client(self, client: Client) -> bool:
-        """Destroys the entity; `False` if it belongs to another node."""
+        """Destroys the client; returns `False` if it belongs to another node."""
         return self._rclpy_end('client', client)
 
     def destroy_service(self, service: Service) -> bool:
-        """Destroys the entity; `False` if it belongs to another node."""
+        """Destroys the server; returns `False` if it belongs to another node."""
         return self._rclpy_end('service', service)
 
     def destroy_timer(self, timer: Timer) -> bool:
-        """Destroys the entity; `False` if it belongs to another node."""
+        """Destroys the timer; returns `False` if it belongs to another node."""
         return self._rclpy_end('timer', timer)
 
     def destroy_guard_condition(self, guard: GuardCondition) -> bool:
-        """Destroys the entity; `False` if it belongs to another node."""
+        """Destroys the guard condition; returns `False` if it belongs to another node."""
         return self._rclpy_end('guard', guard)
 
     def destroy_rate(self, rate: Rate) -> bool:
-        """Destroys the entity; `False` if it belongs to another node."""
+        """Destroys the rate; returns `False` if it belongs to another node."""
         if rate._timer not in self._rclpy_entities['timer']:
             return False
         rate.destroy()

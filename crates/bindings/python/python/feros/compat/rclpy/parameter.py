@@ -159,7 +159,7 @@ _FIELDS: Dict[IntEnum, str] = {
 
 
 def get_parameter_value(string_value: str) -> ParameterValue:
-    """Parses a text by the rules of YAML; a text that is no other value is a string."""
+    """Parses a text by the rules of YAML. A text that is not another kind of value is a string."""
     import yaml
 
     try:
@@ -198,7 +198,7 @@ def parameter_dict_from_yaml_file(
 ) -> Dict[str, ParameterMsg]:
     """The parameters in a file, by name, with `namespace` before each name.
 
-    The section `/**` counts if `use_wildcard` is set; sections of `target_nodes` override it.
+    The section `/**` is used if `use_wildcard` is set; sections of `target_nodes` override it.
     Raises `RuntimeError` if the file has no such section, or is not a parameter file.
     """
     import yaml
@@ -217,7 +217,8 @@ def parameter_dict_from_yaml_file(
 
 
 def _section(content: Dict[str, Any], absolute_name: str) -> Dict[str, Any]:
-    """The section for one node in a file: by its full name, and by its name below its namespace."""
+    """The section for one node in a file, which may have the node's full name, or the node's name
+    within a section of its namespace."""
     found: Dict[str, Any] = {}
     if absolute_name in content:
         found.update(_parameters_of(content[absolute_name], f'node {absolute_name}'))

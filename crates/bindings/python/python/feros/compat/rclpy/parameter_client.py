@@ -56,7 +56,8 @@ class AsyncParameterClient:
         return all(client.service_is_ready() for client in self._clients.values())
 
     def wait_for_services(self, timeout_sec: Optional[float] = None) -> bool:
-        """Waits until the node serves all of these services; returns whether it does."""
+        """Waits until the node serves all of these services; returns whether the node serves
+        them."""
         from ._native import extension
 
         limit = None if timeout_sec is None or timeout_sec < 0 else float(timeout_sec)
@@ -78,11 +79,11 @@ class AsyncParameterClient:
         depth: Optional[int] = None,
         callback: Callback = None,
     ) -> Future:
-        """The names below prefixes."""
+        """The names of the parameters below prefixes."""
         return self._ask(ListParameters, callback, prefixes=prefixes or [], depth=depth or 0)
 
     def get_parameters(self, names: List[str], callback: Callback = None) -> Future:
-        """The values."""
+        """The values of parameters."""
         return self._ask(GetParameters, callback, names=names)
 
     def set_parameters(
@@ -92,11 +93,11 @@ class AsyncParameterClient:
         return self._ask(SetParameters, callback, parameters=[_message(one) for one in parameters])
 
     def describe_parameters(self, names: List[str], callback: Callback = None) -> Future:
-        """The descriptors."""
+        """The descriptors of parameters."""
         return self._ask(DescribeParameters, callback, names=names)
 
     def get_parameter_types(self, names: List[str], callback: Callback = None) -> Future:
-        """The types."""
+        """The types of parameters."""
         return self._ask(GetParameterTypes, callback, names=names)
 
     def set_parameters_atomically(

@@ -1,4 +1,4 @@
-"""Callbacks for parameters of any node of the graph, by their events."""
+"""Callbacks for changes of the parameters of any node, which come from parameter events."""
 
 from itertools import chain
 from threading import RLock
@@ -33,7 +33,8 @@ class ParameterEventHandler:
     """Subscribes to parameter events; the callback that was added last is called first."""
 
     class Callbacks:
-        """The callbacks. No lock is held while one runs, so that it may add and remove others."""
+        """The callbacks. No lock is held while a callback runs, so that it may add and remove other
+        callbacks."""
 
         def __init__(self) -> None:
             self.parameter_callbacks: Dict[Tuple[str, str], List[ParameterCallbackHandle]] = {}
@@ -120,7 +121,7 @@ class ParameterEventHandler:
         self.node.destroy_subscription(self.parameter_event_subscription)
 
     def configure_nodes_filter(self, node_names: Optional[List[str]] = None) -> bool:
-        """Handles only events of these nodes from now on, or of all again; returns `True`."""
+        """Handles only events of these nodes from now on, or of all nodes again; returns `True`."""
         named = [self._resolve_path(name) for name in node_names or []]
         self._wanted_nodes = frozenset(named) if named else None
         return True

@@ -77,7 +77,7 @@ class Publisher(Entity, Generic[MsgT]):
 
     def wait_for_all_acked(self, timeout: Duration = Duration(seconds=-1)) -> bool:
         """Waits until the matched reliable subscriptions have acknowledged all messages; returns
-        whether they have."""
+        whether they have done so."""
         seconds = timeout.nanoseconds / 1e9
         return self._living._native.wait_for_all_acked(None if seconds < 0 else seconds)
 

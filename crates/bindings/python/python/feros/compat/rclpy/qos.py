@@ -27,7 +27,7 @@ class QoSPolicyKind(IntEnum):
 
 
 def qos_policy_name_from_kind(policy_kind: Union[QoSPolicyKind, int]) -> str:
-    """The name of a policy, as texts show it."""
+    """The name of a policy, as messages show it."""
     return QoSPolicyKind(policy_kind).name
 
 
@@ -43,7 +43,7 @@ class QoSPolicyEnum(IntEnum):
 
     @classmethod
     def short_keys(cls) -> List[str]:
-        """The names of the values in lower case, as a command line takes them."""
+        """The names of the values in lower case, in the form that a command line takes."""
         return [name.lower() for name in cls.__members__ if not name.startswith('RMW')]
 
     @classmethod
@@ -70,7 +70,7 @@ class HistoryPolicy(QoSPolicyEnum):
 
 
 class ReliabilityPolicy(QoSPolicyEnum):
-    """Whether lost messages are repeated."""
+    """Whether lost messages are sent again."""
 
     SYSTEM_DEFAULT = 0
     RELIABLE = 1
@@ -196,7 +196,7 @@ class QoSProfile:
 
     @property
     def reliability(self) -> Any:
-        """Whether lost messages are repeated, a `ReliabilityPolicy`."""
+        """Whether lost messages are sent again, a `ReliabilityPolicy`."""
         return self._reliability
 
     @reliability.setter
@@ -277,7 +277,7 @@ class QoSProfile:
         self._avoid_ros_namespace_conventions = value
 
     def to_dict(self) -> dict:
-        """The policies by name, as the constructor takes them."""
+        """The policies by name, in the form that the constructor takes."""
         return {slot[1:]: getattr(self, slot) for slot in QoSProfile.__slots__}
 
     def get_c_qos_profile(self) -> 'QoSProfile':
@@ -351,7 +351,7 @@ class QoSPresetProfiles(Enum):
 
     @classmethod
     def short_keys(cls) -> List[str]:
-        """The names in lower case, as a command line takes them."""
+        """The names in lower case, in the form that a command line takes."""
         return [name.lower() for name in cls.__members__ if not name.startswith('RMW')]
 
     @classmethod

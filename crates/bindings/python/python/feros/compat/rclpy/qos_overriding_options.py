@@ -1,4 +1,4 @@
-"""Policies that parameters override, as far as an endpoint allows it."""
+"""Policies that parameters may override, if an endpoint allows it."""
 
 from typing import Any, Callable, Iterable, List, Optional
 
@@ -59,7 +59,7 @@ class QoSOverridingOptions:
     def with_default_policies(
         cls, *, callback: Optional[QosCallbackType] = None, entity_id: Optional[str] = None
     ) -> 'QoSOverridingOptions':
-        """History, depth and reliability."""
+        """Allows overrides of the history, the depth and the reliability."""
         kinds = [QoSPolicyKind.HISTORY, QoSPolicyKind.DEPTH, QoSPolicyKind.RELIABILITY]
         return cls(kinds, callback=callback, entity_id=entity_id)
 
@@ -67,7 +67,7 @@ class QoSOverridingOptions:
 def declare_qos_parameters(
     kind: str, node: Any, topic_name: str, qos: QoSProfile, options: QoSOverridingOptions
 ) -> None:
-    """Declares a parameter for each policy, and puts the values that are set into `qos`.
+    """Declares a parameter for each policy, and copies the values that have been set into `qos`.
 
     `kind` is `publisher` or `subscription`. Raises `InvalidQosOverridesError`.
     """

@@ -88,7 +88,8 @@ class Service(Entity, Generic[SrvRequestT, SrvResponseT]):
         service_event_qos_profile: QoSProfile,
         introspection_state: ServiceIntrospectionState,
     ) -> None:
-        """Publishes the events of each call, with times of a clock; stops with `OFF`."""
+        """Publishes the events of each call, with times from a clock; `OFF` stops the
+        publication."""
         self._events.configure(
             self._find_node(), self._living, clock, service_event_qos_profile, introspection_state)
 

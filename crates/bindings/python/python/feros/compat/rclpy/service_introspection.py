@@ -4,7 +4,8 @@ from enum import IntEnum
 
 
 class ServiceIntrospectionState(IntEnum):
-    """Nothing, the metadata of each call, or also its contents."""
+    """Whether services and clients publish nothing, the metadata of each call, or also the
+    contents."""
 
     OFF = 0
     METADATA = 1

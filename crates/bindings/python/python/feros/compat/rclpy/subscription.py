@@ -69,7 +69,7 @@ class Subscription(Entity, Generic[MsgT]):
         self.qos_profile = qos_profile
         self.raw = raw
         self.event_handlers: list = []
-        self._lost_before = 0  # losses that transports have reported
+        self._lost_before = 0  # losses that the transports have reported so far
         self._event_routes: Dict[str, List[Any]] = {}
         self._logger_name = logger_name
 
@@ -156,10 +156,10 @@ class Subscription(Entity, Generic[MsgT]):
         return native_filter is not None and native_filter[0] != ''
 
     def set_content_filter(self, filter_expression: str, expression_parameters: List[str]) -> None:
-        """From now on takes only messages with this content, or all messages if the expression is
-        empty.
+        """From now on, takes only messages that match the expression, or all messages if the
+        expression is empty.
 
-        Raises `RCLError` if it is not a valid filter for the messages of the topic.
+        Raises `RCLError` if the expression is not a valid filter for the messages of the topic.
         """
         try:
             self._living._native.set_content_filter(filter_expression, list(expression_parameters))

@@ -12,7 +12,7 @@ T = TypeVar('T')
 
 
 class FutureState(Enum):
-    """The progress of a future."""
+    """The state of a future."""
 
     PENDING = 'PENDING'
     CANCELLED = 'CANCELLED'
@@ -27,7 +27,7 @@ def _no_executor() -> None:
 
 
 class Future(Generic[T]):
-    """A result that somebody sets; callbacks and coroutines wait for it."""
+    """A result that will be set later; callbacks and coroutines can wait for it."""
 
     def __init__(self, *, executor: Any = None) -> None:
         self._state = FutureState.PENDING
@@ -95,7 +95,7 @@ class Future(Generic[T]):
         return self._state is FutureState.FINISHED
 
     def result(self) -> Optional[T]:
-        """The result, or `None` before that; raises the exception if one was set."""
+        """The result, or `None` if the future is not done; raises the exception if one was set."""
         exception = self.exception()
         if exception is not None:
             raise exception
@@ -138,7 +138,8 @@ class Future(Generic[T]):
                 warnings.warn(f'Unhandled exception in done callback: {error}')
 
     def _resume_when_done(self, resume: Callable[[], None]) -> None:
-        """Makes an executor resume a waiting task; immediately if there is nothing to wait for."""
+        """Makes an executor resume a waiting task when this future is done; immediately if it
+        already is."""
         with self._lock:
             if self._pending():
                 self._resumptions.append(resume)
@@ -162,7 +163,7 @@ class Future(Generic[T]):
             callback(self)
 
     def remove_done_callback(self, callback: Callable[['Future[T]'], None]) -> bool:
-        """Forgets a callback; `False` if it was not added."""
+        """Forgets a callback; returns `False` if it was not added."""
         with self._lock:
             if callback not in self._callbacks:
                 return False
@@ -232,7 +233,7 @@ class Task(Future[T]):
         self._handler = self._args = self._kwargs = self._waits_for = None
 
     def executing(self) -> bool:
-        """Whether a thread is running it now."""
+        """Whether a thread is running the task now."""
         return self._executing
 
     def cancel(self) -> None:

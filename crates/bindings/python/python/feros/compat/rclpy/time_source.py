@@ -1,4 +1,4 @@
-"""Gives clocks the simulated time from `/clock`, if the parameter `use_sim_time` of a node says so.
+"""Gives clocks the simulated time from `/clock`, if the parameter `use_sim_time` of a node is set.
 The extension does this for a node's own clock; this module does it for other clocks."""
 
 import weakref
@@ -63,7 +63,8 @@ class TimeSource:
             node.destroy_subscription(subscription)
 
     def attach_node(self, node: Any) -> None:
-        """From now on follows only the parameter of this node; raises `TypeError`."""
+        """From now on, follows only the parameter of this node; raises `TypeError` if `node` is not
+        a node."""
         from .node import Node
 
         if not isinstance(node, Node):

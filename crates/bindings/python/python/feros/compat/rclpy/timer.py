@@ -145,7 +145,8 @@ class Timer(Entity):
             self._on_reset(1)
 
     def _call_now(self) -> TimerInfo:
-        """Counts as a call, for scripts that use a wait set; raises `TimerCancelledError`."""
+        """Counts as a call, for scripts that use a wait set; raises `TimerCancelledError` if the
+        timer was canceled."""
         if self.is_canceled():
             raise TimerCancelledError('the timer was canceled: it cannot be called')
         taken = self._queue.take()

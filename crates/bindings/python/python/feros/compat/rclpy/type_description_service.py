@@ -8,7 +8,7 @@ START_TYPE_DESCRIPTION_SERVICE_PARAM = 'start_type_description_service'
 
 
 class TypeDescriptionService:
-    """Says whether a node describes the types of its endpoints."""
+    """Shows whether a node describes the types of its endpoints."""
 
     def __init__(self, node: Any) -> None:
         self._node = weakref.ref(node)

@@ -59,12 +59,12 @@ def try_shutdown(*, context: Optional[Context] = None) -> None:
 
 
 def get_rmw_implementation_identifier() -> str:
-    """The name that is returned in place of the name of an rmw implementation."""
+    """The name of Feros, in place of the name of an rmw implementation."""
     return 'feros'
 
 
 def get_available_rmw_implementations() -> Set[str]:
-    """The only implementation."""
+    """A set with the name of the only implementation."""
     return {get_rmw_implementation_identifier()}
 
 

@@ -5,7 +5,8 @@ from .exceptions import InvalidServiceNameException, InvalidTopicNameException
 
 
 def validate_full_topic_name(name: str, *, is_service: bool = False) -> bool:
-    """True; raises `InvalidTopicNameException` or `InvalidServiceNameException`."""
+    """True for a valid name; otherwise raises `InvalidTopicNameException` or
+    `InvalidServiceNameException`."""
     wrong = full_name(name, 'topic name')
     if wrong is not None:
         kind = InvalidServiceNameException if is_service else InvalidTopicNameException

@@ -7,7 +7,8 @@ TOPIC_SEPARATOR_STRING = '/'
 
 
 def validate_topic_name(name: str, *, is_service: bool = False) -> bool:
-    """True; raises `InvalidTopicNameException` or `InvalidServiceNameException`."""
+    """True for a valid name; otherwise raises `InvalidTopicNameException` or
+    `InvalidServiceNameException`."""
     wrong = topic_name(name)
     if wrong is not None:
         kind = InvalidServiceNameException if is_service else InvalidTopicNameException

@@ -1,4 +1,4 @@
-"""Receives one message, without a subscription of the caller."""
+"""Receives one message, so that the caller needs no subscription."""
 
 from typing import Any, Tuple, Union
 
@@ -25,7 +25,7 @@ def wait_for_message(
         if future._pending():
             future.set_result(message)
 
-    # The subscription belongs to a node of its own, since another thread may spin the given node.
+    # The subscription belongs to a separate node, since another thread may spin the given node.
     helper = node._rclpy_create_helper('wait_for_message')
     executor = SingleThreadedExecutor(context=node.context)
     try:

@@ -1,4 +1,4 @@
-"""Waitables: entities that consist of several others, as in stock."""
+"""Waitables: entities that consist of several other entities, as in stock."""
 
 from typing import Any, Callable, Generic, List, Optional, Tuple, TypeVar
 
@@ -44,8 +44,9 @@ class NumberOfEntities:
 class Waitable(Entity, Generic[T]):
     """An entity that executors run in addition to subscriptions, timers, clients and services.
 
-    A subclass in a script adds its entities in `add_to_wait_set(wait_set)` and says in
-    `is_ready(wait_set)` whether it is ready; then the executor runs `execute(take_data())`.
+    A subclass in a script adds its entities in `add_to_wait_set(wait_set)`, and
+    `is_ready(wait_set)` returns whether it is ready. If so, the executor runs
+    `execute(take_data())`.
     """
 
     def __init__(self, callback_group: Any, depth: int = _MOST_WAITING) -> None:
@@ -110,7 +111,7 @@ class Waitable(Entity, Generic[T]):
             self._look_soon(1)
 
     def _look_soon(self, _count: int) -> None:
-        if not self._queue:  # one look covers all data that arrived
+        if not self._queue:  # one check covers all data that has arrived
             self._arrived(None)
 
     def _call_of(self, data: Any) -> Tuple[Callable[..., Any], Tuple[Any, ...]]:
@@ -130,4 +131,4 @@ class Waitable(Entity, Generic[T]):
 
 
 def _nothing() -> None:
-    """Called if nothing is ready."""
+    """Called if no entity is ready."""

@@ -36,7 +36,7 @@ def _type_name(value_type: Any) -> str:
 
 
 def _array_info(value: Any, slot_type: AbstractNestedType) -> str:
-    """The text that stands for several values."""
+    """The text that stands for the elements of an array or sequence."""
     element = _type_name(slot_type.value_type)
     if isinstance(slot_type, Array):
         return f'<array type: {element}[{slot_type.size}]>'
@@ -91,7 +91,7 @@ def message_to_csv(
     no_arr: bool = False,
     no_str: bool = False,
 ) -> str:
-    """The values of a message with commas between them; the arguments are those of
+    """The values of a message, separated by commas; the arguments are those of
     `message_to_ordereddict`."""
     if isinstance(msg, bytes):
         return str(msg)

@@ -28,17 +28,17 @@ def get_interfaces(package_names: Iterable[str] = ()) -> Dict[str, List[str]]:
 
 
 def get_message_interfaces(package_names: Iterable[str] = ()) -> Dict[str, List[str]]:
-    """Like `get_interfaces`, only messages."""
+    """Like `get_interfaces`, for messages only."""
     return _interfaces(package_names, ('msg',))
 
 
 def get_service_interfaces(package_names: Iterable[str] = ()) -> Dict[str, List[str]]:
-    """Like `get_interfaces`, only services."""
+    """Like `get_interfaces`, for services only."""
     return _interfaces(package_names, ('srv',))
 
 
 def get_action_interfaces(package_names: Iterable[str] = ()) -> Dict[str, List[str]]:
-    """Like `get_interfaces`, only actions."""
+    """Like `get_interfaces`, for actions only."""
     return _interfaces(package_names, ('action',))
 
 

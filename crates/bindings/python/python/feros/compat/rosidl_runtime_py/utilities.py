@@ -68,15 +68,15 @@ def get_action_namespaced_type(identifier: str) -> NamespacedType:
 
 
 def is_message(interface: Any) -> bool:
-    """Whether it is a message class."""
+    """Whether `interface` is a message class."""
     return hasattr(interface, 'SLOT_TYPES')
 
 
 def is_service(interface: Any) -> bool:
-    """Whether it is a service class."""
+    """Whether `interface` is a service class."""
     return hasattr(interface, 'Request') and hasattr(interface, 'Response')
 
 
 def is_action(interface: Any) -> bool:
-    """Whether it is an action class."""
+    """Whether `interface` is an action class."""
     return all(hasattr(interface, part) for part in ('Goal', 'Result', 'Feedback'))

@@ -56,10 +56,10 @@ def read_points(
     """The points as a structured array, a view of the message's data.
 
     The array has all fields, or the fields in `field_names`. With `skip_nans`, points with NaNs are
-    left out if the cloud is not dense. `uvs` are the indices of the wanted points. With
+    omitted if the cloud is not dense. `uvs` are the indices of the wanted points. With
     `reshape_organized_cloud`, a cloud with several rows gives an array with two dimensions.
 
-    Raises `AssertionError` if it is not a cloud, and for fields that it does not have.
+    Raises `AssertionError` if `cloud` is not a cloud, or does not have the fields.
     """
     assert isinstance(cloud, PointCloud2), 'Cloud is not a sensor_msgs.msg.PointCloud2'
     points = np.ndarray(
@@ -93,7 +93,7 @@ def read_points_numpy(
     uvs: Optional[Iterable[int]] = None,
     reshape_organized_cloud: bool = False,
 ) -> np.ndarray:
-    """The points as an array of numbers, one row per point; otherwise like `read_points`.
+    """Like `read_points`, but returns an array of numbers with one row per point.
 
     Raises `AssertionError` if the wanted fields have different types.
     """
@@ -112,7 +112,7 @@ def read_points_list(
     skip_nans: bool = False,
     uvs: Optional[Iterable[int]] = None,
 ) -> List[NamedTuple]:
-    """The points as named tuples: convenient, but slow. Otherwise like `read_points`."""
+    """Like `read_points`, but returns named tuples, which are convenient, but slow."""
     points = read_points(cloud, field_names, skip_nans, uvs)
     point = namedtuple('Point', points.dtype.names)  # type: ignore[misc]
     return [point._make(one) for one in points.tolist()]

@@ -6,7 +6,7 @@ from test_msgs import msg
 
 
 def int_from_uint(value: int, nbits: int) -> int:
-    """The signed number with the lowest bits of a value."""
+    """The signed number that consists of the lowest bits of a value."""
     value %= 1 << nbits
     return value - (1 << nbits) if value >> (nbits - 1) else value
 
@@ -68,7 +68,7 @@ def _rows(count: int) -> List[Any]:
 
 
 def get_msg_builtins() -> List[Any]:
-    """Negative times."""
+    """A message with negative times."""
     message = msg.Builtins()
     message.duration_value.sec, message.duration_value.nanosec = -1234567890, 123456789
     message.time_value.sec, message.time_value.nanosec = -1234567890, 987654321
@@ -94,7 +94,7 @@ def get_msg_constants() -> List[Any]:
 
 
 def get_msg_defaults() -> List[Any]:
-    """Defaults."""
+    """A message with its defaults."""
     return [msg.Defaults()]
 
 
@@ -110,7 +110,7 @@ def get_msg_strings() -> List[Any]:
 
 
 def get_msg_nested() -> List[Any]:
-    """Each has a nested message of basic types."""
+    """Messages that each contain a nested message of basic types."""
     return [_with(msg.Nested, basic_types_value=row) for row in get_msg_basic_types()]
 
 
@@ -151,7 +151,7 @@ def get_msg_bounded_sequences() -> List[Any]:
 
 
 def get_msg_bounded_plain_sequences() -> List[Any]:
-    """The same without texts."""
+    """The messages of `get_msg_bounded_sequences`, without strings."""
     return _bounded(msg.BoundedPlainSequences)
 
 
@@ -170,7 +170,7 @@ def get_msg_multi_nested() -> List[Any]:
 
 
 def get_msg_wstrings() -> List[Any]:
-    """UTF-16 texts."""
+    """UTF-16 strings."""
     first = _with(
         msg.WStrings, array_of_wstrings=['1', 'two', '三'],
         bounded_sequence_of_wstrings=['one', '二'],

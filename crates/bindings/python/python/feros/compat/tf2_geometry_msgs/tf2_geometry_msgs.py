@@ -72,14 +72,14 @@ def _moved(transform: TransformStamped, point: Any) -> Tuple[float, float, float
 
 
 def do_transform_point(point: PointStamped, transform: TransformStamped) -> PointStamped:
-    """A point, transformed."""
+    """Transforms a point."""
     result = PointStamped(header=deepcopy(transform.header))
     result.point.x, result.point.y, result.point.z = _moved(transform, point.point)
     return result
 
 
 def do_transform_vector3(vector3: Vector3Stamped, transform: TransformStamped) -> Vector3Stamped:
-    """A vector, transformed: it is rotated, but not moved."""
+    """Transforms a vector, which is rotated but not moved."""
     vector = vector3.vector
     by = _unit(transform.transform.rotation)
     result = Vector3Stamped(header=deepcopy(transform.header))
@@ -88,7 +88,7 @@ def do_transform_vector3(vector3: Vector3Stamped, transform: TransformStamped) -
 
 
 def do_transform_pose(pose: Pose, transform: TransformStamped) -> Pose:
-    """A pose, transformed."""
+    """Transforms a pose."""
     result = Pose()
     result.position.x, result.position.y, result.position.z = _moved(transform, pose.position)
     turned = _product(_unit(transform.transform.rotation), _unit(pose.orientation))
@@ -100,13 +100,13 @@ def do_transform_pose(pose: Pose, transform: TransformStamped) -> Pose:
 
 
 def do_transform_pose_stamped(pose: PoseStamped, transform: TransformStamped) -> PoseStamped:
-    """A pose with a header, transformed."""
+    """Transforms a pose with a header."""
     return PoseStamped(
         header=deepcopy(transform.header), pose=do_transform_pose(pose.pose, transform))
 
 
 def transform_covariance(cov_in: Any, transform: TransformStamped) -> np.ndarray:
-    """The covariance of a pose (36 numbers, row by row), transformed."""
+    """Transforms the covariance of a pose (36 numbers, row by row)."""
     by = _unit(transform.transform.rotation)
     rotation = np.array([_turned(by, axis) for axis in np.eye(3)]).T
     both = np.zeros((6, 6))
@@ -118,7 +118,7 @@ def transform_covariance(cov_in: Any, transform: TransformStamped) -> np.ndarray
 def do_transform_pose_with_covariance_stamped(
     pose: PoseWithCovarianceStamped, transform: TransformStamped
 ) -> PoseWithCovarianceStamped:
-    """A pose and its covariance, transformed."""
+    """Transforms a pose and its covariance."""
     result = PoseWithCovarianceStamped(header=deepcopy(transform.header))
     result.pose.pose = do_transform_pose(pose.pose.pose, transform)
     result.pose.covariance = transform_covariance(pose.pose.covariance, transform)

@@ -67,8 +67,8 @@ class BufferCore:
         self, target_frame: str, target_time: Any, source_frame: str, source_time: Any,
         fixed_frame: str,
     ) -> TransformStamped:
-        """The transform from `source_frame` at one time to `target_frame` at another, while
-        `fixed_frame` stands still.
+        """The transform from `source_frame` at one time to `target_frame` at another time, if
+        `fixed_frame` does not move between these times.
 
         Raises a `TransformException`.
         """
@@ -79,7 +79,7 @@ class BufferCore:
     def can_transform_core(
         self, target_frame: str, source_frame: str, time: Any
     ) -> Tuple[bool, str]:
-        """Whether `lookup_transform_core` would succeed, and the reason if not."""
+        """Whether `lookup_transform_core` would succeed, and the reason if it would not."""
         try:
             self.lookup_transform_core(target_frame, source_frame, time)
         except TransformException as error:
@@ -90,7 +90,7 @@ class BufferCore:
         self, target_frame: str, target_time: Any, source_frame: str, source_time: Any,
         fixed_frame: str,
     ) -> Tuple[bool, str]:
-        """Whether `lookup_transform_full_core` would succeed, and the reason if not."""
+        """Whether `lookup_transform_full_core` would succeed, and the reason if it would not."""
         try:
             self.lookup_transform_full_core(
                 target_frame, target_time, source_frame, source_time, fixed_frame)
@@ -99,8 +99,8 @@ class BufferCore:
         return True, ''
 
     def get_latest_common_time(self, target_frame: str, source_frame: str) -> rclpy.time.Time:
-        """The newest time at which the whole chain between two frames is known; zero if all of it
-        is static.
+        """The newest time at which the whole chain between two frames is known; zero if the whole
+        chain is static.
 
         Raises a `TransformException`.
         """

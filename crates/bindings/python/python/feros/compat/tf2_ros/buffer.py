@@ -50,10 +50,10 @@ class Buffer(tf2.BufferCore, BufferInterface):
         return response
 
     def time_jump_callback(self, time_jump: TimeJump) -> None:
-        """Clears the transforms, since they belong to another time."""
+        """Clears the transforms, which belong to the time before the jump."""
         self._jumps += 1
-        # With two publishers of /clock, time jumps with each message, so the warning is logged less
-        # and less often.
+        # With two publishers of /clock, time jumps with each message, so the warning is logged at
+        # increasing intervals.
         if self._jumps.bit_count() == 1:
             get_logger('tf2_buffer').warning('Detected jump back in time. Clearing tf buffer.')
         self.clear()
@@ -103,7 +103,7 @@ class Buffer(tf2.BufferCore, BufferInterface):
     def _wait(
         self, check: Callable[[], Tuple[bool, str]], timeout: Duration
     ) -> Tuple[bool, str]:
-        """Waits until a check succeeds or the time is over; returns the result of the check."""
+        """Waits until a check succeeds or the timeout passes; returns the result of the check."""
         until = monotonic() + timeout.nanoseconds / 1e9
         while True:
             seen = self._changes
@@ -130,8 +130,8 @@ class Buffer(tf2.BufferCore, BufferInterface):
         self, target_frame: str, target_time: Time, source_frame: str, source_time: Time,
         fixed_frame: str, timeout: Duration = Duration(),
     ) -> TransformStamped:
-        """The transform from `source_frame` at one time to `target_frame` at another, while
-        `fixed_frame` stands still.
+        """The transform from `source_frame` at one time to `target_frame` at another time, if
+        `fixed_frame` does not move between these times.
 
         Raises a `TransformException`.
         """

@@ -29,9 +29,9 @@ def _message(time: Any) -> Any:
 
 
 class BufferClient(BufferInterface):
-    """Queries a buffer server named `ns`. Another thread has to spin the node meanwhile. An answer
-    may take `timeout_padding` longer than the requested timeout. `check_frequency` is ignored,
-    since answers are received without polling."""
+    """Queries a buffer server named `ns`. Another thread has to spin the node during a query. An
+    answer may take `timeout_padding` longer than the requested timeout. `check_frequency` is
+    ignored, since answers are received without polling."""
 
     def __init__(
         self, node: Node, ns: str, check_frequency: float = 10.0,
@@ -59,7 +59,7 @@ class BufferClient(BufferInterface):
         self, target_frame: str, target_time: Time, source_frame: str, source_time: Time,
         fixed_frame: str, timeout: Duration = Duration(),
     ) -> TransformStamped:
-        """Like `lookup_transform`, between two times while `fixed_frame` stands still."""
+        """Like `lookup_transform`, between two times between which `fixed_frame` does not move."""
         return self._ask(LookupTransform.Goal(
             target_frame=target_frame, target_time=_message(target_time),
             source_frame=source_frame, source_time=_message(source_time),

@@ -78,17 +78,17 @@ class ConvertRegistration:
 
     def get_from_msg(self, key: Any) -> Callable[[Any], Any]:
         """The function that makes objects from messages of a type; raises `TypeException` if there
-        is none."""
+        is no such function."""
         return _registered(self._from_msg, key)
 
     def get_to_msg(self, key: Any) -> Callable[[Any], Any]:
         """The function that makes messages from objects of a type; raises `TypeException` if there
-        is none."""
+        is no such function."""
         return _registered(self._to_msg, key)
 
     def get_convert(self, key: Tuple[Any, Any]) -> Callable[[Any], Any]:
         """The function that converts objects of the first type to the second type; raises
-        `TypeException` if there is none."""
+        `TypeException` if there is no such function."""
         return _registered(self._between, key)
 
 
@@ -108,7 +108,7 @@ def convert(a: Any, b_type: Any) -> Any:
 
 
 def Stamped(obj: Any, stamp: Any, frame_id: str) -> Any:
-    """The object itself, with a header."""
+    """Returns the object itself, after setting its header."""
     obj.header = Header(frame_id=frame_id, stamp=stamp)
     return obj
 
@@ -138,8 +138,8 @@ class BufferInterface:
         self, object_stamped: Any, target_frame: str, target_time: Time, fixed_frame: str,
         timeout: Duration = Duration(), new_type: Optional[Any] = None,
     ) -> Any:
-        """Like `transform`, but at another time than that of the stamp. `fixed_frame` stands still
-        between the two times."""
+        """Like `transform`, but at a time other than the stamp. `fixed_frame` does not move between
+        the two times."""
         do_transform = self.registration.get(type(object_stamped))
         header = object_stamped.header
         found = self.lookup_transform_full(

@@ -12,8 +12,8 @@ from .transform_broadcaster import as_list
 
 
 class StaticTransformBroadcaster:
-    """Publishes all transforms so far in each message, since late subscriptions get only the last
-    message."""
+    """Publishes static transforms. Each message contains all transforms so far, since late
+    subscriptions get only the last message."""
 
     def __init__(self, node: Node, qos: Optional[Union[QoSProfile, int]] = None) -> None:
         if qos is None:
@@ -27,7 +27,7 @@ class StaticTransformBroadcaster:
         self, transform: Union[TransformStamped, Iterable[TransformStamped]]
     ) -> None:
         """Publishes one transform or several. A later transform of a frame replaces an earlier
-        one."""
+        transform."""
         for one in as_list(transform):
             self._said[one.child_frame_id] = deepcopy(one)
         self.pub_tf.publish(TFMessage(transforms=list(self._said.values())))

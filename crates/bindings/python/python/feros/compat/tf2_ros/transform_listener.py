@@ -18,7 +18,7 @@ _AUTHORITY = 'default_authority'
 
 
 class TransformListener:
-    """Listens on the node's executor, or with `spin_thread` spins the node on a thread of its own.
+    """Listens on the node's executor or, with `spin_thread`, spins the node on a separate thread.
     The topics and their QoS can be changed."""
 
     def __init__(
@@ -35,8 +35,8 @@ class TransformListener:
     ) -> None:
         self.buffer = buffer
         self.node = node if node is not None else self._own_node()
-        # A group of its own, since other callbacks, in the node's default group, may wait for a
-        # transform.
+        # The listener has a separate group, since callbacks in the node's default group may wait
+        # for a transform.
         self.group = ReentrantCallbackGroup()
         self.tf_sub = None
         if not static_only:

@@ -33,7 +33,7 @@ def _rotation(quaternion: Any) -> np.ndarray:
 def transform_points(
     point_cloud: Any, transform: Union[Transform, TransformStamped]
 ) -> np.ndarray:
-    """Points, one per row, transformed."""
+    """Transforms points, which are the rows of an array."""
     if isinstance(transform, TransformStamped):
         transform = transform.transform
     translation = transform.translation
@@ -44,9 +44,9 @@ def transform_points(
 def do_transform_cloud(
     cloud: PointCloud2, transform: Union[Transform, TransformStamped]
 ) -> PointCloud2:
-    """A cloud, transformed. The given cloud is not changed.
+    """Returns the transformed cloud. The given cloud is not changed.
 
-    Raises `AssertionError` if it has no fields `x`, `y` and `z`.
+    Raises `AssertionError` if the cloud has no fields `x`, `y` and `z`.
     """
     points = read_points(cloud).copy()
     missing = [name for name in 'xyz' if name not in points.dtype.names]

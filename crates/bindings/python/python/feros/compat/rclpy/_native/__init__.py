@@ -1,4 +1,4 @@
-"""The only part of this package that touches the extension of Feros."""
+"""The only part of this package that uses the extension of Feros."""
 
 import builtin_interfaces.msg
 

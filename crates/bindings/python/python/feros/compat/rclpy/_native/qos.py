@@ -9,7 +9,8 @@ _BEST_AVAILABLE = 2**63 - 2
 
 
 def nanoseconds_of(duration: Any) -> int:
-    """Zero means unspecified in rmw; for the extension a negative number means no limit."""
+    """Converts a duration for the extension. In rmw, zero means unspecified; in the extension, a
+    negative number means no limit."""
     nanoseconds = duration.nanoseconds
     return -1 if nanoseconds <= 0 or nanoseconds >= _BEST_AVAILABLE else nanoseconds
 

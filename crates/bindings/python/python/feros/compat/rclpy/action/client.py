@@ -21,7 +21,7 @@ MOST_EARLY_FEEDBACK = 100
 
 
 class ClientGoalHandle:
-    """One goal at its client."""
+    """The client's handle of one goal."""
 
     __class_getitem__ = classmethod(GenericAlias)  # accepts any number of types
 
@@ -48,11 +48,12 @@ class ClientGoalHandle:
     status = property(lambda self: self._status, doc='A number of `GoalStatus`.')
 
     def cancel_goal(self) -> CancelGoal.Response:
-        """Asks to cancel the goal, and waits, while another thread spins."""
+        """Asks the server to cancel the goal, and waits for the answer while another thread
+        spins."""
         return _waited(self.cancel_goal_async())
 
     def cancel_goal_async(self) -> Future:
-        """Asks to cancel the goal; the result of the future is the answer."""
+        """Asks the server to cancel the goal; the result of the future is the answer."""
         request = CancelGoal.Request(goal_info=GoalInfo(goal_id=self._goal_id))
         return self._client._cancel.call_async(request)
 
@@ -103,9 +104,9 @@ class ActionClient:
         self._action_type = action_type
         self._feedback_callbacks: Dict[bytes, Callable[[Any], None]] = {}
         self._goal_handles: Dict[bytes, ClientGoalHandle] = {}
-        # Feedback that arrived before the answer to its goal, and the goals that have been answered
-        # since. Early feedback is delivered like other feedback: in the callback group, and before
-        # later feedback.
+        # Feedback that arrived before the answer to its goal, and the goals whose answers have
+        # arrived since then. Early feedback is delivered like other feedback: in the callback
+        # group, and before later feedback.
         self._early_feedback: Dict[bytes, Deque[Any]] = {}
         self._answered: Deque[bytes] = deque()
         self._early_lock = threading.Lock()
@@ -171,7 +172,8 @@ class ActionClient:
         self._goal_handles.pop(key, None)
 
     def send_goal(self, goal: Any, **kwargs: Any) -> Any:
-        """Sends a goal and waits for its result, while another thread spins; `None` if rejected."""
+        """Sends a goal and waits for its result, while another thread spins; `None` if the goal is
+        rejected."""
         handle = _waited(self.send_goal_async(goal, **kwargs))
         return handle.get_result() if handle.accepted else None
 
@@ -250,12 +252,13 @@ class ActionClient:
     def configure_introspection(
         self, clock: Any, service_event_qos_profile: QoSProfile, introspection_state: Any
     ) -> None:
-        """Like `Client.configure_introspection`, for its three clients."""
+        """Like `Client.configure_introspection`, for the three service clients of the action
+        client."""
         for client in (self._send, self._cancel, self._result):
             client.configure_introspection(clock, service_event_qos_profile, introspection_state)
 
     def destroy(self) -> None:
-        """Ends it."""
+        """Ends the client."""
         for client in (self._send, self._cancel, self._result):
             self._node.destroy_client(client)
         for subscription in self._subscriptions:

@@ -44,7 +44,7 @@ _NEXT = {  # the states that can follow each state of a goal
 
 
 class ServerGoalHandle:
-    """One goal at its server."""
+    """The server's handle of one goal."""
 
     __class_getitem__ = classmethod(GenericAlias)  # accepts any number of types
 
@@ -91,13 +91,14 @@ class ServerGoalHandle:
         self._become(_EXECUTING)
 
     def execute(self, execute_callback: Optional[Callable[..., Any]] = None) -> None:
-        """Starts executing the goal. If it is already to be canceled, the state does not change."""
+        """Starts executing the goal. If a request to cancel the goal has already been accepted, the
+        state does not change."""
         if not self.is_cancel_requested:
             self._become(_EXECUTING)
         self._server._execute(self, execute_callback)
 
     def publish_feedback(self, feedback: Any) -> None:
-        """Sends feedback to the client; raises `TypeError` for another class."""
+        """Sends feedback to the client; raises `TypeError` for feedback of another class."""
         if not isinstance(feedback, self._server.action_type.Feedback):
             raise TypeError(f'Expected {self._server.action_type.Feedback}')
         message = self._server.action_type.Impl.FeedbackMessage(
@@ -129,7 +130,7 @@ class ServerGoalHandle:
 
 
 def default_handle_accepted_callback(goal_handle: ServerGoalHandle) -> None:
-    """Begins the goal."""
+    """Starts executing the goal."""
     goal_handle.execute()
 
 
@@ -139,7 +140,7 @@ def default_goal_callback(goal_request: Any) -> GoalResponse:
 
 
 def default_cancel_callback(cancel_request: Any) -> CancelResponse:
-    """Does not cancel."""
+    """Rejects the cancellation."""
     return CancelResponse.REJECT
 
 
@@ -361,12 +362,12 @@ class ActionServer:
     def configure_introspection(
         self, clock: Any, service_event_qos_profile: QoSProfile, introspection_state: Any
     ) -> None:
-        """Like `Service.configure_introspection`, for its three services."""
+        """Like `Service.configure_introspection`, for the three services of the action server."""
         for service in self._services:
             service.configure_introspection(clock, service_event_qos_profile, introspection_state)
 
     def destroy(self) -> None:
-        """Ends it."""
+        """Ends the server."""
         for service in self._services:
             self._node.destroy_service(service)
         self._node._rclpy_end('waitable', self._expiry)

@@ -30,7 +30,7 @@ class AsyncClock(ROSClock):
         """Sleeps for `duration_sec` on this clock; the sleep is cancelled when the node is
         destroyed.
 
-        Raises `TimeSourceChangedError` if simulated time is turned on or off meanwhile,
+        Raises `TimeSourceChangedError` if simulated time is turned on or off during the sleep,
         `InvalidHandle` if the node was already destroyed.
         """
         if self._ended:

@@ -75,7 +75,7 @@ class AsyncClient(Client):
             self.remove_pending_request(call)
 
     async def wait_for_service(self, timeout_sec: Optional[float] = None) -> bool:
-        """Waits until there is a server; `False` after `timeout_sec`."""
+        """Waits until there is a server; returns `False` after `timeout_sec`."""
         try:
             await asyncio.wait_for(_until(self.service_is_ready), timeout_sec)
         except TimeoutError:
@@ -146,8 +146,8 @@ class _LoopExecutor:
             entity._queue.withdraw()
 
     def _dispatch(self, entity: Entity) -> None:
-        """Runs on the loop: starts the calls that may start now. Of each entity one call runs at a
-        time, or all calls if the entity is concurrent."""
+        """Runs on the loop: starts the calls that may start now. One call of each entity runs at a
+        time; a concurrent entity may run all of its calls at the same time."""
         if self._ended or entity._destroyed:
             return
         concurrent = getattr(entity, 'concurrent', False)
@@ -210,8 +210,8 @@ class _LoopExecutor:
 class AsyncNode(Node):
     """A node for asyncio: callbacks may be coroutine functions, and calls and waits are awaited.
 
-    Callbacks of one entity run one after another, or all at once if it was made with
-    `concurrent=True`. An exception of a callback ends the `async with`, or `run`, with an
+    Callbacks of one entity run one after another, or all at the same time if the entity was made
+    with `concurrent=True`. An exception of a callback ends the `async with`, or `run`, with an
     `ExceptionGroup`.
     """
 
@@ -233,7 +233,7 @@ class AsyncNode(Node):
         else:
             loop.call_soon_threadsafe(self.destroy_node)
 
-    # In the loop.
+    # Running in the loop.
 
     async def __aenter__(self) -> 'AsyncNode':
         self._rclpy_living  # noqa: B018: raises when destroyed
@@ -281,7 +281,7 @@ class AsyncNode(Node):
                 if task is not current:
                     task.cancel()
 
-    # Creating.
+    # Creating entities.
 
     def create_subscription(  # type: ignore[override]
         self, *args: Any, concurrent: bool = False, **options: Any
@@ -327,7 +327,7 @@ class AsyncNode(Node):
     async def wait_for_node(  # type: ignore[override]
         self, fully_qualified_node_name: str, timeout: Optional[float] = None
     ) -> bool:
-        """Waits until a node exists; `False` after `timeout` seconds."""
+        """Waits until a node exists; returns `False` after `timeout` seconds."""
         wanted = f'/{fully_qualified_node_name.lstrip("/")}'
 
         def is_there() -> bool:

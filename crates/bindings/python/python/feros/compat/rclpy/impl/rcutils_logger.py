@@ -30,7 +30,8 @@ class LoggingFilter:
 
     @classmethod
     def initialize_context(cls, context: Dict[str, Any], **kwargs: Any) -> None:
-        """Initializes the state from the arguments; raises `TypeError` if one is missing."""
+        """Initializes the state from the arguments; raises `TypeError` if an argument is
+        missing."""
         for name, default in cls.params.items():
             if name in kwargs:
                 context[name] = kwargs[name]
@@ -63,7 +64,8 @@ class Once(LoggingFilter):
 
 
 class Throttle(LoggingFilter):
-    """Passes messages that are a number of seconds apart, by a clock."""
+    """Passes a message if enough seconds have passed on a clock since the message that passed
+    last."""
 
     params = {'throttle_duration_sec': _NEEDED, 'throttle_time_source_type': Clock}
 
@@ -77,7 +79,8 @@ class Throttle(LoggingFilter):
 
     @staticmethod
     def should_log(context: Dict[str, Any]) -> bool:
-        """Whether enough time has passed; the first message counts from the clock's zero."""
+        """Whether enough time has passed. For the first message, the time counts from the clock's
+        zero."""
         now = context['throttle_time_source_type'].now().nanoseconds
         due = context['throttle_last_logged'] + context['throttle_duration_sec'] * S_TO_NS
         if now < due:
@@ -87,7 +90,7 @@ class Throttle(LoggingFilter):
 
 
 class SkipFirst(LoggingFilter):
-    """Passes all messages but the first."""
+    """Passes all messages except the first."""
 
     params = {'skip_first': _NEEDED}
 
@@ -99,8 +102,8 @@ class SkipFirst(LoggingFilter):
         return bool(was_skipped)
 
 
-# The filters, in the order in which they are asked. Once a filter rejects a message, the following
-# filters are not asked.
+# The filters, in the order in which they check messages. Once a filter rejects a message, the
+# following filters do not check it.
 supported_filters: Dict[str, Type[LoggingFilter]] = {
     'throttle': Throttle, 'skip_first': SkipFirst, 'once': Once,
 }
@@ -151,8 +154,8 @@ class RcutilsLogger:
     """A logger, which is identified by its name: parts separated by dots."""
 
     def __init__(self, name: str = '', find_node: Optional[Callable[[], Any]] = None) -> None:
-        """`find_node` returns the extension's node of the logger, or `None` once the node is
-        gone."""
+        """`find_node` returns the extension's node of the logger, or `None` if the node no longer
+        exists."""
         self.name = name
         self._find_node = find_node
         self._below = ''  # the name, without the name of the node's logger
@@ -162,7 +165,7 @@ class RcutilsLogger:
     def get_child(self, name: str) -> 'RcutilsLogger':
         """A child of this logger; it logs to `/rosout` if this logger does.
 
-        Raises `ValueError` for an empty name, `RuntimeError` if the node is gone.
+        Raises `ValueError` for an empty name, `RuntimeError` if the node no longer exists.
         """
         if not name:
             raise ValueError('Child logger name must not be empty.')
@@ -194,7 +197,7 @@ class RcutilsLogger:
         name: Optional[str] = None,
         **kwargs: Any,
     ) -> bool:
-        """Logs a message; returns whether it was shown. Filters: `once`, `skip_first`,
+        """Logs a message; returns whether it was shown. The filters are `once`, `skip_first`, and
         `throttle_duration_sec` with `throttle_time_source_type`."""
         severity = LoggingSeverity(severity)
         name = self.name if name is None else name
@@ -235,7 +238,7 @@ class RcutilsLogger:
 
 
 _given_levels: Set[str] = set()
-_root_is_unset = False  # as in stock, everything is shown then
+_root_is_unset = False  # if true, all messages are shown, as in stock
 
 
 def set_level(name: str, level: Union[int, LoggingSeverity]) -> None:

@@ -19,10 +19,11 @@ class TransitionCallbackReturn(Enum):
 
 
 class ManagedEntity:
-    """An entity that a managed node notifies of its transitions; here all callbacks succeed."""
+    """An entity that a managed node notifies of its transitions. In this base class, all callbacks
+    succeed."""
 
     def on_configure(self, state: Any) -> TransitionCallbackReturn:
-        """Gets ready; called with the previous state."""
+        """Prepares the entity for its work; called with the previous state."""
         return TransitionCallbackReturn.SUCCESS
 
     def on_cleanup(self, state: Any) -> TransitionCallbackReturn:
@@ -30,7 +31,7 @@ class ManagedEntity:
         return TransitionCallbackReturn.SUCCESS
 
     def on_shutdown(self, state: Any) -> TransitionCallbackReturn:
-        """Ends permanently; called with the previous state."""
+        """Ends the entity permanently; called with the previous state."""
         return TransitionCallbackReturn.SUCCESS
 
     def on_activate(self, state: Any) -> TransitionCallbackReturn:
@@ -73,7 +74,8 @@ class SimpleManagedEntity(ManagedEntity):
         *,
         when_not_enabled: Optional[Callable[..., None]] = None,
     ) -> Any:
-        """Decorates a method that, without activation, does nothing or calls `when_not_enabled`."""
+        """Decorates a method. While the entity is not activated, the method does nothing or calls
+        `when_not_enabled`."""
 
         def decorate(method: Callable[..., None]) -> Callable[..., None]:
             @wraps(method)

@@ -163,7 +163,7 @@ class LifecycleNodeMixin(ManagedEntity):
     # Transitions.
 
     def trigger_configure(self) -> TransitionCallbackReturn:
-        """Runs the transition; `ERROR` if it cannot begin now."""
+        """Runs the transition; returns `ERROR` if it cannot begin now."""
         return self._rclpy_change_state('configure')
 
     def trigger_cleanup(self) -> TransitionCallbackReturn:
@@ -257,27 +257,27 @@ class LifecycleNodeMixin(ManagedEntity):
         return TransitionCallbackReturn.SUCCESS
 
     def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Calls the callbacks of managed entities, up to the first without success."""
+        """Calls the callbacks of managed entities, until one does not succeed."""
         return self._rclpy_call_entities('on_configure', state)
 
     def on_cleanup(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Calls the callbacks of managed entities, up to the first without success."""
+        """Calls the callbacks of managed entities, until one does not succeed."""
         return self._rclpy_call_entities('on_cleanup', state)
 
     def on_shutdown(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Calls the callbacks of managed entities, up to the first without success."""
+        """Calls the callbacks of managed entities, until one does not succeed."""
         return self._rclpy_call_entities('on_shutdown', state)
 
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Calls the callbacks of managed entities, up to the first without success."""
+        """Calls the callbacks of managed entities, until one does not succeed."""
         return self._rclpy_call_entities('on_activate', state)
 
     def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Calls the callbacks of managed entities, up to the first without success."""
+        """Calls the callbacks of managed entities, until one does not succeed."""
         return self._rclpy_call_entities('on_deactivate', state)
 
     def on_error(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Calls the callbacks of managed entities, up to the first without success."""
+        """Calls the callbacks of managed entities, until one does not succeed."""
         return self._rclpy_call_entities('on_error', state)
 
     def create_lifecycle_publisher(
@@ -334,8 +334,8 @@ class LifecycleNodeMixin(ManagedEntity):
 
 
 class LifecycleNode(LifecycleNodeMixin, Node):
-    """A managed node: override `on_configure` and the other callbacks, and call those of
-    `super()`."""
+    """A managed node: override `on_configure` and the other callbacks, and call the callbacks of
+    `super()` in them."""
 
     def __init__(
         self, node_name: str, *, enable_communication_interface: bool = True, **kwargs: Any

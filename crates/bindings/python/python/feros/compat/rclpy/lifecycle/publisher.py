@@ -10,7 +10,8 @@ MsgT = TypeVar('MsgT')
 
 
 class LifecyclePublisher(SimpleManagedEntity, Publisher[MsgT]):
-    """Sends while its node is active. Other messages are dropped and counted, with one warning."""
+    """Sends messages while its node is active. At other times, messages are dropped and counted,
+    with one warning."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         SimpleManagedEntity.__init__(self)
