@@ -90,7 +90,7 @@ impl Status {
         if let Some(status) = self.take_matched() {
             return Some(SubscriptionEvent::Matched(status));
         }
-        // A publisher counts as alive as long as it is known.
+        // A publisher counts as alive while it is known.
         let alive_change = difference(self.current, self.alive_taken);
         self.alive_taken = self.current;
         if alive_change != 0 {

@@ -88,7 +88,7 @@ impl Client for Ros1Client {
         self.member.gid
     }
 
-    /// Does nothing, since the connection ends with the server's process.
+    /// Does nothing, because the connection ends with the server's process.
     fn forget_ended(&self, _server: Gid) {}
 
     fn responders(&self) -> Vec<Gid> {

@@ -1,4 +1,4 @@
-//! Publishers, synchronous and asynchronous.
+//! Publishers, both synchronous and asynchronous.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -103,7 +103,7 @@ impl Publisher for Ros1Publisher {
         self.member.announce(announcement)
     }
 
-    /// TCPROS has no acknowledgements, so a message counts as acknowledged once it has been passed
+    /// TCPROS has no acknowledgements, so a message counts as acknowledged when it has been passed
     /// to the operating system.
     fn wait_for_all_acked(&self, timeout: Duration) -> Result<(), WaitForAckedError> {
         let deadline = Instant::now() + timeout;
@@ -121,11 +121,11 @@ impl Publisher for Ros1Publisher {
         is_sent && self.writer.is_handed_to(subscription, left)
     }
 
-    /// Does nothing: the connection ends with the subscription's process, so no call waits for the
-    /// subscription.
+    /// Does nothing, because the connection ends with the subscription's process, so no call waits
+    /// for the subscription.
     fn forget_ended(&self, _subscription: Gid) {}
 
-    /// A publisher is alive as long as it is registered.
+    /// A publisher is alive while it is registered.
     fn assert_liveliness(&self) -> Result<(), EventError> {
         Ok(())
     }

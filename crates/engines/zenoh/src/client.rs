@@ -114,8 +114,8 @@ impl ZenohClient {
             .declare_querier(key)
             .target(QueryTarget::AllComplete)
             .consolidation(ConsolidationMode::None);
-        // As in rmw_zenoh, requests for the results of goals have no timeout, since goals may take
-        // hours.
+        // As in rmw_zenoh, requests for the results of goals have no timeout, because goals may
+        // take hours.
         let querier = if name.ends_with("/_action/get_result") {
             querier.timeout(Duration::from_millis(u64::MAX))
         } else {
@@ -173,7 +173,8 @@ impl Client for ZenohClient {
         self.member.gid
     }
 
-    /// Does nothing: Zenoh's link ends with the server's process, so no call waits for the server.
+    /// Does nothing, because Zenoh's link ends with the server's process, so no call waits for the
+    /// server.
     fn forget_ended(&self, _server: Gid) {}
 
     fn responders(&self) -> Vec<Gid> {

@@ -1,4 +1,4 @@
-//! Publishers, synchronous and asynchronous.
+//! Publishers, both synchronous and asynchronous.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -264,11 +264,11 @@ impl Publisher for ZenohPublisher {
         self.writer.is_handled_by(&zid, deadline.saturating_duration_since(Instant::now()))
     }
 
-    /// Does nothing: Zenoh's link ends with the subscription's process, so no call waits for the
-    /// subscription.
+    /// Does nothing, because Zenoh's link ends with the subscription's process, so no call waits
+    /// for the subscription.
     fn forget_ended(&self, _subscription: Gid) {}
 
-    /// A publisher is alive as long as its session.
+    /// A publisher is alive while its session exists.
     fn assert_liveliness(&self) -> Result<(), EventError> {
         Ok(())
     }

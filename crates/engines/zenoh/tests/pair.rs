@@ -26,7 +26,7 @@ use ends::{End, SET_BOOL, STRING, Watched, response, text_in, text_message};
 use network::{DOMAIN_ID, Network};
 use python::pyzeros;
 
-/// Cyclone DDS in a fixed domain, regardless of the domain that the session requests.
+/// Cyclone DDS in a fixed domain, no matter which domain the session requests.
 struct InDomain(u16);
 
 impl Engine for InDomain {
@@ -66,7 +66,7 @@ impl Both {
         open(&*self.network.engine("client"))
     }
 
-    /// Opens a session on both engines, with DDS as the first.
+    /// Opens a session on both engines, with DDS as the first engine.
     fn pair(&self) -> Arc<dyn Session> {
         open(&self.engine())
     }
@@ -76,7 +76,7 @@ impl Both {
         PairEngine::new([dds, self.network.engine("client")])
     }
 
-    /// Opens a session on both engines, with Zenoh as the first.
+    /// Opens a session on both engines, with Zenoh as the first engine.
     fn turned(&self) -> Arc<dyn Session> {
         let dds: Arc<dyn Engine> = Arc::new(InDomain(self.domain.id()));
         open(&PairEngine::new([self.network.engine("client"), dds]))
@@ -137,7 +137,7 @@ fn each_message_comes_once() {
             (0..500).for_each(|number| assert_eq!(next_number(subscription), number));
         }
     });
-    // Once the last message has been acknowledged, any duplicate would have arrived.
+    // When the last message has been acknowledged, any duplicate would have arrived.
     publisher.end.wait_for_all_acked(feros_test_support::WATCHDOG).unwrap();
     subscriptions.iter().for_each(nothing_more);
 }
@@ -169,8 +169,9 @@ fn both_engines_are_heard() {
     );
 }
 
-/// The Zenoh router is killed while two sessions on both engines communicate, and then comes back.
-/// If DDS is the first engine, no messages are lost, not even messages that use both engines.
+/// The Zenoh router is killed while two sessions on both engines communicate, and is then started
+/// again. If DDS is the first engine, no messages are lost, not even messages that use both
+/// engines.
 #[test]
 fn the_second_engine_is_lost_and_returns() {
     let _watchdog = Watchdog::start();
@@ -198,8 +199,8 @@ fn the_second_engine_is_lost_and_returns() {
             assert_eq!(publisher.end.matched_subscriptions(), 1);
         }
     }
-    // When the router is back, the messages on Zenoh and the latched messages arrive again. They
-    // are new only for a late subscription on Zenoh.
+    // When the router is running again, the messages on Zenoh and the latched messages arrive
+    // again. They are new only for a late subscription on Zenoh.
     let late = End::new(both.zenoh(), "late");
     let late = late.subscription("/wire/latched", STRING, latched);
     assert_eq!((next_number(&late), next_number(&late)), (0, 1));
@@ -243,7 +244,8 @@ fn the_first_engine_is_lost() {
     nothing_more(&subscription);
 }
 
-/// A late subscription gets the latched messages once, whether it is on one engine or on both.
+/// A late subscription gets the latched messages once, no matter whether it is on one engine or on
+/// both engines.
 #[test]
 fn latched_messages_are_there_for_late_joiners() {
     let _watchdog = Watchdog::start();
@@ -319,7 +321,7 @@ fn a_bridge_leaves_who_is_on_both_alone() {
     let publisher = pair.publisher("/wire/bridged", STRING, QosProfile::keep_all());
     let sides = vec![("DDS".to_owned(), both.dds()), ("Zenoh".to_owned(), both.zenoh())];
     let _bridge = bridging(sides);
-    // The bridge is ready once the subscription on each engine matches the publisher on the other
+    // The bridge is ready when the subscription on each engine matches the publisher on the other
     // engine. The pair ignores the bridge.
     for subscription in heard.iter().chain([&heard_by_pair]) {
         subscription.events.wait_for("three publishers", || {
@@ -329,8 +331,8 @@ fn a_bridge_leaves_who_is_on_both_alone() {
     for number in 0..100 {
         let side = number as usize % 2;
         numbers(&publishers[side], number..number + 1);
-        // This message comes through the bridge. Its arrival shows that the bridge has passed it to
-        // every subscription.
+        // This message arrives through the bridge. Its arrival shows that the bridge has passed it
+        // to every subscription.
         assert_eq!(next_number(&heard[1 - side]), number);
         assert_eq!(next_number(&heard[side]), number);
         assert_eq!(next_number(&heard_by_pair), number);

@@ -36,8 +36,8 @@ pub struct World {
 }
 
 impl World {
-    /// Starts a master. If the environment says that the interoperability tests are to be skipped,
-    /// reports that and returns `None`.
+    /// Starts a master. If the environment says that the interoperability tests must be skipped,
+    /// reports this and returns `None`.
     pub fn new() -> Option<Self> {
         let mut world = Self::without_master()?;
         world.start_master();
@@ -103,7 +103,7 @@ impl World {
         self.started(command, name)
     }
 
-    /// Starts a node of another program. Like `node.py`, the program follows commands and prints
+    /// Starts a node of another program. Like `node.py`, this program follows commands and prints
     /// lines.
     pub fn node_of(&self, program: &Path, name: &str) -> Rospy {
         self.started(Command::new(program), name)
@@ -188,7 +188,7 @@ impl Rospy {
         }
     }
 
-    /// Publishes a message once a subscriber is connected.
+    /// Publishes a message when a subscriber is connected.
     pub fn publish(&mut self, topic: &str, fields: &Value) {
         feros_test_support::eventually(|| {
             let operation = json!({"do": "publish_now", "topic": topic, "fields": fields});

@@ -1,5 +1,5 @@
-//! Peers in Python (`tests/pyzeros_peer.py`, `tests/sdk_peer.py`), as processes that the test
-//! starts.
+//! Peers in Python (`tests/pyzeros_peer.py`, `tests/sdk_peer.py`), which run as processes that the
+//! test starts.
 #![allow(dead_code, reason = "each test uses some of it")]
 
 use std::io::{BufRead as _, BufReader};
@@ -31,14 +31,14 @@ fn python() -> Option<PathBuf> {
     None
 }
 
-/// Starts a node of pyzeros that is connected to the test's router; `None` if pyzeros is not
-/// installed.
+/// Starts a node of pyzeros that is connected to the test's router. Returns `None` if pyzeros is
+/// not installed.
 pub(crate) fn pyzeros(network: &Network) -> Option<Peer> {
     start(network, "pyzeros_peer.py")
 }
 
-/// Starts a node of zenoh-ros2-sdk that is connected to the test's router; `None` if the SDK is not
-/// installed.
+/// Starts a node of zenoh-ros2-sdk that is connected to the test's router. Returns `None` if the
+/// SDK is not installed.
 pub(crate) fn sdk(network: &Network) -> Option<Peer> {
     start(network, "sdk_peer.py")
 }
