@@ -15,7 +15,7 @@ use crate::contract::EXIT_NOT_INSTALLED;
 use crate::peer::{Peer, SystemRef};
 use crate::record::Missing;
 
-/// The time after which a running build is reported; it is reported again after each `AGAIN`.
+/// The time after which a running build is reported. The report is repeated after each `AGAIN`.
 const FIRST_WORD: Duration = Duration::from_secs(1);
 const AGAIN: Duration = Duration::from_secs(30);
 
@@ -35,7 +35,7 @@ pub enum PeerState {
     Missing(Missing),
 }
 
-/// The reason why nothing could be built.
+/// The reason why no program could be built.
 #[derive(Debug, thiserror::Error)]
 pub enum PeerBuildError {
     /// The folder for programs cannot be used.
@@ -91,7 +91,8 @@ impl PeerBuilder {
         state
     }
 
-    /// Builds the programs of a system, which takes long the first time; calls `waits` meanwhile.
+    /// Builds the programs of a system, which takes a long time at first; calls `waits` during that
+    /// time.
     ///
     /// # Errors
     /// If the folder cannot be used, or the user interrupts the build. A missing peer is not an
@@ -189,7 +190,8 @@ struct Made<'a> {
     mark: String,
 }
 
-/// The builds of a system: the peer's programs, and what the configuration needs in addition.
+/// The builds of a system: the peer's programs, and the programs that the configuration needs in
+/// addition.
 fn made(system: SystemRef<'_>) -> Vec<Made<'_>> {
     let peer = system.peer;
     let own =
@@ -215,8 +217,7 @@ fn run(
     let (mut child, began, mut next) = (command.spawn()?, Instant::now(), FIRST_WORD);
     loop {
         if let Some(status) = child.try_wait()? {
-            // A terminal's Ctrl-C reaches a child that does not have a process group of its own
-            // yet.
+            // A terminal's Ctrl-C reaches a child that does not have a separate process group yet.
             let is_interrupted = status.signal() == Some(Signal::INT.as_raw());
             return Ok((!is_interrupted).then(|| status.code().unwrap_or(-1)));
         }

@@ -16,8 +16,8 @@ use crate::machine::which;
 use crate::record::ThreadActivity;
 use crate::usage::UsageWatch;
 
-/// The limit on a line: the laboratory ends a program that writes a longer one, since the contract
-/// does not allow it.
+/// The limit on a line: the laboratory ends a program that writes a longer line, since the contract
+/// does not allow longer lines.
 const LONGEST_LINE_BYTES: u64 = 256 << 20;
 
 /// The limit on the output of a program that is kept in memory; its raw file has the rest.
@@ -32,7 +32,7 @@ pub(super) struct Start<'a> {
     pub(super) folder: &'a Path,
     pub(super) namespace: Option<&'a Namespace>,
     pub(super) realtime: bool,
-    /// The processors that the program may use, if it may not use all.
+    /// The processors that the program may use; `None` means all processors.
     pub(super) processors: Option<String>,
     /// The index of the program's first subscription among the subscriptions of the cell.
     pub(super) first_subscription: u32,
@@ -94,7 +94,7 @@ impl Program {
         events: &SyncSender<Event>,
     ) -> std::io::Result<Self> {
         let mut words: Vec<String> = Vec::new();
-        // The program ends with the laboratory, however the laboratory ends.
+        // The program ends with the laboratory, no matter how the laboratory ends.
         if which("setpriv").is_some() {
             words.extend(["setpriv", "--pdeathsig", "KILL"].map(str::to_owned));
         }
