@@ -107,7 +107,7 @@ static inline void contract_work(const struct contract *c) {
   }
 }
 
-/* Waits up to this long for the end of standard input, by which the laboratory stops a program; returns whether to stop. */
+/* Waits up to this long for the end of standard input, with which the laboratory stops a program; returns whether to stop. */
 static inline bool contract_wait_stopped(const struct contract *c, uint64_t millis) {
   const uint64_t until = contract_now() + millis * 1000000u;
   for (;;) {
@@ -509,7 +509,7 @@ static CONTRACT_APART bool contract_pace_next(struct contract_pace *pace, uint64
   return true;
 }
 
-/* --- what was measured ------------------------------------------------------------------------------------------- */
+/* --- measurements ------------------------------------------------------------------------------------------- */
 
 /* Triples of numbers, in preallocated memory, written once a second. */
 struct contract_triples {

@@ -33,7 +33,7 @@ pub enum Line {
     Published(Published),
     /// The time that each message spent in a layer.
     Layers(LayerSamples),
-    /// The times when messages passed a trace point; the points of all programs are joined into
+    /// The times at which messages passed a trace point. The points of all programs are joined into
     /// layers.
     Points(PointSeries),
     /// Single numbers, by name (which ends in the unit); the numbers of several programs are added
@@ -44,7 +44,7 @@ pub enum Line {
         /// The sentence.
         text: String,
     },
-    /// The last line.
+    /// The last line of a program that ended by itself.
     End(End),
     /// The reason why the program cannot go on.
     Error(ProgramError),
@@ -77,7 +77,7 @@ pub struct Samples {
     /// The time of receipt minus the stamp in the message; negative if a clock was set back.
     #[serde(deserialize_with = "differences")]
     pub nanos: Vec<i64>,
-    /// The times of receipt, CLOCK_MONOTONIC.
+    /// The times of receipt, on CLOCK_MONOTONIC.
     #[serde(default)]
     pub at_nanos: Vec<u64>,
 }
@@ -90,7 +90,7 @@ pub struct Published {
     /// The durations of the calls of publish.
     #[serde(default)]
     pub call_nanos: Vec<u64>,
-    /// The times when the calls began, CLOCK_MONOTONIC.
+    /// The times at which the calls began, on CLOCK_MONOTONIC.
     #[serde(default)]
     pub at_nanos: Vec<u64>,
 }
@@ -147,13 +147,13 @@ pub enum ErrorKind {
     NoLicence,
     /// The other side was not found in time.
     NotMatched,
-    /// Anything else.
+    /// Any other reason.
     #[serde(other)]
     Failed,
 }
 
-/// Reads differences of clock readings. A program may have written a negative difference as an
-/// unsigned, very large number.
+/// Reads differences of clock readings. A program may have written a negative difference as a very
+/// large unsigned number.
 fn differences<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Vec<i64>, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged)]

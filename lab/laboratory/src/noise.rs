@@ -27,8 +27,8 @@ struct Clocks {
     boottime: i128,
 }
 
-/// The difference that two clocks may have, because NTP corrects one during a cell, and because
-/// some time passes between reading the first and the second.
+/// The difference that is allowed between two clocks, because NTP corrects one of them during a
+/// cell, and because some time passes between reading the first and the second clock.
 const CLOCKS_AGREE_NANOS: i128 = 20_000_000;
 
 impl NoiseWatch {
@@ -75,7 +75,8 @@ impl ProcessorTime {
             .skip(1)
             .filter_map(|field| field.parse().ok())
             .collect();
-        // user nice system idle iowait irq softirq steal; user time already includes guest time.
+        // The fields are user nice system idle iowait irq softirq steal; user time already includes
+        // guest time.
         let of = |index: usize| fields.get(index).copied();
         Some(Self { total: fields.iter().take(8).sum(), idle: of(3)? + of(4)?, stolen: of(7)? })
     }

@@ -36,7 +36,7 @@ pub struct Manifest {
     pub placements: Vec<Placement>,
     /// Whether the system is a floor, that is, measures the machine's own cost and not an engine.
     /// Cells that a floor does not support are left out without a notice, since nothing is missing
-    /// there.
+    /// from the results.
     #[serde(default)]
     pub is_floor: bool,
     /// The message types that the system can send.
@@ -49,7 +49,7 @@ pub struct Manifest {
     /// by transport. A cell whose messages took another transport is marked.
     #[serde(default)]
     pub transports: BTreeMap<Placement, String>,
-    /// The QoS that it supports.
+    /// The QoS that the system supports.
     #[serde(default)]
     pub qos: Abilities,
     /// The thread that calls the callback within a process, with the default executor.
@@ -66,7 +66,7 @@ pub struct Manifest {
     /// its own.
     #[serde(default)]
     pub shared_memory: Vec<String>,
-    /// The configurations other than the default one.
+    /// The configurations other than the default configuration.
     #[serde(default)]
     pub variant: Vec<Variant>,
 }
@@ -132,7 +132,7 @@ pub enum Port {
     Text(String),
 }
 
-/// A configuration other than the default one, such as `rcl:recommended`.
+/// A configuration other than the default configuration, such as `rcl:recommended`.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Variant {
@@ -148,7 +148,7 @@ pub struct Variant {
     /// programs; it runs like the peer's `build`.
     #[serde(default)]
     pub build: Vec<String>,
-    /// The arguments that come after those of `program` and before those of the contract.
+    /// The arguments after the arguments of `program` and before those of the contract.
     #[serde(default)]
     pub arguments: Vec<String>,
     /// The additional environment variables of the programs.
@@ -179,7 +179,7 @@ pub struct Peer {
 }
 
 impl Peer {
-    /// The systems of this peer: one for each configuration, the default one first.
+    /// The systems of this peer: one for each configuration, with the default configuration first.
     pub fn systems(&self) -> impl Iterator<Item = SystemRef<'_>> {
         let variants = self.manifest.variant.iter().map(Some);
         std::iter::once(None).chain(variants).map(|variant| SystemRef { peer: self, variant })
@@ -197,7 +197,7 @@ pub struct Peers {
 pub struct SystemRef<'a> {
     /// The peer.
     pub peer: &'a Peer,
-    /// The configuration; `None` is the default one.
+    /// The configuration; `None` means the default configuration.
     pub variant: Option<&'a Variant>,
 }
 
@@ -220,7 +220,7 @@ impl SystemRef<'_> {
         }
     }
 
-    /// The reason for the configuration; empty for the default one.
+    /// The reason for the configuration; empty for the default configuration.
     pub fn why(&self) -> &str {
         self.variant.map_or("", |variant| &variant.why)
     }

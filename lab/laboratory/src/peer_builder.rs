@@ -15,7 +15,7 @@ use crate::contract::EXIT_NOT_INSTALLED;
 use crate::peer::{Peer, SystemRef};
 use crate::record::Missing;
 
-/// The time after which a running build is reported; it is reported again after each `AGAIN`.
+/// The time after which a running build is reported. The report is repeated after each `AGAIN`.
 const FIRST_WORD: Duration = Duration::from_secs(1);
 const AGAIN: Duration = Duration::from_secs(30);
 /// How often to check for an interruption.
@@ -37,7 +37,7 @@ pub enum PeerState {
     Missing(Missing),
 }
 
-/// The reason why nothing could be built.
+/// The reason why no program could be built.
 #[derive(Debug, thiserror::Error)]
 pub enum PeerBuildError {
     /// The folder for programs cannot be used.
@@ -93,7 +93,8 @@ impl PeerBuilder {
         state
     }
 
-    /// Builds the programs of a system, which takes long the first time; calls `waits` meanwhile.
+    /// Builds the programs of a system, which takes a long time at first; calls `waits` during that
+    /// time.
     ///
     /// # Errors
     /// If the folder cannot be used, or the user interrupts the build. A missing peer is not an
@@ -190,7 +191,8 @@ struct Made<'a> {
     mark: String,
 }
 
-/// The builds of a system: the peer's programs, and what the configuration needs in addition.
+/// The builds of a system: the peer's programs, and the programs that the configuration needs in
+/// addition.
 fn made(system: SystemRef<'_>) -> Vec<Made<'_>> {
     let peer = system.peer;
     let own =

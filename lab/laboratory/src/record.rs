@@ -70,7 +70,7 @@ pub enum CallbackThread {
 /// The reason why a system was not measured.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Missing {
-    /// The missing requirement: a library, a licence, a package that does not exist.
+    /// The missing requirement, such as a library, a licence, or a package that does not exist.
     pub reason: String,
     /// The command that installs it, if there is one.
     pub install: Option<String>,
@@ -100,7 +100,8 @@ pub struct Scenario {
     pub goals: Vec<Goal>,
 }
 
-/// A number that a system should reach, which may be relative to another system of the same run.
+/// A number that a system should reach. The number may be relative to another system of the same
+/// run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Goal {
@@ -134,7 +135,7 @@ fn latency() -> String {
     "latency".to_owned()
 }
 
-/// The dimensions in which records may differ ([`Record::dimensions`]), and further ones:
+/// The dimensions in which records may differ ([`Record::dimensions`]), and further dimensions:
 /// `subscription` (its index), `layer`, `second`, `repetition`.
 pub const DIMENSIONS: &[&str] = &[
     "system",
@@ -162,7 +163,7 @@ pub const DIMENSIONS: &[&str] = &[
     "repetition",
 ];
 
-/// A figure or table: the records that it takes, and the numbers that it shows of them.
+/// A figure or table: the records that it uses, and the numbers of these records that it shows.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Figure {
@@ -205,14 +206,15 @@ pub enum FigureKind {
     Layers,
     /// A table with series as rows and values of `x` as columns.
     Matrix,
-    /// Like Table 4 of M16: each cell works, is late, is lossy, halts or fails; initial loss is
-    /// shown too.
+    /// Like Table 4 of M16: for each cell, whether it works, is late, is lossy, halts or fails.
+    /// Initial loss is shown too.
     Capability,
     /// Messages sent and received per second, over time.
     Timeline,
 }
 
-/// A limit that was measured once for the run; if it depends on the payload size, for each size.
+/// A limit that was measured once for the run or, if it depends on the payload size, once for each
+/// size.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Floor {
     /// The name, such as `recording`, the cost of recording a message.
@@ -253,7 +255,7 @@ pub struct Record {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub transport: Option<String>,
     /// Whether messages took another transport than the one under test. Such a record does not
-    /// count as a result of its system: statistics leave it out, and the report gives the number of
+    /// count as a result of its system: statistics ignore it, and the report gives the number of
     /// such records.
     #[serde(default, skip_serializing_if = "is_false")]
     pub unexpected_transport: bool,

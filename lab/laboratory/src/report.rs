@@ -49,7 +49,7 @@ pub struct WriteError {
     pub error: io::Error,
 }
 
-/// The contents of the page and the summary.
+/// The contents of the page and of the summary.
 struct Shown<'a> {
     results: &'a Results,
     context: &'a Context<'a>,
@@ -91,7 +91,7 @@ impl Report {
     }
 }
 
-/// Writes a file whole or not at all, since half a page is useless: writes to a temporary file in
+/// Writes a file completely or not at all, since half a page is useless: writes a temporary file in
 /// the same folder and renames it.
 fn write(path: &Path, text: &str) -> Result<(), WriteError> {
     let beside = path.with_extension("part");

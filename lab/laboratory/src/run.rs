@@ -60,7 +60,7 @@ pub struct Options<'a> {
     pub command: String,
     /// The permissions of the machine.
     pub machine: &'a Machine,
-    /// The peers that systems are taken from.
+    /// The peers to which the systems belong.
     pub peers: &'a Peers,
     /// Set to interrupt the run.
     pub interrupted: &'a AtomicBool,
@@ -77,14 +77,14 @@ pub struct Summary {
     pub failed: usize,
     /// The number of impossible cells.
     pub skipped: usize,
-    /// The number of cells that are complete, but over another transport than the one under test.
+    /// The number of complete cells whose messages took a transport other than the one under test.
     pub unexpected_transport: usize,
 }
 
 /// Runs a plan, or the rest of it.
 ///
 /// # Errors
-/// Returns a [`RunError`]. In every case, the folder has all results until then, and the same call
+/// Returns a [`RunError`]. In every case, the folder has all results so far, and the same call
 /// continues the run.
 pub fn run(
     plan: &Plan,
@@ -145,12 +145,12 @@ struct Runner<'a> {
     states: BTreeMap<String, PeerState>,
     observer: &'a mut dyn Observer,
     summary: Summary,
-    /// The notes that have already been reported, since each is reported once.
+    /// The notes that have already been reported, since each note is reported only once.
     said: Vec<String>,
 }
 
 impl Runner<'_> {
-    /// Builds the systems, and measures the cost of measuring.
+    /// Builds the systems, and measures the laboratory's own cost.
     fn prepare(&mut self, builder: &mut PeerBuilder) -> Result<(), RunError> {
         let mut systems = Vec::new();
         for name in self.plan.systems() {
@@ -167,7 +167,7 @@ impl Runner<'_> {
                     .install
                     .as_ref()
                     .map_or_else(String::new, |command| format!(" (install: {command})"));
-                // A configuration without a build of its own is missing if its peer is missing.
+                // A configuration without a separate build is missing if its peer is missing.
                 let builds = system.variant.is_some_and(|variant| !variant.build.is_empty());
                 let who = if builds { name } else { &system.peer.name };
                 self.say_once(&format!("{who}: not measured, {}{install}", missing.reason));

@@ -91,7 +91,8 @@ impl UsageWatch {
         })
     }
 
-    /// Measures memory and code; if the process requests memory meanwhile, it has to wait.
+    /// Measures memory and code. If the process requests memory during the measurement, it has to
+    /// wait.
     pub(crate) fn look_at_memory(&mut self) {
         let (mut memory, mut code) = (BTreeMap::<&str, u64>::new(), Code::default());
         let processes = process_tree(self.pid);
@@ -246,7 +247,7 @@ fn activity(task: &str) -> Option<ThreadActivity> {
 }
 
 /// The bytes of shared memory (`/dev/shm`, memfds) that these processes hold open or have mapped.
-/// Each file counts once, with all its pages, mapped or not.
+/// Each file counts once, with all its pages, whether they are mapped or not.
 fn shared_memory_bytes(processes: &[u32]) -> u64 {
     let mut files = HashMap::new();
     for pid in processes {

@@ -1,7 +1,7 @@
 //! Measures how much the emulated link carries on this machine, and how accurately, by sending
 //! datagrams from one namespace to another without pause.
 //!
-//! `ceiling [datagram bytes [bit/s [seconds]]]`; without a rate, the link is as fast as it can be.
+//! `ceiling [datagram bytes [bit/s [seconds]]]`; without a rate, the link is as fast as possible.
 //! Build it with `--release`.
 
 use std::net::UdpSocket;
@@ -41,8 +41,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let wire_bits = (bytes.div_ceil(1480) * 62 + bytes) as f64 * 8.0;
         while begin.elapsed() < Duration::from_secs(seconds) {
             if let Some(rate) = rate {
-                // This sends 5 % more than the line carries, in short bursts, so that the line is
-                // always busy and its queue always full.
+                // Sends 5 % more than the line carries, in short bursts, so that the line is always
+                // busy and its queue is always full.
                 let due =
                     begin + Duration::from_secs_f64(sent as f64 * wire_bits / (rate as f64 * 1.05));
                 if let Some(pause) = due

@@ -4,7 +4,7 @@
 //! `two_hosts [--rate 54M] [--loss 10%] [--burst 5] [--delay 2ms] [--jitter 1ms] [--queue 100]
 //! [--seed 1] FIRST SECOND`, for example `two_hosts --rate 54M --loss 10% 'ping -c 20 10.77.0.2'
 //! 'sleep 25'`. Without `--queue`, senders wait for the line. The example ends when FIRST ends;
-//! SECOND then has two seconds to end on its own.
+//! SECOND then has two seconds to end by itself.
 
 use std::time::{Duration, Instant};
 

@@ -11,8 +11,8 @@ pub struct Counters {
     pub backward: DirectionCounters,
 }
 
-/// The counters of one direction. Bytes are those of Ethernet frames: the IP packet and 14 bytes
-/// more.
+/// The counters of one direction. Bytes are counted as in Ethernet frames: the IP packet plus 14
+/// bytes.
 ///
 /// Every offered packet has been delivered (`packets`), has been dropped for one of the reasons
 /// below, or is still on its way.
@@ -41,7 +41,7 @@ pub struct DirectionCounters {
     /// the sender's device in time, or because the receiver's device refused them. Such losses do
     /// not belong to the requested conditions: the machine could not carry the traffic of the run.
     pub dropped_device: u64,
-    /// Packets delivered after one that was sent later (RFC 4737).
+    /// Packets delivered after a packet that was sent later (RFC 4737).
     pub reordered: u64,
     /// The largest number of bytes that waited while the line was busy.
     pub largest_queue_bytes: u64,

@@ -9,7 +9,7 @@ pub(crate) const MOST_HOSTS: usize = 250;
 /// The reason why a link could not be created.
 #[derive(Debug, thiserror::Error)]
 pub enum LinkError {
-    /// No link can have the requested options, for this reason.
+    /// No link can have the requested options; the source gives the reason.
     #[error(transparent)]
     Options(#[from] LinkOptionsError),
     /// A namespace could not be entered.

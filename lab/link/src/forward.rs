@@ -1,5 +1,5 @@
 //! The thread that carries packets: it reads the packets that hosts send, asks the schedulers when
-//! they arrive, and writes them when they are due.
+//! each packet arrives, and writes the packets when they are due.
 
 use feros_sync::{Mutex, MutexGuard};
 use std::os::fd::{AsFd, OwnedFd};
@@ -37,18 +37,18 @@ const MOST_ACTIVE_NANOS: u64 = 1_000_000;
 /// A frame on its way.
 type Frame = Vec<u8>;
 
-/// Where a host's packets go.
+/// The destinations of a host's packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Topology {
     /// Two hosts: every packet goes to the other host.
     Cable,
-    /// Any number of hosts: a packet goes to the host that it is addressed to, over the receiver's
+    /// Any number of hosts: a packet goes to the host to which it is addressed, over the receiver's
     /// own line.
     Switch,
 }
 
-/// The lines of a link, and the thread that runs them. Dropping it ends the thread and removes the
-/// devices.
+/// The lines of a link, and the thread that runs them. Dropping this value ends the thread and
+/// removes the devices.
 #[derive(Debug)]
 pub(crate) struct Forwarder {
     shared: Arc<Shared>,
@@ -80,7 +80,8 @@ struct HostLines {
     dropped_size: u64,
     /// Packets for this host that its device refused.
     refused: u64,
-    /// Whether the device is gone or broken; if so, the link does not read from it again.
+    /// Whether the device has disappeared or is broken. If so, the link does not read from it
+    /// again.
     gone: bool,
 }
 
@@ -130,8 +131,8 @@ impl Forwarder {
         Ok(())
     }
 
-    /// The counters of the packets that `host` sent, and of those that it received over its own
-    /// line.
+    /// The counters of the packets that `host` sent, and of the packets that it received over its
+    /// own line.
     pub(crate) fn counters(&self, host: usize) -> (DirectionCounters, DirectionCounters) {
         let shared = &self.shared;
         let (mut up, mut down) = {
@@ -256,8 +257,8 @@ impl Shared {
     }
 
     /// Waits until a host sends, the lines change, or the time `next` comes. If `next` is near,
-    /// packets that hosts send meanwhile are read only then, since the line is busy until then
-    /// anyway.
+    /// packets that hosts send before that time are read only at that time, since the line is busy
+    /// until then anyway.
     fn wait(&self, next: Option<u64>, patience: &mut Patience) {
         let pause = next.map(|next| next.saturating_sub(self.now()));
         if let (Some(next), Some(pause)) = (next, pause)
@@ -298,7 +299,8 @@ struct Patience {
 }
 
 impl Patience {
-    /// Takes `nanos` from the remaining time at the time `now`; returns false if less is left.
+    /// Takes `nanos` from the remaining time at the time `now`. Returns false if less than that
+    /// remains.
     fn take(&mut self, now: u64, nanos: u64) -> bool {
         let grown = self.nanos.saturating_add(now.saturating_sub(self.at) / ACTIVE_PART);
         self.nanos = grown.min(MOST_ACTIVE_NANOS);

@@ -18,9 +18,9 @@ pub(crate) fn mac(host: usize) -> Mac {
 pub(crate) enum Destination {
     /// To one host.
     Host(usize),
-    /// To all hosts but the sender: broadcast, multicast, or an address that no host has.
+    /// To all hosts except the sender: broadcast, multicast, or an address that no host has.
     Others,
-    /// Nowhere: the frame is too short to have a destination, or is addressed to its sender.
+    /// To no host: the frame is too short to have a destination, or is addressed to its sender.
     Nowhere,
 }
 

@@ -1,12 +1,12 @@
 //! An emulated link between network namespaces, in user space. It reproduces a slow, long, lossy or
 //! crowded network on one machine, with one clock, and repeatably.
 //!
-//! Not every kernel has the queueing disciplines that emulate networks; they have few counters, and
-//! their losses cannot be repeated. This link is a thread between two TAP devices, each in a
-//! network namespace of its own: the thread reads what a host sends, holds it as long as the
-//! requested link would need, perhaps drops it, and writes it to the other host. [`LinkOptions`]
-//! describe the link and can change while it runs; [`Counters`] count its packets. The same seed
-//! and the same packets give the same losses.
+//! Not every kernel has the queueing disciplines that emulate networks. These disciplines also have
+//! few counters, and their losses cannot be repeated. This link is a thread between two TAP
+//! devices, each in a separate network namespace: the thread reads what a host sends, holds it as
+//! long as the requested link would need, perhaps drops it, and writes it to the other host.
+//! [`LinkOptions`] describe the link and can change while it runs; [`Counters`] count its packets.
+//! The same seed and the same packets give the same losses.
 //!
 //! ```no_run
 //! use std::time::Duration;
@@ -34,14 +34,14 @@
 //!
 //! Linux, the rights to create namespaces and devices (root, or the capabilities `SYS_ADMIN` and
 //! `NET_ADMIN`), `/dev/net/tun`, and the programs `unshare`, `nsenter`, `mount` (util-linux),
-//! `find` (findutils) and `ip`, `tc` (iproute2). [`NamespaceError`] and [`LinkError`] name what is
-//! missing, with the cure.
+//! `find` (findutils) and `ip`, `tc` (iproute2). [`NamespaceError`] and [`LinkError`] name the
+//! missing requirement and the cure.
 //!
 //! # What stays behind
 //!
 //! Nothing. Devices, namespaces and every program started in them end with the [`Link`] and the
 //! [`Namespace`]s, even if their process is killed: a small process in each namespace notices that
-//! its owner is gone, and ends every program that still runs there.
+//! its owner no longer exists, and ends every program that still runs there.
 //!
 //! # Accuracy
 //!

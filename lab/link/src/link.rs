@@ -10,7 +10,7 @@ use crate::tap::{Tap, address};
 /// A cable between two namespaces: the first has the address 10.77.0.1/24, the second 10.77.0.2/24.
 /// The cable also carries multicast.
 ///
-/// Dropping it removes the devices from the namespaces.
+/// Dropping this value removes the devices from the namespaces.
 #[derive(Debug)]
 pub struct Link {
     forwarder: Forwarder,
@@ -24,7 +24,7 @@ pub struct Link {
 /// queue, but no delay and no loss. So two senders share the rate of one receiver, a packet
 /// occupies two lines, and a lost packet is lost for all receivers.
 ///
-/// Dropping it removes the devices from the namespaces.
+/// Dropping this value removes the devices from the namespaces.
 #[derive(Debug)]
 pub struct Switch {
     forwarder: Forwarder,
@@ -51,7 +51,7 @@ impl Link {
     ///
     /// # Errors
     ///
-    /// As [`Link::between`].
+    /// See [`Link::between`].
     pub fn between_unlike(
         first: &Namespace,
         second: &Namespace,
@@ -69,8 +69,8 @@ impl Link {
     }
 
     /// Changes both directions while packets are on their way. Packets that have left the line
-    /// arrive as they would have; packets that wait for the line get the new rate and delay. The
-    /// random numbers continue, unless the seed changes.
+    /// arrive as they would have without the change; packets that wait for the line get the new
+    /// rate and delay. The random numbers continue, unless the seed changes.
     ///
     /// # Errors
     ///
@@ -83,7 +83,7 @@ impl Link {
     ///
     /// # Errors
     ///
-    /// As [`Link::set`].
+    /// See [`Link::set`].
     pub fn set_unlike(&self, forward: LinkOptions, backward: LinkOptions) -> Result<(), LinkError> {
         forward.validate()?;
         backward.validate()?;
@@ -107,7 +107,7 @@ fn backward(mut options: LinkOptions) -> LinkOptions {
 
 /// The seed of the `host`-th host's line; the first host has the given seed.
 fn seed_of(seed: u64, host: usize) -> u64 {
-    seed.wrapping_add((host as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15)) // the golden ratio, so that seeds are far from each other
+    seed.wrapping_add((host as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15)) // the golden ratio, so that seeds are far apart
 }
 
 impl Switch {
@@ -146,7 +146,7 @@ impl Switch {
     ///
     /// # Errors
     ///
-    /// As [`Link::set`], and [`LinkError::Hosts`] if there is no such host.
+    /// See [`Link::set`]; also [`LinkError::Hosts`] if there is no such host.
     pub fn set(&self, host: usize, options: LinkOptions) -> Result<(), LinkError> {
         options.validate()?;
         if host >= self.hosts {

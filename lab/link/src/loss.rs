@@ -1,6 +1,7 @@
 //! Decides which packets are lost: each independently, or in bursts (Gilbert-Elliott).
 
-/// A model with two states: in the good state no packet is lost, in the bad state every packet is.
+/// A model with two states: in the good state no packet is lost, and in the bad state every packet
+/// is lost.
 #[derive(Debug)]
 pub(crate) struct Loss {
     bad: Option<bool>, // `None` before the first packet
@@ -15,8 +16,8 @@ impl Loss {
     /// 0..1.
     ///
     /// With bursts of mean length b, the bad state ends with probability 1/b after each packet; it
-    /// begins with the probability that makes `loss` of all packets fall into it. The first packet
-    /// meets the bad state with probability `loss`, like any other packet.
+    /// begins with such a probability that the share `loss` of all packets falls into it. The first
+    /// packet meets the bad state with probability `loss`, like any other packet.
     pub(crate) fn next(&mut self, loss: f64, burst: Option<f64>, draw: f64) -> bool {
         let Some(burst) = burst else {
             let lost = draw < loss;

@@ -1,6 +1,6 @@
 //! A separate host on this machine: a network namespace with its own devices, addresses and ports,
 //! which also has its own shared memory, queues, host name and identity, so that no engine finds a
-//! shorter way between two hosts than the link.
+//! path between two hosts that is shorter than the link.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -14,7 +14,7 @@ use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 /// The script of the process that holds a namespace: it waits until its standard input is closed,
 /// which also happens when its owner dies, and then ends every process of the namespace, including
 /// orphans. `find` lists itself, and may list processes that have just ended; the next round no
-/// longer finds these.
+/// longer finds such processes.
 const HOLDER: &str = r#"
 trap '' HUP INT QUIT TERM
 ip link set lo up || exit 1
@@ -42,8 +42,8 @@ done
 /// own System V and POSIX queues, host name, and identity in `/etc/machine-id`. It shares all other
 /// files, the process ids and the clock with this machine.
 ///
-/// Dropping it ends every process in it with SIGKILL; so does the end of this process, whatever its
-/// cause.
+/// Dropping this value ends every process in the namespace with SIGKILL. So does the end of this
+/// process, whatever its cause.
 #[derive(Debug)]
 pub struct Namespace {
     net: File,
@@ -158,8 +158,8 @@ impl Namespace {
     }
 
     /// Calls `work` on a thread inside the network namespace (but in none of the host's other
-    /// namespaces): sockets and devices that it opens belong to the namespace, wherever they are
-    /// used later.
+    /// namespaces): sockets and devices that `work` opens belong to the namespace, no matter where
+    /// they are used later.
     ///
     /// # Errors
     ///

@@ -3,8 +3,8 @@
 
 use std::time::Duration;
 
-/// The highest rate that can be requested. At a higher rate, the emulator's own cost would decide,
-/// and not the requested rate. For the fastest link that the machine can carry, request no rate.
+/// The highest rate that can be requested. At a higher rate, the emulator's own cost would
+/// determine the actual rate. For the fastest link that the machine can carry, request no rate.
 pub const RATE_CEILING_BITS_PER_SECOND: u64 = 1_000_000_000;
 
 /// One direction of a link.
@@ -20,26 +20,28 @@ pub struct LinkOptions {
     /// The travel time of a packet after it has left its sender.
     pub delay: Duration,
     /// The largest deviation of a packet's delay to either side; deviations are evenly distributed.
-    /// At most `delay`. Packets stay in order: a packet that would overtake arrives together with
-    /// the one before it, so close packets share the larger delay.
+    /// At most `delay`. Packets stay in order: a packet that would overtake another packet arrives
+    /// together with it, so close packets share the larger delay.
     pub jitter: Duration,
     /// The share of packets that are lost on the line, 0 to 1. A lost packet still occupies the
     /// line.
     pub loss: f64,
     /// The mean number of packets lost in a row (Gilbert-Elliott: in one state all packets are
-    /// lost, in the other none); `None` for losses that are independent of each other. `loss` is
-    /// still the share of all packets that are lost. At least 1, and at least `loss / (1 - loss)`.
+    /// lost, in the other state none); `None` for losses that are independent of each other. `loss`
+    /// is still the share of all packets that are lost. At least 1, and at least `loss / (1 -
+    /// loss)`.
     pub burst: Option<f64>,
     /// The share of packets that are held back by `reorder_by`, 0 to 1, so that later packets
     /// overtake them.
     pub reorder: f64,
-    /// The extra travel time of a packet that is held back. Not zero unless `reorder` is zero.
+    /// The extra travel time of a packet that is held back. It may be zero only if `reorder` is
+    /// zero.
     pub reorder_by: Duration,
     /// The limit on bytes that wait while the line is busy, not counting the packet on the line.
     /// Packets that do not fit are dropped (tail drop).
     pub queue_bytes: Option<u64>,
     /// The limit on packets that wait while the line is busy. If both limits are set, the tighter
-    /// one holds; if neither is set, the limit is 256 MiB.
+    /// limit applies; if neither is set, the limit is 256 MiB.
     pub queue_packets: Option<u64>,
     /// Whether senders wait for the line, as if it began at their own network card. Packets that
     /// the line cannot take yet then stay in the sender's kernel, charged to the sending socket, so
@@ -131,7 +133,7 @@ pub enum LinkOptionsError {
         /// The share of packets to be held back.
         reorder: f64,
     },
-    /// The MTU is one that no device has.
+    /// No device can have this MTU.
     #[error("an MTU of {asked} bytes: give {LEAST_MTU} to {LARGEST_MTU}")]
     Mtu {
         /// The requested value.

@@ -16,7 +16,7 @@ use crate::counters::DirectionCounters;
 use crate::loss::Loss;
 use crate::options::LinkOptions;
 
-/// The limit on bytes that wait or travel on a line, whatever the options say.
+/// The limit on bytes that wait or travel on a line, regardless of the options.
 const MOST_BYTES_HELD: u64 = 256 << 20;
 /// The shortest Ethernet frame as a device hands it over: shorter frames are padded.
 pub(crate) const LEAST_FRAME_BYTES: u64 = 60;
@@ -88,8 +88,8 @@ impl<P> Ord for Travelling<P> {
     }
 }
 
-/// The random fate of a packet, drawn when it is offered, so that it depends only on the seed and
-/// the packet's number.
+/// The random fate of a packet. It is drawn when the packet is offered, so that it depends only on
+/// the seed and the packet's number.
 #[derive(Debug)]
 struct Fate {
     lost: bool,
@@ -97,8 +97,8 @@ struct Fate {
     jitter: f64,
 }
 
-/// Loss, order and jitter have separate random numbers, so that another jitter does not change the
-/// losses.
+/// Loss, order and jitter have separate random numbers, so that a change of the jitter does not
+/// change the losses.
 #[derive(Debug)]
 struct Fates {
     loss: Loss,
@@ -207,7 +207,7 @@ impl<P> Scheduler<P> {
         self.counters.largest_queue_bytes = self.counters.largest_queue_bytes.max(bytes);
     }
 
-    /// The packets and bytes that wait, without the one on the line.
+    /// The number of packets and bytes that wait, not counting the packet on the line.
     fn behind_the_line(&self) -> (u64, u64) {
         let on_line = self.waiting.front().map_or(0, |head| head.bytes);
         (self.waiting.len().saturating_sub(1) as u64, self.waiting_bytes - on_line)

@@ -22,7 +22,7 @@ const DEVICE: &str = "feros0";
 const DEVICE_QUEUE_PACKETS: u32 = 10_000;
 
 /// The limit on bytes that wait in a host's kernel for the line: more than the send buffers of many
-/// sockets hold, so that these buffers are full first.
+/// sockets hold, so that those buffers fill up first.
 const SENDERS_LIMIT_BYTES: u64 = 64 << 20;
 
 /// An Ethernet device in a namespace: the link reads what the host sends, and what the link writes
@@ -143,7 +143,7 @@ impl Tap {
         if statistics.seek(SeekFrom::Start(0)).is_err()
             || statistics.read_to_string(&mut text).is_err()
         {
-            return 0; // the namespace is gone, with its devices
+            return 0; // the namespace no longer exists, nor do its devices
         }
         dropped_sending(&text, DEVICE).unwrap_or(0)
     }
@@ -163,8 +163,8 @@ fn dropped_sending(text: &str, device: &str) -> Option<u64> {
     numbers.split_whitespace().nth(8 + 3)?.parse().ok()
 }
 
-/// Makes the kernel hand over packets no faster than the line takes them; sizes are counted as on
-/// the line.
+/// Makes the kernel hand over packets no faster than the line takes them. Sizes are counted as they
+/// are on the line.
 fn limit_sender(options: &LinkOptions) -> Result<(), LinkError> {
     let Some(rate) = options.waiting_rate() else { return Ok(()) };
     // The burst that the kernel hands over at once: a quarter of a millisecond, or a few packets.

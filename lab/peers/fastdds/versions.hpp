@@ -33,7 +33,7 @@ inline bool is_written(bool written) { return written; }
 #endif
 using rtps::SerializedPayload_t;
 
-/// A type that works with either version.
+/// A type that works with both versions.
 class Type : public eprosima::fastdds::dds::TopicDataType {
  public:
   virtual bool write_to(const void *data, SerializedPayload_t &to) = 0;

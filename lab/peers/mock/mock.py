@@ -43,7 +43,7 @@ def send(sender, to, number, at):
         sender.sendto(struct.pack("<QQ", number, at), to)
         return True
     except (ConnectionRefusedError, FileNotFoundError):
-        return False  # it has ended
+        return False  # the receiver has ended
 
 
 def misbehave(arguments, number):

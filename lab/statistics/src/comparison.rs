@@ -1,5 +1,5 @@
-//! Decides whether one system's median is smaller than another's, or whether no difference can be
-//! shown.
+//! Decides whether the median of one system is smaller than the median of another system, or
+//! whether no difference can be shown.
 
 use hdrhistogram::Histogram;
 use rand::RngExt as _;
@@ -25,7 +25,7 @@ pub struct Repetition {
 
 enum Source {
     Samples(MedianOfResample<Ranks>),
-    /// Only the quantiles were kept, so the draws lie between the edges of the interval.
+    /// Only the quantiles are known, so the draws lie between the edges of the interval.
     Interval(f64, f64),
 }
 
@@ -94,7 +94,7 @@ impl Ranked for Ranks {
     }
 }
 
-/// The conclusion about which of two systems is smaller.
+/// The conclusion about which of two systems has the smaller median.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
@@ -109,14 +109,15 @@ pub enum Verdict {
 /// The first median divided by the second.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Comparison {
-    /// The geometric mean of the first system's medians divided by that of the second's.
+    /// The geometric mean of the first system's medians, divided by the geometric mean of the
+    /// second system's medians.
     pub ratio: f64,
     /// The 95 % interval of the ratio.
     pub interval: (f64, f64),
     /// The conclusion from the ratio and its interval.
     pub verdict: Verdict,
-    /// The smaller number of repetitions of the two; with 1, the interval does not cover the spread
-    /// between repetitions.
+    /// The number of repetitions of the system that has fewer. If it is 1, the interval does not
+    /// cover the spread between repetitions.
     pub repetitions: usize,
 }
 
@@ -182,8 +183,8 @@ fn mean_log(repetitions: &[Repetition]) -> f64 {
         / repetitions.len() as f64
 }
 
-/// The same mean over as many repetitions, drawn with replacement; each contributes the median of
-/// one resample.
+/// The same mean over the same number of repetitions, drawn with replacement. Each repetition
+/// contributes the median of one resample.
 fn drawn_mean_log(repetitions: &[Repetition], random: &mut ChaCha8Rng) -> f64 {
     let count = repetitions.len();
     let sum: f64 = (0..count)
@@ -200,8 +201,8 @@ fn drawn_mean_log(repetitions: &[Repetition], random: &mut ChaCha8Rng) -> f64 {
 /// the bootstrap uses the normal distribution instead of Student's and divides the variance by n
 /// instead of n - 1.
 ///
-/// `freedom`: the degrees of freedom of the spread between repetitions, those of both systems
-/// together in a comparison.
+/// `freedom`: the degrees of freedom of the spread between repetitions; in a comparison, the sum of
+/// the degrees of both systems.
 fn widening(repetitions: usize, freedom: usize) -> f64 {
     // The 97.5 % quantiles of Student's distribution with 1, 2, ... degrees of freedom.
     const STUDENT: [f64; 10] =

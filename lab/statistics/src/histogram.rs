@@ -15,13 +15,13 @@ const DIGITS: u8 = 3;
 /// The reason why a histogram cannot be read.
 #[derive(Debug, Error)]
 pub enum HistogramError {
-    /// Only the quantiles were kept.
+    /// There is no histogram: only the quantiles were kept.
     #[error("there is no histogram, only quantiles")]
     Absent,
     /// The text is not base64.
     #[error("the histogram is not base64: {0}")]
     Base64(#[from] base64::DecodeError),
-    /// The histogram is damaged, or is not in the form "V2, deflated".
+    /// The histogram is damaged, or is not in the format "V2, deflated".
     #[error("this is not an HDR histogram (V2, deflated): {0:?}")]
     Form(hdrhistogram::serialization::DeserializeError),
 }

@@ -1,11 +1,11 @@
 //! Statistics of samples: quantiles, the interval of the median, and whether two systems differ.
 //!
-//! Samples of one process are closer to each other than to samples of another start of the same
+//! Samples of one process are closer to each other than to samples of another process of the same
 //! program. So a comparison draws from both levels: whole repetitions first, then samples within
 //! each. It reports "no difference" when the data do not show one.
 //!
-//! This is a separate crate, since tests spend their time in it: it is small, and always built
-//! optimized.
+//! This is a separate crate because tests spend most of their time in it: it is small, and always
+//! built with optimization.
 
 mod comparison;
 mod histogram;
@@ -86,8 +86,8 @@ impl Distribution {
     }
 
     /// Merges distributions into one; `None` if there are no samples. Quantiles come from the
-    /// histograms if all parts have one; otherwise, they are the means of the parts' quantiles,
-    /// weighted by count. The interval of the median spans those of all parts.
+    /// histograms if all parts have a histogram. Otherwise, quantiles are the means of the parts'
+    /// quantiles, weighted by count. The interval of the median spans the intervals of all parts.
     pub fn merged<'a>(parts: impl IntoIterator<Item = &'a Self>) -> Option<Self> {
         let parts: Vec<&Self> = parts.into_iter().filter(|part| part.count > 0).collect();
         match parts.as_slice() {

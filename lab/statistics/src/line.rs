@@ -1,5 +1,5 @@
-//! Fits the straight line through medians over the length of a chain, and measures their distance
-//! from it.
+//! Fits the straight line through medians over the length of a chain, and measures the distance of
+//! the medians from the line.
 
 /// A least-squares line.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -8,15 +8,15 @@ pub struct Line {
     pub slope: f64,
     /// The value at x = 0.
     pub intercept: f64,
-    /// The part of the variation that the line explains; 1 is all of it.
+    /// The part of the variation that the line explains; 1 means all of the variation.
     pub r_squared: f64,
     /// The largest distance of a point from the line, in percent of the line's value there.
     pub worst_deviation_percent: f64,
 }
 
 impl Line {
-    /// Fits a line through these points; returns `None` if there are fewer than three points or all
-    /// have the same x.
+    /// Fits a line through these points; returns `None` if there are fewer than three points, or if
+    /// all points have the same x.
     pub fn through(points: &[(f64, f64)]) -> Option<Self> {
         let count = points.len() as f64;
         let mean = |of: fn(&(f64, f64)) -> f64| points.iter().map(of).sum::<f64>() / count;

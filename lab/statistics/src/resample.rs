@@ -34,8 +34,8 @@ impl Ranked for &[u64] {
 pub(super) struct MedianOfResample<R> {
     samples: R,
     lower: Beta<f64>,
-    /// The step from the lower of two middle samples to the upper one; `None` if there is only one
-    /// middle sample.
+    /// The step from the lower of two middle samples to the upper middle sample; `None` if there is
+    /// only one middle sample.
     step: Option<Beta<f64>>,
 }
 

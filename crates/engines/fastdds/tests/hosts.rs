@@ -2,7 +2,7 @@
 //! delays and loses packets. The test checks messages over this link, also after the link has been
 //! interrupted for a short time, and after it has been interrupted for longer than the lease.
 //!
-//! The test needs root; without it, the test is skipped with a message. Each host is a process of
+//! The test needs root. Without root, the test is skipped with a message. Each host is a process of
 //! this program, because the sockets of a session belong to the network namespace of its process.
 #![cfg(has_shim)]
 #![allow(clippy::unwrap_used)]

@@ -1,5 +1,5 @@
 //! Requests that a server has received: requests that the user has not taken yet, and requests that
-//! the user has taken but not responded to.
+//! the user has taken but has not responded to yet.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -26,8 +26,8 @@ impl<R> Requests<R> {
         Self { queue: Mutex::default(), depth, on_request: Gate::new(Some(on_request)) }
     }
 
-    /// Adds a request and calls the notification. Returns the oldest request if this call displaced
-    /// it.
+    /// Adds a request and calls the notification. If this call removes the oldest request to make
+    /// room, returns that request.
     #[must_use = "its sender waits"]
     pub fn push(&self, request: R) -> Option<R> {
         let oldest = {
@@ -62,14 +62,15 @@ impl<R> Requests<R> {
     }
 }
 
-/// The key of a request: its client and its number.
+/// The key of a request, which consists of its client and its number.
 type Key = (Gid, i64);
 
-/// Taken requests that wait for their responses; at most [`MOST_PENDING`] requests.
+/// Requests that have been taken and wait for their responses. There are at most [`MOST_PENDING`]
+/// of them.
 #[derive(Debug)]
 pub struct Pending<R> {
     requests: HashMap<Key, R>,
-    /// The keys in order of arrival. Keys of answered requests stay for some time.
+    /// The keys in the order of arrival. Keys of answered requests remain here for some time.
     order: VecDeque<Key>,
 }
 
@@ -86,8 +87,8 @@ impl<R> Pending<R> {
         self.requests.contains_key(&(client, number))
     }
 
-    /// Adds the client's request with this number. Returns the request that was removed for it: an
-    /// earlier request with the same number, or the oldest request.
+    /// Adds the client's request with this number. Returns the request that was removed to make
+    /// room for it, which is an earlier request with the same number, or the oldest request.
     #[must_use = "its sender waits"]
     pub fn insert(&mut self, client: Gid, number: i64, request: R) -> Option<R> {
         let key = (client, number);

@@ -8,8 +8,8 @@ use feros_sync::{AtomicU64, Mutex, Ordering};
 
 use crate::inbox::Received;
 
-/// The limit on the waiting responses of a client. New responses do not displace waiting responses,
-/// since the client waits for each of them.
+/// The limit on the waiting responses of a client. New responses do not replace waiting responses,
+/// because the client waits for each of them.
 const MOST_WAITING: usize = 1024;
 const MOST_BYTES: usize = 64 << 20;
 

@@ -27,7 +27,7 @@ impl Room {
         self.made.notify_all();
     }
 
-    /// Waits until `is_full` returns false. Returns false if that takes longer than `longest`.
+    /// Waits until `is_full` returns false. Returns false if this takes longer than `longest`.
     pub fn wait(&self, longest: Duration, is_full: impl Fn() -> bool) -> bool {
         if self.full.load(Ordering::Acquire) == 0 {
             return true;

@@ -1,5 +1,5 @@
-//! Calls of ROS 1 services. Several threads make the calls; each waits for one response at a time,
-//! on a connection that stays open.
+//! Calls of ROS 1 services. Several threads make the calls. Each thread waits for one response at a
+//! time, on a connection that remains open.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::net::{Shutdown, TcpStream};
@@ -18,7 +18,7 @@ use crate::message::{Body, Message, Responses};
 const MOST_CALLS: usize = 16;
 /// The limit on waiting calls.
 const MOST_WAITING: usize = 1024;
-/// A thread that has been idle for this long ends and closes its connection.
+/// How long a thread must be idle before it ends and closes its connection.
 const IDLE: Duration = Duration::from_secs(10);
 
 /// A request that is to be sent.
@@ -144,8 +144,8 @@ impl Caller {
             let woken = self.changed.wait_timeout(state, IDLE);
             state = woken;
             state.idle -= 1;
-            // There is no job: either the thread has been idle for too long, or another thread took
-            // the job. In both cases, this thread ends.
+            // There is no job: either the thread has been idle for too long, or another thread has
+            // taken the job. In both cases, this thread ends.
             if state.jobs.is_empty() {
                 break;
             }
@@ -154,7 +154,7 @@ impl Caller {
         None
     }
 
-    /// Makes one call, on the existing connection or on a new one.
+    /// Makes one call, on the existing connection or on a new connection.
     fn answer(
         &self,
         connection: &mut Option<(u64, CallConnection)>,
@@ -203,8 +203,8 @@ impl Caller {
         }
     }
 
-    /// Logs why a call failed. ROS 2 has no response for a failed call, so the client keeps
-    /// waiting, as if the server had left.
+    /// Logs the reason why a call failed. ROS 2 has no response for a failed call, so the client
+    /// continues to wait, as if the server had left.
     fn say(&self, error: &str) {
         if self.state.lock().is_closed {
             return;

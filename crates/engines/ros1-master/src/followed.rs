@@ -6,24 +6,25 @@ use std::sync::Arc;
 use feros_engine::TakesParameters;
 use feros_ros1::Value;
 
-/// If more names than this have changed, all parameters are read again instead.
+/// If more names than this have changed, all parameters are read again.
 pub(crate) const MOST_CHANGED: usize = 64;
 
 /// The state of a node that follows its parameters on the master.
 #[derive(Default)]
 pub(crate) struct Followed {
-    /// The object that takes over the values; `None` until the node registers one.
+    /// The object that takes over the values, or `None` until the node registers such an object.
     pub(crate) taker: Option<Arc<dyn TakesParameters>>,
     /// Whether the current master reports changes to the node.
     pub(crate) is_subscribed: bool,
-    /// The names whose values on the master may have changed. A name stands for the names below it,
-    /// too, and the empty name for all parameters.
+    /// The names whose values on the master may have changed. A name also represents the names
+    /// below it, and the empty name represents all parameters.
     pub(crate) changed: BTreeSet<String>,
     /// The values from the master that are being passed to the node. A value is removed if the node
     /// sets another value in the meantime.
     pub(crate) adopted: BTreeMap<String, Value>,
-    /// The names whose values are being passed to the node, at most one value per name at a time.
-    /// The flag tells whether the value on the master has changed again in the meantime.
+    /// The names whose values are being passed to the node. For each name, at most one value is
+    /// passed at a time. The flag tells whether the value on the master has changed again in the
+    /// meantime.
     pub(crate) under_way: BTreeMap<String, bool>,
 }
 
@@ -33,8 +34,7 @@ impl Followed {
         self.is_subscribed = false;
     }
 
-    /// Whether the node's current value came from the master. Also removes the value from
-    /// `adopted`.
+    /// Whether the node's current value is from the master. Also removes the value from `adopted`.
     pub(crate) fn is_adopted(&mut self, name: &str, value: Option<&Value>) -> bool {
         let adopted = self.adopted.remove(name);
         adopted.zip(value).is_some_and(|(adopted, value)| is_same(&adopted, value))

@@ -3,9 +3,9 @@
 //!
 //! The master reports which parameters have changed. The upkeep thread first writes the values that
 //! the node itself has set, and then reads the changed values. Another thread passes the changed
-//! values to the node, and the node's callbacks run. A value that the node already has is not a
-//! change, so the values that the node itself has written do not come back. If the node refuses a
-//! value, the node's own value is written to the master again.
+//! values to the node, and the node's callbacks run. A value that the node already has does not
+//! count as a change, so the values that the node itself has written do not return to it. If the
+//! node refuses a value, the node's own value is written to the master again.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -118,7 +118,7 @@ impl Taking {
             let mut kept = kept.0.lock();
             let Kept { values, unwritten, followed, .. } = &mut *kept;
             // While one value is being passed, a second value would be mistaken for a value that
-            // the node has set.
+            // the node itself has set.
             if let Some(has_changed) = followed.under_way.get_mut(name) {
                 *has_changed = true;
                 return;
@@ -186,7 +186,7 @@ impl Way {
     }
 }
 
-/// The thread that passes values to nodes; `None` until it is needed.
+/// The thread that passes values to nodes, or `None` until it is needed.
 #[derive(Default)]
 pub(crate) struct Takers(Option<SyncSender<Way>>);
 

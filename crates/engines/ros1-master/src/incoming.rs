@@ -1,4 +1,4 @@
-//! A topic that a node subscribes to over TCPROS. The node's subscriptions to the topic share this
+//! A topic to which a node subscribes over TCPROS. The node's subscriptions to the topic share this
 //! state.
 
 use std::collections::BTreeMap;
@@ -54,9 +54,9 @@ impl Incoming {
         }
     }
 
-    /// Stores the ROS 1 subscription, once it exists.
+    /// Stores the ROS 1 subscription after it has been created.
     pub(crate) fn begin(&self, subscription: Arc<Subscription>) {
-        let _ = self.subscription.set(subscription); // set only once, by the creator
+        let _ = self.subscription.set(subscription); // this is set only once, by the creator
     }
 
     pub(crate) fn subscription(&self) -> Option<&Arc<Subscription>> {
@@ -77,7 +77,7 @@ impl Incoming {
         matches.notify();
     }
 
-    /// Removes a subscription. Returns true if it was the last one.
+    /// Removes a subscription. Returns true if it was the last subscription.
     pub(crate) fn leave(&self, gid: Gid) -> bool {
         let mut links = self.links.lock();
         links.subscriptions.retain(|subscription| subscription.gid != gid);
@@ -98,7 +98,7 @@ impl Incoming {
     }
 }
 
-/// A connection to a publisher. Dropping it ends the match.
+/// A connection to a publisher. Dropping this value ends the match.
 struct Link {
     incoming: Arc<Incoming>,
     publisher: Gid,

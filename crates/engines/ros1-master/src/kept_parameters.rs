@@ -2,7 +2,7 @@
 //! Setting a parameter does not wait for the master, because the upkeep thread writes the values.
 //!
 //! Values that other nodes set on the master reach the node through [`crate::followed_parameters`].
-//! A value of the node that has not been written yet takes precedence over the master's value.
+//! A value of the node that has not been written yet has precedence over the master's value.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -75,8 +75,8 @@ impl KeptParameters {
         kept.values.remove(name).is_some() && kept.unwritten.insert(name.to_owned())
     }
 
-    /// Records that there is a new master or that the master was restarted, so that all values are
-    /// written again.
+    /// Records that there is a new master or that the master has been restarted, so that all values
+    /// are written again.
     pub(crate) fn write_again(&self) {
         let mut kept = self.0.lock();
         kept.unwritten = kept.values.keys().cloned().collect();
@@ -114,8 +114,8 @@ impl KeptParameters {
     }
 }
 
-/// Returns the parameter's name on the master. The dots of a ROS 2 name become slashes, since ROS 1
-/// stores parameters as a tree.
+/// Returns the name of the parameter on the master. The dots of a ROS 2 name become slashes,
+/// because ROS 1 stores parameters as a tree.
 pub(crate) fn place(node: &str, name: &str) -> String {
     format!("{node}/{}", name.replace('.', "/"))
 }
@@ -175,7 +175,7 @@ fn in_ros1(value: ParameterData<'_>) -> Result<Value, String> {
     })
 }
 
-/// Converts a string to a value unless it contains a character that XML cannot represent.
+/// Converts a string to a value, unless it contains a character that XML cannot represent.
 fn in_xml(text: &str) -> Result<Value, String> {
     let is_none = |character: char| matches!(character, '\0'..='\u{8}' | '\u{b}' | '\u{c}' | '\u{e}'..='\u{1f}' | '\u{fffe}' | '\u{ffff}');
     match text.chars().find(|character| is_none(*character)) {

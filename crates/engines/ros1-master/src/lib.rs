@@ -1,11 +1,11 @@
 //! The Feros engine for systems with a ROS 1 master. Nodes on this engine are ROS 1 nodes, and
 //! messages are sent over TCPROS in the ROS 1 format, so stock ROS 1 nodes see no difference.
 //!
-//! | module | holds |
+//! | module | content |
 //! |---|---|
 //! | `session` | a session: its nodes, the creation of endpoints, and the refused requests |
 //! | `participant`, `matches` | the endpoints of this process under one master, and their matches |
-//! | `upkeep`, `bell`, `others` | the thread that queries the master; nodes of other processes |
+//! | `upkeep`, `bell`, `others` | the thread that queries the master, and the nodes of other processes |
 //! | `node_topics`, `outgoing`, `incoming` | a node's TCPROS topics, which its endpoints share |
 //! | `place` | the owner and the description of a new endpoint |
 //! | `publisher`, `writer`, `subscription` | the endpoints of topics |
@@ -61,8 +61,8 @@ pub const ENGINE_NAME: &str = feros_engine::engine::known::ROS1.name;
 /// The environment variable with the address of the master.
 const MASTER_VARIABLE: &str = "ROS_MASTER_URI";
 
-/// The participants of this process, by the master's address. Sessions with the same participant
-/// exchange messages without the master.
+/// The participants of this process, stored by the address of the master. Sessions with the same
+/// participant exchange messages without the master.
 static PARTICIPANTS: Mutex<BTreeMap<String, Weak<Participant>>> = Mutex::new(BTreeMap::new());
 
 /// Returns this process's participant for a master.
@@ -93,7 +93,7 @@ impl Engine for Ros1Engine {
     }
 }
 
-/// The engine for a master that the program names. Between two such engines, sessions reach each
+/// The engine for a master that the program names. The sessions of two such engines reach each
 /// other only over TCPROS, as if they were in different processes.
 #[derive(Clone)]
 pub struct ConfiguredRos1Engine(Arc<Participant>);

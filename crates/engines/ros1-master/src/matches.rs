@@ -25,12 +25,12 @@ pub(crate) fn apart() -> Peer {
     Peer { announcement: None, qos: QosProfile::default(), reach: Reach::Apart }
 }
 
-/// Returns how to reach a matching endpoint; `None` if it does not match.
+/// Returns how to reach a matching endpoint, or `None` if it does not match.
 pub(crate) fn reach(matches: &Matches, gid: Gid) -> Option<Reach> {
     matches.look(|peers| peers.get(&gid).map(|peer| peer.reach.clone()))
 }
 
-/// Returns the first match within this process, or if there is none, the first match.
+/// Returns the first match within this process. If there is no such match, returns the first match.
 pub(crate) fn nearest(matches: &Matches) -> Option<(Gid, Reach)> {
     matches.look(|peers| {
         let is_near = |(_, peer): &(&Gid, &Peer)| !matches!(peer.reach, Reach::Apart);

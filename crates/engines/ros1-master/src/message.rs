@@ -23,7 +23,7 @@ pub(crate) struct Body {
 }
 
 impl Body {
-    /// Creates a message of this size, in memory that may have been used before. The caller must
+    /// Creates a message of this size, in memory that may already have been used. The caller must
     /// fill the message.
     pub(crate) fn in_memory(
         mut memory: Vec<u8>,
@@ -80,7 +80,7 @@ pub(crate) fn filled(name: &str, size_bytes: usize, fill: Fill<'_>) -> Result<Bo
     filled_in(Vec::new(), name, size_bytes, fill)
 }
 
-/// Like [`filled`], but in memory that may have been used before.
+/// Like [`filled`], but in memory that may already have been used.
 pub(crate) fn filled_in(
     memory: Vec<u8>,
     name: &str,
@@ -113,9 +113,9 @@ pub(crate) struct Message {
     pub(crate) body: Arc<Body>,
     /// The gid of the sender.
     pub(crate) from: Gid,
-    /// The sender's number, if known.
+    /// The sender's number, if it is known.
     pub(crate) number: Option<i64>,
-    /// The time of publication, if known.
+    /// The time of publication, if it is known.
     pub(crate) stamp: Option<Stamp>,
     /// The time of arrival.
     pub(crate) at: SystemTime,

@@ -1,5 +1,5 @@
-//! The topics of one node. In ROS 1, a node has a single publisher and a single subscriber per
-//! topic, which the node's endpoints share.
+//! The topics of one node. In ROS 1, a node has only one publisher and only one subscriber for each
+//! topic. The node's endpoints share them.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

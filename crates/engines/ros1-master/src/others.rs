@@ -21,7 +21,7 @@ pub(crate) struct Others {
 }
 
 impl Others {
-    /// Creates the description. Leaves out the nodes of this process (`own`), since the participant
+    /// Creates the description. Omits the nodes of this process (`own`), because the participant
     /// knows more about them.
     pub(crate) fn new(state: &SystemState, own: &BTreeSet<String>) -> Self {
         let others = |all: &[(String, Vec<String>)]| -> Holders {
@@ -40,7 +40,8 @@ impl Others {
         }
     }
 
-    /// Returns the topics. The caller must set their types, and those of the services, afterwards.
+    /// Returns the topics. After this, the caller must set their types and the types of the
+    /// services.
     pub(crate) fn topics(&self) -> impl Iterator<Item = &String> {
         self.publishers.keys().chain(self.subscribers.keys())
     }
@@ -129,8 +130,8 @@ fn hash(of: &[&str]) -> u64 {
     hasher.finish()
 }
 
-/// Returns the gid of a node's participant. ROS 1 nodes have no identity besides their name, so
-/// each node counts as a participant, and the prefix of its gid is a hash of its name.
+/// Returns the gid of a node's participant. ROS 1 nodes have no identity except their name, so each
+/// node counts as a participant, and the prefix of its gid is a hash of its name.
 pub(crate) fn participant_of(node: &str) -> Gid {
     let mut gid = [0; 16];
     gid[..8].copy_from_slice(&hash(&["node", node]).to_le_bytes());

@@ -23,8 +23,8 @@ pub(crate) struct Outgoing {
     pub(crate) topic: String,
     pub(crate) ros2_type: String,
     plan: Plan,
-    /// Set if the topic is the node's log, since each log message must list the topics that the
-    /// node publishes.
+    /// This is set if the topic is the node's log, because each log message must list the topics
+    /// that the node publishes.
     logs_of: Option<feros_ros1::Node>,
     /// Whether messages begin with a header, whose sequence number publishers increment.
     has_number: bool,
@@ -53,9 +53,9 @@ impl Outgoing {
         }
     }
 
-    /// Stores the ROS 1 publication, once it exists.
+    /// Stores the ROS 1 publication after it has been created.
     pub(crate) fn begin(&self, publication: Arc<Publication>) {
-        let _ = self.publication.set(publication); // set only once, by the creator
+        let _ = self.publication.set(publication); // this is set only once, by the creator
     }
 
     pub(crate) fn publication(&self) -> Option<&Arc<Publication>> {
@@ -66,7 +66,7 @@ impl Outgoing {
         self.publication.get().is_some_and(|publication| publication.connections() > 0)
     }
 
-    /// Converts a message to the ROS 1 format, in memory that may have been used before.
+    /// Converts a message to the ROS 1 format, in memory that may already have been used.
     pub(crate) fn framed(&self, mut framed: Vec<u8>, cdr: &[u8]) -> Result<Vec<u8>, ConvertError> {
         framed.clear();
         framed.reserve(cdr.len() + 64);
@@ -98,7 +98,7 @@ impl Outgoing {
         matches.notify();
     }
 
-    /// Removes a publisher. Returns true if it was the last one.
+    /// Removes a publisher. Returns true if it was the last publisher.
     pub(crate) fn leave(&self, gid: Gid) -> bool {
         let mut links = self.links.lock();
         links.publishers.retain(|(other, _)| *other != gid);
@@ -129,7 +129,7 @@ impl Outgoing {
 }
 
 /// Whether the type is the log message of ROS 1, whose last field lists the topics that the node
-/// publishes. The log message of ROS 2 lacks this field.
+/// publishes. The log message of ROS 2 does not have this field.
 fn ends_with_topics(ty: &Ros1Type, ros2_type: &str) -> bool {
     let own = ty.message(&ty.name);
     let last = own.and_then(|message| message.definition.fields.last());

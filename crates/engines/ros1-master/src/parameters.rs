@@ -7,11 +7,11 @@ use feros_ros1::{Master, MasterError, Value, shown_name};
 const USE_SIM_TIME: &str = "/use_sim_time";
 /// The corresponding parameter of a ROS 2 node.
 pub(crate) const USE_SIM_TIME_OF_NODE: &str = "use_sim_time";
-/// The limit on parameters that are read.
+/// The limit on the number of parameters that are read.
 const MOST: usize = 10_000;
 
-/// Returns the parameters below a node's name, with their values in YAML. The list is empty if no
-/// master answers.
+/// Returns the parameters below the name of a node, with their values in YAML. The list is empty if
+/// no master answers.
 pub(crate) fn of_node(master: &Master, node: &str) -> Vec<(String, String)> {
     let mut found = Vec::new();
     match master.parameter(USE_SIM_TIME) {
@@ -54,7 +54,7 @@ pub(crate) fn yaml(value: &Value) -> String {
     match value {
         Value::Int(number) => number.to_string(),
         Value::Bool(value) => value.to_string(),
-        // This format always has a decimal point. Without it, YAML would read an integer.
+        // This format always has a decimal point. Without the point, YAML would read an integer.
         Value::Double(number) if number.is_finite() => format!("{number:?}"),
         Value::Double(number) if number.is_nan() => ".nan".to_owned(),
         Value::Double(number) => if *number > 0.0 { ".inf" } else { "-.inf" }.to_owned(),

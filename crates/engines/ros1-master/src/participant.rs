@@ -20,13 +20,13 @@ use crate::others::Others;
 use crate::writer::Writer;
 use feros_inbox::Room;
 
-/// An endpoint of this process, as the participant knows it.
+/// An endpoint of this process, in the form in which the participant stores it.
 pub(crate) struct Entry {
     pub(crate) info: EndpointInfo,
     pub(crate) session: Gid,
     pub(crate) matches: Arc<Matches>,
     pub(crate) reach: Reach,
-    /// The writer with the history for late subscriptions; only publishers have a writer.
+    /// The writer with the history for late subscriptions. Only publishers have a writer.
     pub(crate) writer: Option<Weak<Writer>>,
     pub(crate) ignores_own_session: bool,
 }
@@ -45,7 +45,7 @@ pub(crate) type KnownNode = (feros_ros1::Node, Arc<KeptParameters>);
 
 #[derive(Default)]
 struct State {
-    /// The nodes by their fully qualified names.
+    /// The nodes, stored by their fully qualified names.
     nodes: BTreeMap<String, LocalNode>,
     endpoints: BTreeMap<Gid, Entry>,
     others: Others,
@@ -98,7 +98,7 @@ impl Participant {
     }
 
     /// Adds a node. Returns false if this process already has a node with this name, because the
-    /// master knows only one node per name.
+    /// master knows only one node for each name.
     pub(crate) fn add_node(&self, node: LocalNode) -> bool {
         {
             let mut state = self.state.lock();
@@ -338,7 +338,7 @@ impl Drop for Member {
     }
 }
 
-/// Converts a string to an announcement; the empty string becomes `None`.
+/// Converts a string to an announcement. The empty string becomes `None`.
 pub(crate) fn announced(text: &str) -> Option<Arc<str>> {
     (!text.is_empty()).then(|| text.into())
 }

@@ -1,4 +1,4 @@
-//! What endpoints of all kinds need when they are created.
+//! The information that endpoints of all kinds need when they are created.
 
 use std::sync::Arc;
 
@@ -9,8 +9,8 @@ use crate::matches::{Matches, Reach};
 use crate::node_topics::NodeTopics;
 use crate::participant::{Entry, Participant, announced};
 
-/// The owner of a new endpoint: its participant, session and node. Also contains the endpoint's
-/// gid.
+/// The owner of a new endpoint, which is its participant, session and node. This also contains the
+/// endpoint's gid.
 pub(crate) struct Place {
     pub(crate) participant: Arc<Participant>,
     pub(crate) ros1: feros_ros1::Node,

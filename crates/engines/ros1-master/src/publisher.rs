@@ -1,4 +1,4 @@
-//! Publishers, synchronous and asynchronous.
+//! Publishers, both synchronous and asynchronous.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -103,7 +103,7 @@ impl Publisher for Ros1Publisher {
         self.member.announce(announcement)
     }
 
-    /// TCPROS has no acknowledgements, so a message counts as acknowledged once it has been passed
+    /// TCPROS has no acknowledgements, so a message counts as acknowledged when it has been passed
     /// to the operating system.
     fn wait_for_all_acked(&self, timeout: Duration) -> Result<(), WaitForAckedError> {
         let deadline = Instant::now() + timeout;

@@ -37,10 +37,11 @@ pub(crate) struct Request {
 /// Requests that the server has not taken yet.
 pub(crate) type Requests = feros_inbox::Requests<Request>;
 
-/// Calls of ROS 1 nodes that the server has taken but not responded to.
+/// Calls of ROS 1 nodes that the server has taken but has not responded to yet.
 pub(crate) type Taken = feros_inbox::Pending<Arc<Slot>>;
 
-/// Queues a request. If this displaces the request of a ROS 1 node, that node gets an error.
+/// Queues a request. If this removes the request of a ROS 1 node from the queue, that node gets an
+/// error.
 pub(crate) fn put(requests: &Requests, request: Request) {
     if let Some(slot) = requests.push(request).and_then(|oldest| oldest.slot) {
         let depth = requests.depth();

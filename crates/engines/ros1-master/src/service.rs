@@ -25,10 +25,11 @@ use crate::requests::{self, Request, Requests, Slot, Taken, put};
 struct Calls {
     requests: Arc<Requests>,
     plans: Arc<ServicePlans>,
-    /// The gid that stands for all callers over TCPROS, since TCPROS does not identify callers.
+    /// The gid that represents all callers over TCPROS, because TCPROS does not identify callers.
     caller: Gid,
     last: AtomicU64,
-    /// Calls that the server has taken but not responded to; `None` once the server has ended.
+    /// Calls that the server has taken but has not responded to yet, or `None` after the server has
+    /// ended.
     taken: Mutex<Option<Taken>>,
 }
 

@@ -1,4 +1,5 @@
-//! A session: its nodes, the creation of its endpoints, and the requests that ROS 1 cannot fulfil.
+//! A session: its nodes, the creation of its endpoints, and how it refuses requests that ROS 1
+//! cannot fulfil.
 
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -105,8 +106,8 @@ fn new_gid() -> Gid {
     Gid(gid)
 }
 
-/// Checks the name of a topic or service. ROS 1 allows the same names as ROS 2, but no names
-/// outside the ROS conventions.
+/// Checks the name of a topic or service. ROS 1 allows the same names as ROS 2, except names that
+/// do not follow the ROS conventions.
 fn check_name(name: &str, as_it_is: bool) -> Result<(), CreateEndpointError> {
     if as_it_is {
         let fits = name.starts_with('/') && feros_ros1::is_allowed_name(name);

@@ -15,13 +15,14 @@ use crate::followed_parameters::Takers;
 use crate::others::Others;
 use crate::participant::{KnownNode, Participant};
 
-/// The interval between queries. They are needed because the master does not report changes of
-/// other nodes.
+/// The interval between queries. The queries are needed because the master does not report changes
+/// of other nodes.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 /// The shortest time between two queries.
 const LOOK_APART: Duration = Duration::from_millis(50);
-/// In one pass, the thread finds out the types of at most this many services, and only starts to do
-/// so within this time, since each type needs a connection to the server.
+/// The limit on the number of services whose types the thread finds out in one pass, and the time
+/// after which it starts no further attempts. Both exist because each type needs a connection to
+/// the server.
 const MOST_PROBES: usize = 16;
 const PROBES_WITHIN: Duration = Duration::from_secs(5);
 
@@ -60,9 +61,9 @@ fn keep(bell: &Bell, participant: &Weak<Participant>) {
 /// The state that the thread keeps from one pass to the next.
 #[derive(Default)]
 struct Looking {
-    /// Whether the master answered the last query; `None` before the first query.
+    /// Whether the master answered the last query, or `None` before the first query.
     master_is_there: Option<bool>,
-    /// Limits the warnings about a master that repeatedly leaves and comes back.
+    /// Limits the warnings about a master that leaves and returns again and again.
     lines: Lines,
     /// The nodes that the master knew at the last query.
     registered: BTreeSet<String>,

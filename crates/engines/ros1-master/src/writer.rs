@@ -27,11 +27,11 @@ struct Sending {
     history: VecDeque<Message>,
 }
 
-/// Memory that is reused for the next message.
+/// Memory that is used again for the next message.
 #[derive(Default)]
 struct Spare {
     body: Vec<u8>,
-    /// The memory can be reused once all connections have sent the message.
+    /// The memory can be used again when all connections have sent the message.
     framed: Arc<Vec<u8>>,
 }
 
@@ -46,7 +46,8 @@ pub(crate) struct Writer {
     /// Identifies this publisher in the history of the publication, which the node's publishers
     /// share.
     source: u64,
-    /// The memory of the last message. Reusing it is faster, because its pages are already mapped.
+    /// The memory of the last message. It is faster to use it again, because its pages are already
+    /// mapped.
     spare: Mutex<Spare>,
     /// Counts messages that could not be stored for late subscribers of ROS 1.
     unkept: FailureCounter,
@@ -76,7 +77,7 @@ impl Writer {
         }
     }
 
-    /// How many messages are stored for late subscriptions.
+    /// The number of messages that are stored for late subscriptions.
     fn kept(&self) -> usize {
         match (self.qos.durability, self.qos.history) {
             (Durability::TransientLocal, History::KeepAll) => KEEP_ALL_LIMIT,
@@ -130,7 +131,7 @@ impl Writer {
         if let (Some(mut framed), Some(publication)) = (framed, self.outgoing.publication()) {
             self.outgoing.number(&mut framed);
             // A keep-all publisher has waited for room, but other publishers of the node may have
-            // used the room in the meantime. So the queue may become longer.
+            // used the room in the meantime. So the queue may become longer than usual.
             let queue_len =
                 if self.keeps_all() { 2 * KEEP_ALL_LIMIT } else { self.qos.depth.max(1) };
             let expires =

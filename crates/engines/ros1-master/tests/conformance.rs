@@ -12,14 +12,14 @@ use feros_ros1_master::ConfiguredRos1Engine;
 /// The address of a master that does not exist, because no program listens on this port.
 const NO_MASTER: &str = "http://127.0.0.1:9/";
 
-/// The tests of features that ROS 1 lacks.
+/// The tests of features that ROS 1 does not have.
 const EXCEPTIONS: [(&str, &str); 3] = [
     ("names_outside_ros_conventions", "ROS 1 has only ROS names; others are refused"),
     ("raw_requests_without_identity_are_answered", "its topics have such names"),
     ("truncated_headers_are_refused", "its topics have such names"),
 ];
 
-/// An engine whose sessions share one participant; the tests use a single session.
+/// An engine whose sessions share one participant. The tests use only one session.
 struct OneSession(ConfiguredRos1Engine);
 impl Fixture for OneSession {
     fn open(&self) -> (Arc<dyn Session>, Arc<dyn Session>) {

@@ -1,4 +1,5 @@
-//! While a node runs, other nodes set its parameters on Debian's rosmaster.
+//! Tests that a node gets the values that other nodes set for its parameters on Debian's rosmaster
+//! while the node runs.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 mod ros1;
@@ -113,8 +114,9 @@ fn a_node_may_refuse() {
     assert_eq!(all_said("too fast for this robot").len(), 1);
 }
 
-/// A value that the node sets does not come back. The node's callbacks run once for each value that
-/// it sets, and the last of these values stays, even if other nodes set values in the meantime.
+/// A value that the node sets does not return to it. The node's callbacks run once for each value
+/// that it sets, and the last of these values remains, even if other nodes set values in the
+/// meantime.
 #[test]
 fn own_changes_do_not_come_back() {
     let Some(world) = World::new() else { return };
@@ -133,7 +135,7 @@ fn own_changes_do_not_come_back() {
             wait_for_master(&mut rospy, "/feros/count", &json!(number));
         }
     }
-    // If any value came back, it would arrive before this value.
+    // If any value returned, it would arrive before this value.
     set(&mut rospy, "/feros/count", &json!(1000));
     wait_for_node(&node, "count", 1000);
     let called = || calls.load(Ordering::Relaxed);
@@ -162,7 +164,7 @@ fn a_new_master_is_followed() {
     node.declare_parameter("rate", 2.5).unwrap();
     for round in [10.0, 20.0] {
         let mut rospy = world.rospy("rospy");
-        // The node's previous value is on the new master again, so a value that is set now takes
+        // The node's previous value is on the new master again, so a value that is set now has an
         // effect.
         let before = node.get_parameter("rate").unwrap();
         let ParameterValue::Double(before) = before else { panic!("{before:?}") };

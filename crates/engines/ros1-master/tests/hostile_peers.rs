@@ -1,5 +1,5 @@
-//! Nodes that violate TCPROS, and programs that are not masters. The tests check the warnings, and
-//! check that other nodes are still served.
+//! Tests with nodes that violate TCPROS, and with programs that are not masters. The tests check
+//! the warnings, and check that other nodes are still served.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 mod ros1;
@@ -28,7 +28,7 @@ fn header(fields: &[&str]) -> String {
 const MD5: &str = "md5sum=992ce8a1687cec8c8bd883ec73ca41d1";
 
 /// Publishers send too much, nothing, or nonsense. Each of them causes one warning with its address
-/// and the cure, and the messages of an honest publisher still arrive.
+/// and how to solve the problem, and the messages of an honest publisher still arrive.
 #[test]
 fn publishers_that_speak_no_tcpros_are_said_once() {
     let Some(world) = World::new() else { return };
@@ -117,7 +117,8 @@ fn two_masters_are_two_worlds() {
     assert_eq!(rospy_there.heard("/same")["message"]["data"], "there");
 }
 
-/// The loss of a master is logged once with the cure, and its return is logged once.
+/// The loss of a master is logged once, with how to solve the problem, and its return is logged
+/// once.
 #[test]
 fn a_master_that_is_gone_is_said_once() {
     let Some(mut world) = World::new() else { return };

@@ -1,4 +1,5 @@
-//! Nodes of this engine communicate with roscpp nodes, and with a nodelet in its manager.
+//! Tests that nodes of this engine communicate with roscpp nodes, and with a nodelet in its
+//! manager.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 mod ros1;
@@ -67,8 +68,8 @@ fn topics_and_services_go_both_ways() {
     }
 }
 
-/// The nodelets of one manager pass pointers to each other. Nodes of this engine receive the
-/// nodelets' messages as well.
+/// The nodelets of one manager pass pointers to each other. Nodes of this engine also receive the
+/// messages of the nodelets.
 #[test]
 fn nodelets_are_heard() {
     let Some(program) = roscpp::program() else { return };

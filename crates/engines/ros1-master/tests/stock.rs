@@ -1,4 +1,4 @@
-//! Nodes of this engine communicate with rospy nodes, under Debian's rosmaster.
+//! Tests that nodes of this engine communicate with rospy nodes, under Debian's rosmaster.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 mod ros1;
@@ -69,8 +69,8 @@ fn large_messages_arrive_whole() {
     assert_eq!(rospy.heard("/out")["message"]["data"]["len"], 1 << 20);
 }
 
-/// For ROS 1 nodes, transient-local messages are latched, as many as the history holds. Latched
-/// messages of ROS 1 nodes are transient-local for nodes of this engine.
+/// For ROS 1 nodes, transient-local messages are latched, and their number is the depth of the
+/// history. Latched messages of ROS 1 nodes are transient-local for nodes of this engine.
 #[test]
 fn latched_messages_reach_those_that_come_late() {
     let Some(world) = World::new() else { return };
@@ -87,7 +87,7 @@ fn latched_messages_reach_those_that_come_late() {
         "do": "advertise", "topic": "/plan", "type": "std_msgs/String", "latch": true
     }));
     rospy.run(json!({"do": "publish", "topic": "/plan", "fields": {"data": "kept"}}));
-    // The second subscription of the node shares the connection, and gets the message as well.
+    // The second subscription of the node shares the connection, and also gets the message.
     for _ in 0..2 {
         let late = node.subscription_of("/plan", STRING, QosProfile::default());
         assert_eq!(text_in(&late.next().payload), "kept");
@@ -134,7 +134,7 @@ fn services_go_both_ways() {
         });
         assert_eq!(called.join().unwrap(), json!({"success": true, "message": "on"}));
     });
-    // If a server ends, its callers do not keep waiting.
+    // If a server ends, its callers do not continue to wait.
     std::thread::scope(|scope| {
         let called = scope.spawn(|| {
             rospy.run(json!({
@@ -173,7 +173,7 @@ fn other_definitions_are_refused() {
     for part in ["std_msgs/String with md5sum 0123456789abcdef0123456789abcdef", MD5, CURE] {
         assert!(told.contains(part), "{part} in {told}");
     }
-    // A publisher with another type is refused, too: the subscription accepts none of the
+    // A publisher with another type is also refused: the subscription accepts none of the
     // publisher's messages.
     other.run(json!({"do": "advertise", "topic": "/numbers", "type": "std_msgs/Int32"}));
     rospy.run(json!({"do": "advertise", "topic": "/numbers", "type": "std_msgs/String"}));
@@ -326,7 +326,7 @@ fn the_graph_shows_nodes_of_ros1() {
     drop(rospy);
 }
 
-/// Requests that ROS 1 cannot fulfil are refused, with the cure.
+/// Requests that ROS 1 cannot fulfil are refused, with how to solve the problem.
 #[test]
 fn what_is_impossible_is_refused() {
     let Some(world) = World::new() else { return };

@@ -1,15 +1,15 @@
 //! The tests of the conformance suite that are possible over TCPROS. Two sessions under a real
-//! master reach each other only over TCPROS, like two processes. The other tests are left out, for
+//! master reach each other only over TCPROS, like two processes. The other tests are omitted for
 //! these reasons:
 //!
-//! | left out | reason |
+//! | omitted | reason |
 //! |---|---|
 //! | gids, nodes, hashes, policies and announcements of the other side | a ROS 1 node states only its name and type, and whether it latches |
 //! | numbers and stamps of messages | messages have neither, unless their type does |
 //! | best-available policies, incompatible policies and types as events | policies are not sent, and the connection refuses other types |
-//! | matches per subscription | a node has one connection per topic, which its endpoints share |
+//! | matches per subscription | a node has one connection for each topic, which its endpoints share |
 //! | messages of arbitrary bytes | messages are converted, so they must match their type |
-//! | losses and acknowledgements | a full queue drops messages without notice; there are no acknowledgements |
+//! | losses and acknowledgements | a full queue drops messages without notice, and there are no acknowledgements |
 //! | both mappings of services, clients by their gids | a service call is a connection |
 //! | names outside of the ROS conventions | ROS 1 has no such names |
 #![allow(clippy::unwrap_used, missing_docs)]

@@ -1,5 +1,5 @@
-//! Complete nodes on this engine, under Debian's rosmaster. The tests check the parameters, clocks
-//! and logs of these nodes with rospy.
+//! Tests complete nodes on this engine, under Debian's rosmaster. The tests check the parameters,
+//! clocks and logs of these nodes with rospy.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 mod ros1;
@@ -77,7 +77,7 @@ fn parameters_are_on_the_master() {
 }
 
 /// When the node undeclares a parameter, it is removed from the master. When the node declares a
-/// parameter with this name again, that parameter is on the master, too.
+/// parameter with this name again, that parameter is also on the master.
 #[test]
 fn what_is_undeclared_leaves_the_master() {
     let Some(world) = World::new() else { return };
@@ -119,7 +119,7 @@ fn the_master_wins_over_defaults() {
 }
 
 /// A node on two engines accepts values from the master and stores its own values there, no matter
-/// which of the two engines is the first.
+/// which of the two engines is the first engine.
 #[test]
 fn a_node_on_two_engines_has_its_parameters_on_the_master() {
     let Some(world) = World::new() else { return };
@@ -186,7 +186,7 @@ fn clocks_follow_a_simulation_of_ros1() {
     wait_for_time(&mut rospy, &own, 300);
     own.set_parameter("use_sim_time", false).unwrap();
     assert!(own.clock().now() > Time::from_nanos(1_000_000_000_000));
-    // For one node, arguments override the master's value.
+    // For a single node, arguments override the master's value.
     let arguments = "--ros-args -p use_sim_time:=false";
     assert!(!context(&world, arguments).create_node("real").unwrap().clock().is_simulated());
 }

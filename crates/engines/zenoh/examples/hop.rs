@@ -5,8 +5,8 @@
 //! cd crates/engines/zenoh && cargo run --release --example hop -- cyclonedds zenoh > hops.csv
 //! ```
 //!
-//! On Zenoh, the processes discover each other over multicast on their own port; on Cyclone DDS,
-//! they use their own domain.
+//! On Zenoh, the processes discover each other by multicast on a port of their own. On Cyclone DDS,
+//! they use a domain of their own.
 #![allow(clippy::unwrap_used, reason = "a measurement that fails ends")]
 
 #[path = "../../engine-bridge/examples/hop/measure.rs"]

@@ -1,5 +1,5 @@
 //! Announcements of this session's endpoints. They are additional liveliness tokens, which
-//! `rmw_zenoh` does not have. When an announcement changes, a new token replaces the old one.
+//! `rmw_zenoh` does not have. When an announcement changes, a new token replaces the old token.
 
 use std::sync::Arc;
 

@@ -114,8 +114,8 @@ impl ZenohClient {
             .declare_querier(key)
             .target(QueryTarget::AllComplete)
             .consolidation(ConsolidationMode::None);
-        // As in rmw_zenoh, requests for the results of goals have no timeout, since goals may take
-        // hours.
+        // As in rmw_zenoh, requests for the results of goals have no timeout, because goals may
+        // take hours.
         let querier = if name.ends_with("/_action/get_result") {
             querier.timeout(Duration::from_millis(u64::MAX))
         } else {

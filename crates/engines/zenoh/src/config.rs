@@ -19,7 +19,7 @@ const BOTH: &[(&str, &str)] = &[
         r#"{ router: [], peer: ["router", "peer"], client: ["router"] }"#,
     ),
     ("scouting/gossip/enabled", "true"),
-    // Peers get to know each other only through the router.
+    // Peers learn of each other only through the router.
     ("scouting/gossip/target", r#"{ router: ["router", "peer"], peer: ["router"] }"#),
     ("scouting/gossip/autoconnect", r#"{ router: [], peer: ["router", "peer"] }"#),
     // The caches of transient-local publishers order messages by their timestamps.
@@ -66,12 +66,12 @@ const ROUTER: &[(&str, &str)] = &[
         "scouting/gossip/autoconnect_strategy",
         r#"{ router: { to_router: "always", to_peer: "always" } }"#,
     ),
-    // A router also sends to other hosts, so it must not wait a whole minute for a slow link.
+    // A router also sends to other hosts, so it must not wait for a slow link for a whole minute.
     ("transport/link/tx/queue/congestion_control/block/wait_before_close", "5000000"),
 ];
 
 /// The settings with names of files that Zenoh reads when it connects. They are checked in advance,
-/// since Zenoh's errors do not name an unreadable file.
+/// because Zenoh's errors do not name an unreadable file.
 const TLS_FILES: [&str; 5] = [
     "root_ca_certificate",
     "listen_private_key",
@@ -80,14 +80,15 @@ const TLS_FILES: [&str; 5] = [
     "connect_certificate",
 ];
 
-/// The values of `rmw_zenoh`'s environment variables; `None` for variables that are not set.
+/// The values of `rmw_zenoh`'s environment variables. They are `None` for variables that are not
+/// set.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Variables {
-    /// `ZENOH_SESSION_CONFIG_URI`: the path of a file that replaces the defaults of a session.
+    /// `ZENOH_SESSION_CONFIG_URI`, the path of a file that replaces the defaults of a session.
     pub(crate) session_config: Option<String>,
-    /// `ZENOH_ROUTER_CONFIG_URI`: the path of a file that replaces the defaults of a router.
+    /// `ZENOH_ROUTER_CONFIG_URI`, the path of a file that replaces the defaults of a router.
     pub(crate) router_config: Option<String>,
-    /// `ZENOH_CONFIG_OVERRIDE`: `key/path=value` pairs, separated by `;`.
+    /// `ZENOH_CONFIG_OVERRIDE`, which contains `key/path=value` pairs, separated by `;`.
     pub(crate) config_override: Option<String>,
     /// `ZENOH_ROUTER_CHECK_ATTEMPTS`.
     pub(crate) router_check_attempts: Option<String>,
@@ -157,8 +158,8 @@ impl Variables {
         Ok(config)
     }
 
-    /// How many times a session looks for a router before it continues without one. `None` means
-    /// that it waits without a limit, and 0 means that it does not look for a router at all.
+    /// How many times a session looks for a router before it continues without a router. `None`
+    /// means that it waits without a limit, and 0 means that it does not look for a router.
     pub(crate) fn router_checks(&self) -> Result<Option<u64>, ConfigError> {
         let Some(text) = &self.router_check_attempts else { return Ok(Some(1)) };
         let attempts: i64 = text.trim().parse().map_err(|_| ConfigError {
@@ -211,7 +212,7 @@ fn check_tls_files(config: &Config) -> Result<(), ConfigError> {
     Ok(())
 }
 
-/// The cure for a missing router: how to start a router, or how to name its address.
+/// How to solve the problem of a missing router: how to start a router, or how to name its address.
 pub(crate) fn cure_of_no_router(config: &Config) -> String {
     format!(
         "start one with `feros zenoh router`, or name its address in \
@@ -220,8 +221,8 @@ pub(crate) fn cure_of_no_router(config: &Config) -> String {
     )
 }
 
-/// The cure for a client session that cannot be opened because it needs a router. Zenoh's error
-/// lacks this cure.
+/// How to solve the problem of a client session that cannot be opened because it needs a router.
+/// Zenoh's error does not tell this.
 pub(crate) fn cure_of_refusal(config: &Config) -> String {
     if config.get_json("mode").is_ok_and(|mode| mode != r#""client""#) {
         return advice(config).to_owned();
@@ -235,8 +236,8 @@ pub(crate) fn endpoints(config: &Config) -> String {
     config.get_json("connect/endpoints").unwrap_or_default()
 }
 
-/// The possible reasons why a link failed, which Zenoh's error lacks. Empty if the configuration
-/// has no encrypted links.
+/// The possible reasons why a link failed, which Zenoh's error does not tell. The text is empty if
+/// the configuration has no encrypted links.
 fn advice(config: &Config) -> &'static str {
     if !endpoints(config).contains("\"tls/") {
         return "";
@@ -246,7 +247,7 @@ fn advice(config: &Config) -> &'static str {
      connect_private_key are needed on this side"
 }
 
-/// The possible reasons why a router cannot listen, which Zenoh's error lacks, too.
+/// The possible reasons why a router cannot listen, which Zenoh's error does not tell either.
 pub(crate) fn advice_to_listen(config: &Config) -> &'static str {
     if !config.get_json("listen/endpoints").unwrap_or_default().contains("\"tls/") {
         return "";

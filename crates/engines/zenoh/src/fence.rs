@@ -1,6 +1,6 @@
 //! Checks whether another session has handled all messages that were sent to it. Zenoh has no
-//! acknowledgements, but it keeps messages in order. So this session sends the other session a
-//! question, whose answer shows that all earlier messages have arrived.
+//! acknowledgements, but it keeps messages in order. So this session sends a question to the other
+//! session. The answer shows that all earlier messages have arrived.
 //!
 //! Only sessions of Feros answer. Other sessions are assumed to have received every message that
 //! has been passed to their link.
@@ -19,7 +19,7 @@ pub(crate) enum Fence {
     Passed,
     /// The session does not answer such questions.
     Unknown,
-    /// The session did not answer in time.
+    /// The session did not answer within the time limit.
     TimedOut,
 }
 

@@ -1,5 +1,5 @@
-//! The known nodes and endpoints. Those of other sessions are known from liveliness tokens; those
-//! of this session are added when they are created. No thread polls.
+//! The known nodes and endpoints. Nodes and endpoints of other sessions are known from liveliness
+//! tokens. Nodes and endpoints of this session are added when they are created. No thread polls.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -15,8 +15,8 @@ use crate::matches::{Matches, Peer};
 use crate::wire::announcement::{AnnouncementToken, FIRST_ENTITY};
 use crate::wire::token::{self, EndpointToken, NodeToken, Token};
 
-/// The limit on stored tokens and on stored announcements. Only a hostile program declares more
-/// tokens.
+/// The limit on the number of stored tokens, and also on the number of stored announcements. Only a
+/// hostile program declares more tokens.
 const MOST_TOKENS: usize = 1 << 17;
 
 struct Endpoint {
@@ -24,7 +24,7 @@ struct Endpoint {
     zid: Arc<str>,
 }
 
-/// Identifies the endpoint that an announcement belongs to: its session, and its number in that
+/// Identifies the endpoint to which an announcement belongs, by its session and its number in that
 /// session.
 type Speaker = (Arc<str>, u64);
 
@@ -51,7 +51,7 @@ pub(crate) struct Graph {
     pub(crate) refused: FailureCounter,
 }
 
-/// The matches that must be notified once no lock is held.
+/// The matches that must be notified when no lock is held any longer.
 type Changed = Vec<Arc<Matches>>;
 
 impl Graph {
@@ -64,8 +64,8 @@ impl Graph {
         })
     }
 
-    /// Adds a token of another session. The tokens of this session are ignored, since its endpoints
-    /// are already known.
+    /// Adds a token of another session. The tokens of this session are ignored, because its
+    /// endpoints are already known.
     pub(crate) fn token_appeared(&self, key: &str) {
         let Some(token) = Token::decode(key) else { return self.refuse(key) };
         if *token_zid(&token) == *self.own_zid {
@@ -170,7 +170,7 @@ impl Graph {
         }
     }
 
-    /// Records that an endpoint announces this text as this version, or, for `None`, that it has
+    /// Records that an endpoint announces this text as this version. `None` means that it has
     /// withdrawn this version.
     pub(crate) fn announced(&self, zid: &str, entity: u64, version: u64, text: Option<Arc<str>>) {
         self.change(|state| {
@@ -180,7 +180,7 @@ impl Graph {
                 Some(text) => said.insert(version, text),
                 None => said.remove(&version),
             };
-            // When a new version replaces the old one, both exist for a moment.
+            // When a new version replaces the old version, both exist for a short time.
             while said.len() > 2 {
                 said.pop_first();
             }
@@ -246,8 +246,8 @@ pub(crate) fn session_gid(zid: &str) -> Gid {
 }
 
 impl State {
-    /// Returns the endpoints of the opposite kind with the same name, except pairs of endpoints of
-    /// which one ignores the other's session.
+    /// Returns the endpoints of the opposite kind with the same name, except pairs in which one
+    /// endpoint ignores the session of the other.
     fn others_of(&self, gid: Gid, token: &EndpointToken) -> Vec<(Gid, &Endpoint)> {
         let named = self.by_name.get(&token.name).into_iter().flatten();
         let endpoints = named.filter_map(|gid| Some((*gid, self.endpoints.get(gid)?)));
@@ -261,8 +261,8 @@ impl State {
             .collect()
     }
 
-    /// Returns the matches of this session's endpoints of the opposite kind with the same name,
-    /// each with a flag that is true if the endpoint matches the given one.
+    /// Returns the matches of this session's endpoints of the opposite kind with the same name.
+    /// Each of them has a flag that is true if the endpoint matches the given endpoint.
     fn own_beside(&self, gid: Gid, token: &EndpointToken) -> Vec<(bool, Arc<Matches>)> {
         let others = self.others_of(gid, token).into_iter();
         others

@@ -1,21 +1,21 @@
 //! The Feros engine on Zenoh, in the wire format of `rmw_zenoh_cpp` of ROS 2 Kilted.
 //!
-//! | module | holds |
+//! | module | content |
 //! |---|---|
 //! | `wire` | tokens, attachments and announcements, as strings and bytes |
 //! | `config` | Zenoh's configuration, with the defaults and variables of `rmw_zenoh` |
 //! | `session`, `session_state` | a session, and the state that its endpoints share |
 //! | `member`, `announcing` | an endpoint in the graph, and its announcement |
-//! | `graph`, `matches` | the graph, from liveliness tokens, and the matches of an endpoint |
+//! | `graph`, `matches` | the graph, which is made from liveliness tokens, and the matches of an endpoint |
 //! | `publisher`, `subscription`, `service`, `client` | the endpoints |
 //! | `inbox`, `sample` | received messages that the user has not taken yet, and their samples |
 //! | `fence` | checks whether another session has handled all messages sent to it |
 //! | `router` | a router, so that users do not have to install one |
 //!
 //! A session of the engine is a Zenoh session. Each of its nodes and endpoints is announced by a
-//! liveliness token. The token's text describes the endpoint, and the hash of that text is the
-//! endpoint's gid. Messages are sent with the key of their topic and type; requests and responses
-//! are queries and replies.
+//! liveliness token. The text of the token describes the endpoint, and the hash of that text is the
+//! gid of the endpoint. Messages are sent with the key of their topic and type. Requests and
+//! responses are queries and replies.
 //!
 //! # Invariants
 //!
@@ -44,7 +44,7 @@ use feros_engine::{Engine, OpenError, Session, SessionOptions};
 
 pub use router::{Router, RouterError};
 
-/// Short name of the engine.
+/// The short name of the engine.
 pub const ENGINE_NAME: &str = feros_engine::engine::known::ZENOH.name;
 
 /// The version of Zenoh, which Cargo.toml pins.
@@ -65,14 +65,15 @@ impl Engine for ZenohEngine {
     }
 }
 
-/// The engine with given values instead of those of the environment variables, for tests and for
-/// programs that choose the values themselves.
+/// The engine with given values, which are used instead of the values of the environment variables.
+/// It is for tests and for programs that choose the values themselves.
 #[derive(Debug, Clone, Default)]
 pub struct ConfiguredZenohEngine {
-    /// The value for `ZENOH_CONFIG_OVERRIDE`: `key/path=value` pairs separated by `;`.
+    /// The value for `ZENOH_CONFIG_OVERRIDE`, which contains `key/path=value` pairs, separated by
+    /// `;`.
     pub config_override: String,
     /// The value for `ZENOH_ROUTER_CHECK_ATTEMPTS`. With 0, a session waits for a router without a
-    /// limit; with a negative value, it does not look for a router.
+    /// limit. With a negative value, it does not look for a router.
     pub router_check_attempts: i64,
 }
 

@@ -1,4 +1,4 @@
-//! The matches of an endpoint of this session, and the sessions that the matches belong to.
+//! The matches of an endpoint of this session, and the sessions to which the matches belong.
 
 use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
@@ -11,7 +11,7 @@ pub(crate) type Peer = feros_inbox::Peer<Arc<str>>;
 /// The matches of one endpoint.
 pub(crate) struct Matches {
     all: feros_inbox::Matches<Arc<str>>,
-    /// A session whose endpoints never match, if any.
+    /// A session whose endpoints never match, if there is such a session.
     ignored: OnceLock<Arc<str>>,
 }
 
@@ -43,7 +43,7 @@ impl Matches {
         self.look(|peers| peers.contains_key(&gid))
     }
 
-    /// Returns the sessions that the matches belong to, without duplicates.
+    /// Returns the sessions to which the matches belong, without duplicates.
     pub(crate) fn sessions(&self) -> Vec<Arc<str>> {
         let mut sessions: Vec<_> =
             self.look(|peers| peers.values().map(|peer| peer.reach.clone()).collect());
@@ -56,8 +56,8 @@ impl Matches {
         self.look(|peers| peers.get(&gid).map(|peer| peer.reach.clone()))
     }
 
-    /// Returns one of the matches in this session. It may be any of them, because Zenoh identifies
-    /// only the session of a sender.
+    /// Returns one of the matches in this session. It may be any of these matches, because Zenoh
+    /// identifies only the session of a sender.
     pub(crate) fn of_session(&self, zid: &str) -> Option<Gid> {
         self.look(|peers| peers.iter().find(|(_, peer)| *peer.reach == *zid).map(|(gid, _)| *gid))
     }

@@ -1,4 +1,4 @@
-//! Publishers, synchronous and asynchronous.
+//! Publishers, both synchronous and asynchronous.
 
 use std::collections::HashMap;
 use std::sync::Arc;

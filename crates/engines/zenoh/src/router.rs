@@ -20,7 +20,7 @@ pub enum RouterError {
     Open {
         /// Zenoh's error.
         cause: String,
-        /// Further possible reasons if the router has encrypted links; otherwise empty.
+        /// Further possible reasons if the router has encrypted links. Otherwise, this is empty.
         advice: &'static str,
     },
 }

@@ -1,5 +1,5 @@
-//! Converts received bytes to samples. Contiguous, aligned bytes are lent; other bytes are copied
-//! once.
+//! Converts received bytes to samples. If the bytes are contiguous and aligned, they are lent;
+//! otherwise, they are copied once.
 
 use std::time::SystemTime;
 

@@ -1,4 +1,4 @@
-//! Service servers, which are Zenoh queryables. A request is a query, which stays open until the
+//! Service servers, which are Zenoh queryables. A request is a query, which remains open until the
 //! response has been sent.
 
 use std::sync::Arc;
@@ -46,7 +46,7 @@ impl Receiving {
         let Some(received) = Received::new(bytes, query.attachment()) else {
             return self.refuse(bytes.len());
         };
-        drop(self.requests.push(Request { received, query })); // a displaced query gets no reply
+        drop(self.requests.push(Request { received, query })); // a query that is removed from the queue gets no reply
     }
 
     fn refuse(&self, size_bytes: usize) {
@@ -76,7 +76,7 @@ pub(crate) struct ZenohService {
     matches: Arc<Matches>,
     gaps: Mutex<Gaps>,
     lost: AtomicU64,
-    /// Counts requests that waited for a response for so long that newer requests displaced them.
+    /// Counts requests that waited for a response for so long that newer requests replaced them.
     forgotten: FailureCounter,
     key: String,
     qos: QosProfile,
@@ -118,7 +118,7 @@ impl ZenohService {
         })
     }
 
-    /// Sends a response to a client whose request came over another transport.
+    /// Sends a response to a client whose request arrived over another transport.
     fn send_apart(
         &self,
         request: &RequestId,

@@ -72,7 +72,7 @@ impl ZenohSession {
 type Feeding =
     (zenoh::pubsub::Subscriber<()>, zenoh::pubsub::Subscriber<()>, zenoh::query::Queryable<()>);
 
-/// Starts to update the graph, first with announcements, and to answer the questions of other
+/// Starts to update the graph, beginning with announcements, and to answer the questions of other
 /// sessions' fences.
 fn feed(
     session: &zenoh::Session,
@@ -84,7 +84,7 @@ fn feed(
         .declare_queryable(announcement::fence(domain_id, zid))
         .complete(true)
         .callback(|query| {
-            // The reply fails only if the asking session has left, so the failure is ignored.
+            // The reply fails only if the session that asked has left, so the failure is ignored.
             let _ = query.reply(query.key_expr().clone(), Vec::new()).wait();
         })
         .wait()?;
@@ -111,8 +111,8 @@ fn feed(
     Ok((announcements, tokens, fence))
 }
 
-/// Looks for a router at intervals of a second, as many times as `ZENOH_ROUTER_CHECK_ATTEMPTS`
-/// allows. If there is no router, the session continues, and finds the router when it starts.
+/// Looks for a router once a second, as many times as `ZENOH_ROUTER_CHECK_ATTEMPTS` allows. If
+/// there is no router, the session continues, and finds the router when it starts.
 fn look_for_router(session: &zenoh::Session, config: &Config, attempts: Option<u64>) {
     let mut made = 0;
     while attempts.is_none_or(|attempts| made < attempts) {

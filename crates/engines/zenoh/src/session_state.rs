@@ -1,5 +1,5 @@
 //! The state of a session: the Zenoh session, the graph, and the announced nodes. All endpoints of
-//! the session share this state and keep it alive.
+//! the session share this state, and it exists while any of them exists.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -27,7 +27,7 @@ struct Node {
 
 /// The state of a session.
 pub(crate) struct SessionState {
-    // Dropped first, because the updates of the graph must end before the session.
+    // This is dropped first, because the updates of the graph must end before the session.
     pub(crate) _feeding: (Subscriber<()>, Subscriber<()>, Queryable<()>),
     nodes: Mutex<HashMap<NodeId, Node>>,
     pub(crate) graph: Arc<Graph>,

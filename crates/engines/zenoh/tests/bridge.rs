@@ -1,5 +1,5 @@
-//! The bridge between Cyclone DDS and Zenoh, with nodes of other projects on both sides: stock
-//! rclpy on DDS, and pyzeros on Zenoh.
+//! Tests of the bridge between Cyclone DDS and Zenoh, with nodes of other projects on both sides:
+//! stock rclpy on DDS, and pyzeros on Zenoh.
 #![allow(clippy::unwrap_used)]
 
 mod ends;
@@ -59,7 +59,7 @@ fn stock_nodes_of_both_engines_talk() {
     stock.ask("matched", json!({"topic": "/wire/in", "subscriptions": 1}));
     stock.ask("matched", json!({"topic": "/wire/out", "publishers": 1}));
     // pyzeros does not report its matches, so the first messages may be sent before the bridge
-    // matches it. Therefore the message is repeated.
+    // matches it. So the message is sent repeatedly.
     let heard = loop {
         stock.ask("publish", json!({"topic": "/wire/in", "values": [{"data": "hello, wörld"}]}));
         if let Ok(heard) = stock.try_ask("take", json!({"topic": "/wire/out", "timeout": 2.0})) {
@@ -102,7 +102,7 @@ fn latched_messages_reach_late_subscriptions_through_the_bridge() {
     }
 }
 
-/// The Zenoh router ends and comes back, and so does a server on DDS.
+/// The Zenoh router ends and starts again, and so does a server on DDS.
 #[test]
 fn the_bridge_survives_its_router_and_its_servers() {
     let _watchdog = Watchdog::start();

@@ -1,4 +1,4 @@
-//! The environment variables of `rmw_zenoh`. Separate processes of this program read them.
+//! Tests of the environment variables of `rmw_zenoh`. Separate processes of this program read them.
 #![allow(clippy::unwrap_used)]
 
 mod network;
@@ -34,7 +34,8 @@ fn start(role: &str, variables: &[(&str, &str)]) -> TestProcess {
     TestProcess::start(command, "environment_process")
 }
 
-/// Returns how many warnings about a missing router the process logs until its session is open.
+/// Returns the number of warnings about a missing router that the process logs until its session is
+/// open.
 fn warnings(mut process: TestProcess) -> usize {
     let before = std::iter::repeat_with(|| process.line());
     let before = before.take_while(|line| !line.starts_with("opened "));
@@ -89,8 +90,8 @@ fn overrides(endpoint: &str) -> String {
     format!("connect/endpoints=[\"{endpoint}\"];listen/endpoints=[\"tcp/127.0.0.1:0\"]")
 }
 
-/// There is no router. With a negative number of attempts, the session does not look for a router;
-/// with a positive number, it continues after this number of attempts.
+/// There is no router. With a negative number of attempts, the session does not look for a router.
+/// With a positive number, it continues after this number of attempts.
 #[test]
 fn a_session_looks_for_a_router_as_often_as_configured() {
     let nowhere = overrides(&format!("tcp/127.0.0.1:{}", free_port()));
@@ -104,7 +105,7 @@ fn a_session_looks_for_a_router_as_often_as_configured() {
     assert_eq!(warnings(None), 1, "once by default");
 }
 
-/// With 0 attempts, a session waits for a router without a limit; with a large number, it waits for
+/// With 0 attempts, a session waits for a router without a limit. With a large number, it waits for
 /// a long time. In both cases, the session opens when the router starts.
 #[test]
 fn a_session_waits_for_a_router() {
@@ -138,9 +139,9 @@ impl Drop for File {
     }
 }
 
-/// All four variables are set, to the same values for a router and for a session. The router and
-/// the session each use their own file instead of the defaults, and the override takes precedence
-/// over both.
+/// All four variables are set, and they have the same values for a router and for a session. The
+/// router and the session each use their own file and not the defaults, and the override has
+/// precedence over both files.
 #[test]
 fn files_take_the_place_of_defaults_and_overrides_stand_above_both() {
     let endpoint = format!("tcp/127.0.0.1:{}", free_port());
@@ -163,7 +164,7 @@ fn files_take_the_place_of_defaults_and_overrides_stand_above_both() {
     assert!(router.said("locators ").contains(&endpoint));
     let parsed = |text: String| serde_json::from_str::<serde_json::Value>(&text).unwrap();
     let router_has = parsed(router.said("configuration "));
-    // The session waits for a router without a limit. So once it is open, the router at this
+    // The session waits for a router without a limit. So when it is open, the router at this
     // address exists.
     let session_has = parsed(start("session", &variables).said("opened "));
     assert_eq!((&router_has["mode"], &session_has["mode"]), (&"router".into(), &"client".into()));

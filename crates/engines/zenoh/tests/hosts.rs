@@ -1,8 +1,8 @@
-//! Two hosts, each in its own network namespace and with a router, are connected by a link that
-//! delays and loses packets. The tests check the traffic over the link, also after the link has
-//! been cut for some time.
+//! Tests with two hosts, each in its own network namespace and with a router, which are connected
+//! by a link that delays and loses packets. The tests check the traffic over the link, also after
+//! the link has been interrupted for some time.
 //!
-//! The tests need root; without it, they are skipped with a message. Each host is a separate
+//! The tests need root. Without root, they are skipped with a message. Each host is a separate
 //! process of this program, because the sockets of a session belong to the network namespace of its
 //! process.
 #![allow(clippy::unwrap_used)]
@@ -38,7 +38,7 @@ fn start(host: &Namespace, name: &str, setting: &str) -> TestProcess {
     process
 }
 
-/// Creates two hosts. If this process is not permitted to create them, reports that and returns
+/// Creates two hosts. If this process is not permitted to create them, reports this and returns
 /// `None`.
 fn two_hosts() -> Option<(Namespace, Namespace)> {
     match Namespace::new().and_then(|near| Ok((near, Namespace::new()?))) {
@@ -74,7 +74,7 @@ fn two_hosts_with_a_router_each_are_joined_parted_and_joined_again() {
 }
 
 /// Measures how soon a message, its echo and a call succeed again after the repair of a link that
-/// lost every packet:
+/// has lost every packet:
 ///
 /// ```console
 /// cargo test --manifest-path crates/engines/zenoh/Cargo.toml --test hosts -- --ignored --nocapture
@@ -165,8 +165,8 @@ fn near(network: &Network) {
             wait_for_matches();
             exchange("again", 10);
         }
-        // A link that is busy with declarations may drop a message, so the message is repeated
-        // until its echo arrives.
+        // A link that is busy with declarations may drop a message, so the message is sent
+        // repeatedly until its echo arrives.
         "back" => {
             wait_for_matches();
             rounds += 1;

@@ -1,6 +1,6 @@
-//! Measures how soon matches come back after a router or a peer has been killed and replaced. The
-//! time is measured from the start of the new process. The results are in
-//! `docs/measurements/0020-engines.md`; `hosts.rs` measures partitions of the network.
+//! Measures how soon matches return after a router or a peer has been killed and replaced. The time
+//! is measured from the start of the new process. The results are in
+//! `docs/measurements/0020-engines.md`. The file `hosts.rs` measures partitions of the network.
 //!
 //! ```console
 //! cargo test --manifest-path crates/engines/zenoh/Cargo.toml --test matches_back -- --ignored --nocapture
@@ -64,8 +64,8 @@ fn clients(name: &str, setting: &str) {
     });
 }
 
-/// Measures two clients, each connected to its own router. One router connects to the other, and
-/// that other router is killed.
+/// Measures two clients, each of which is connected to its own router. One router connects to the
+/// other, and that other router is killed.
 fn sites(name: &str, setting: &str) {
     let mut here = Network::configured("tcp", setting);
     let joined = format!("connect/endpoints=[\"{}\"];{setting}", here.endpoint);

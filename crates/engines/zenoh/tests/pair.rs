@@ -26,7 +26,7 @@ use ends::{SET_BOOL, STRING, response, wire_node};
 use network::{DOMAIN_ID, Network};
 use python::pyzeros;
 
-/// Cyclone DDS in a fixed domain, regardless of the domain that the session requests.
+/// Cyclone DDS in a fixed domain, no matter which domain the session requests.
 struct InDomain(u16);
 
 impl Engine for InDomain {
@@ -66,7 +66,7 @@ impl Both {
         open(&*self.network.engine("client"))
     }
 
-    /// Opens a session on both engines, with DDS as the first.
+    /// Opens a session on both engines, with DDS as the first engine.
     fn pair(&self) -> Arc<dyn Session> {
         open(&self.engine())
     }
@@ -76,7 +76,7 @@ impl Both {
         PairEngine::new([dds, self.network.engine("client")])
     }
 
-    /// Opens a session on both engines, with Zenoh as the first.
+    /// Opens a session on both engines, with Zenoh as the first engine.
     fn turned(&self) -> Arc<dyn Session> {
         let dds: Arc<dyn Engine> = Arc::new(InDomain(self.domain.id()));
         open(&PairEngine::new([self.network.engine("client"), dds]))
@@ -168,8 +168,9 @@ fn both_engines_are_heard() {
     );
 }
 
-/// The Zenoh router is killed while two sessions on both engines communicate, and then comes back.
-/// If DDS is the first engine, no messages are lost, not even messages that use both engines.
+/// The Zenoh router is killed while two sessions on both engines communicate, and is then started
+/// again. If DDS is the first engine, no messages are lost, not even messages that use both
+/// engines.
 #[test]
 fn the_second_engine_is_lost_and_returns() {
     let _watchdog = Watchdog::start();
@@ -244,7 +245,8 @@ fn the_first_engine_is_lost() {
     nothing_more(&subscription);
 }
 
-/// A late subscription gets the latched messages once, whether it is on one engine or on both.
+/// A late subscription gets the latched messages once, no matter whether it is on one engine or on
+/// both engines.
 #[test]
 fn latched_messages_are_there_for_late_joiners() {
     let _watchdog = Watchdog::start();
@@ -321,7 +323,7 @@ fn a_bridge_brings_no_second_copy_to_endpoints_on_both_engines() {
     let publisher = pair.publisher_of("/wire/bridged", STRING, QosProfile::keep_all());
     let sides = vec![("DDS".to_owned(), both.dds()), ("Zenoh".to_owned(), both.zenoh())];
     let _bridge = bridging(sides);
-    // The bridge is ready once the subscription on each engine matches the publisher on the other
+    // The bridge is ready when the subscription on each engine matches the publisher on the other
     // engine. The pair ignores the bridge.
     for subscription in heard.iter().chain([&heard_by_pair]) {
         subscription.wait_for_matches(3);
@@ -329,8 +331,8 @@ fn a_bridge_brings_no_second_copy_to_endpoints_on_both_engines() {
     for number in 0..100 {
         let side = number as usize % 2;
         numbers(&publishers[side], number..number + 1);
-        // This message comes through the bridge. Its arrival shows that the bridge has passed it to
-        // every subscription.
+        // This message arrives through the bridge. Its arrival shows that the bridge has passed it
+        // to every subscription.
         assert_eq!(next_number(&heard[1 - side]), number);
         assert_eq!(next_number(&heard[side]), number);
         assert_eq!(next_number(&heard_by_pair), number);

@@ -1,4 +1,4 @@
-//! Policies that Zenoh does not enforce cause a warning when an endpoint is created.
+//! Tests that policies that Zenoh does not enforce cause a warning when an endpoint is created.
 #![allow(clippy::unwrap_used)]
 
 mod ends;
@@ -53,7 +53,8 @@ fn policies_that_zenoh_cannot_keep_are_reported_for_each_endpoint() {
     }
 }
 
-/// Policies that Zenoh enforces cause no warning, and neither do policies that are not requested.
+/// Policies that Zenoh enforces cause no warning, and policies that are not requested cause no
+/// warning either.
 #[test]
 fn of_what_zenoh_keeps_nothing_is_said() {
     said::listen();

@@ -1,4 +1,5 @@
-//! Encrypted links and access control for key expressions, configured with Zenoh's own settings.
+//! Tests of encrypted links and of access control for key expressions, which are configured with
+//! Zenoh's own settings.
 #![allow(clippy::unwrap_used)]
 
 mod ends;
@@ -99,7 +100,7 @@ fn topics_and_services_pass_by_tls() {
     assert_eq!(text_in(&client.next().1.payload[4..]), "answered");
 }
 
-/// A session that trusts another authority, or that does not use TLS, is refused, with advice on
+/// A session that trusts another authority, or that does not use TLS, is refused. The error tells
 /// what to check.
 #[test]
 fn a_link_that_is_not_trusted_is_refused_in_words() {
@@ -122,8 +123,8 @@ fn a_link_that_is_not_trusted_is_refused_in_words() {
     );
 }
 
-/// A peer that does not trust the router continues without it, logs advice on what to check, and
-/// appears in no graph.
+/// A peer that does not trust the router continues without it, logs what to check, and appears in
+/// no graph.
 #[test]
 fn a_peer_that_trusts_another_authority_stays_alone() {
     said::listen();
@@ -202,7 +203,7 @@ fn a_router_with_a_bad_key_does_not_start() {
     }
 }
 
-/// Starts a router that denies all sessions this kind of message below `/wire/secret`.
+/// Starts a router that denies this kind of message below `/wire/secret` to all sessions.
 fn denying(message: &str) -> Network {
     let rules = format!(
         "access_control={{enabled: true, default_permission: \"allow\", \

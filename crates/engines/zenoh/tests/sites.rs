@@ -1,6 +1,6 @@
-//! Two sites on the loopback interface, each with a router, and a connection between the sites. The
-//! tests check the traffic over the connection, also after it has been cut for some time. In
-//! `hosts.rs`, the sites are separate hosts.
+//! Tests with two sites on the loopback interface, each with a router, and with a connection
+//! between the sites. The tests check the traffic over the connection, also after it has been
+//! interrupted for some time. In `hosts.rs`, the sites are separate hosts.
 #![allow(clippy::unwrap_used)]
 
 mod ends;
@@ -18,8 +18,8 @@ use feros_test_support::spawn;
 use ends::{SET_BOOL, STRING, lost_before, response, wire_node};
 use network::{Network, WATCHFUL};
 
-/// The connection between two sites, over loopback. While the connection is cut, it passes no data
-/// and reports no error.
+/// The connection between two sites, over loopback. While the connection is interrupted, it passes
+/// no data and reports no error.
 struct Way {
     port: u16,
     state: Arc<State>,
@@ -33,7 +33,7 @@ struct State {
 }
 
 impl State {
-    /// Waits while the connection is cut. Returns false if the connection has ended.
+    /// Waits while the connection is interrupted. Returns false if the connection has ended.
     fn wait_open(&self) -> bool {
         let cut = self.is_cut.lock().unwrap();
         let closed = |cut: &mut bool| *cut && !self.has_ended.load(Ordering::Acquire);
@@ -131,8 +131,9 @@ fn two_sites_are_joined_by_their_routers() {
     assert_eq!(text_in(&client.next().1.payload[4..]), "from afar");
 }
 
-/// While the connection is cut, publishing and calling do not block. When the connection is
-/// restored, the matches come back, and messages published in the meantime are counted as lost.
+/// While the connection is interrupted, publishing and calling do not block. When the connection
+/// works again, the matches return, and messages that were published in the meantime are counted as
+/// lost.
 #[test]
 fn a_partition_heals() {
     let sites = Sites::new();

@@ -1,6 +1,6 @@
-//! A peer of another project that uses the wire format of `rmw_zenoh`: pyzeros, from
+//! Tests with a peer of another project that uses the wire format of `rmw_zenoh`: pyzeros, from
 //! `scripts/requirements-zenoh.txt`. `FEROS_ZENOH_PYTHON` names the Python interpreter that has
-//! pyzeros, if it is not the one of `.venv-zenoh`.
+//! pyzeros, if this is not the interpreter of `.venv-zenoh`.
 #![allow(clippy::unwrap_used)]
 
 mod ends;
@@ -35,8 +35,7 @@ fn topics_pass_in_both_directions() {
     assert!(sample.info.source_timestamp.is_some());
 }
 
-/// A header, strings and arrays keep their values in both directions, and so does a megabyte of
-/// data.
+/// A header, strings, arrays and a megabyte of data keep their values in both directions.
 #[test]
 fn arrays_and_a_megabyte_pass_in_both_directions() {
     let network = Network::new();
@@ -59,8 +58,8 @@ fn arrays_and_a_megabyte_pass_in_both_directions() {
     assert!(text_in(&sample.payload) == format!("repeated: {megabyte}"), "all of it");
 }
 
-/// The peer computes the tokens that it would declare for the same endpoints, and finds the equal
-/// tokens of Feros.
+/// The peer computes the tokens that it would declare for the same endpoints, and finds that Feros
+/// has declared equal tokens.
 #[test]
 fn the_peer_sees_nodes_topics_types_and_policies() {
     let network = Network::new();

@@ -1,5 +1,5 @@
-//! A second peer of another project that uses the wire format of `rmw_zenoh`: zenoh-ros2-sdk, from
-//! `scripts/requirements-zenoh.txt`.
+//! Tests with a second peer of another project that uses the wire format of `rmw_zenoh`:
+//! zenoh-ros2-sdk, from `scripts/requirements-zenoh.txt`.
 #![allow(clippy::unwrap_used)]
 
 mod ends;
@@ -41,7 +41,7 @@ fn topics_pass_in_both_directions() {
     assert!(sample.info.source_timestamp.is_some());
 }
 
-/// A megabyte of velocities is sent to the peer and comes back unchanged.
+/// A megabyte of velocities is sent to the peer, and returns unchanged.
 #[test]
 fn a_megabyte_passes_in_both_directions() {
     let network = Network::new();
@@ -83,9 +83,9 @@ fn services_are_called_in_both_directions() {
 }
 
 /// In both directions, messages arrive that were published before the other side existed. The peer
-/// requests the history from each publisher, like `rmw_zenoh`, but only if the topic's name has a
-/// single part, because it does not replace the slashes in other names. To keep its own history,
-/// the peer uses Zenoh's publisher for this purpose.
+/// requests the history from each publisher, like `rmw_zenoh`. But it does so only if the name of
+/// the topic has a single part, because it does not replace the slashes in other names. To keep its
+/// own history, the peer uses the publisher of Zenoh that is made for this purpose.
 #[test]
 fn history_passes_in_both_directions() {
     let network = Network::new();

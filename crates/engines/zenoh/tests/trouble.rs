@@ -1,4 +1,4 @@
-//! Routers that end and restart, and hostile data.
+//! Tests with routers that end and restart, and with hostile data.
 #![allow(clippy::unwrap_used)]
 
 mod ends;
@@ -14,7 +14,7 @@ use network::{DOMAIN_ID, Network};
 
 const QOS: fn() -> QosProfile = QosProfile::default;
 
-/// Peers that know each other continue without the router. Once a new router has replaced it, they
+/// Peers that know each other continue without the router. When a new router has replaced it, they
 /// also find a new peer.
 #[test]
 fn peers_outlive_their_router() {
@@ -38,7 +38,7 @@ fn peers_outlive_their_router() {
 }
 
 /// Sessions that are connected only through the router lose each other when the router ends, and
-/// find each other again when a new router starts. A call in between does no harm.
+/// find each other again when a new router starts. A call in the meantime does no harm.
 #[test]
 fn matches_come_back_with_the_router() {
     let mut network = Network::new();
@@ -81,7 +81,7 @@ fn a_session_may_come_before_its_router() {
 }
 
 /// A client session needs a router. Without a router, it fails to open, and the error names the
-/// address and the cure.
+/// address and how to solve the problem.
 #[test]
 fn the_error_of_a_client_without_a_router_says_to_start_one() {
     let mut network = Network::new();
@@ -106,8 +106,8 @@ fn stranger(network: &Network) -> zenoh::Session {
     zenoh::open(config).wait().unwrap()
 }
 
-/// Messages, requests and responses that lack the attachment of rmw_zenoh, or are too short for a
-/// header, are refused and counted. Later valid messages, requests and responses arrive.
+/// Messages, requests and responses that do not have the attachment of rmw_zenoh, or are too short
+/// for a header, are refused and counted. Later valid messages, requests and responses arrive.
 #[test]
 fn hostile_messages_and_requests_are_refused() {
     let network = Network::new();
@@ -115,7 +115,7 @@ fn hostile_messages_and_requests_are_refused() {
     let subscription = end.subscription_of("/wire/hostile", STRING, QOS());
     let server = end.service_of("/wire/asked", SET_BOOL);
     let stranger = stranger(&network);
-    // Once the router knows the token of the last endpoint, it knows all endpoints, because a link
+    // When the router knows the token of the last endpoint, it knows all endpoints, because a link
     // keeps messages in order.
     let token_of_server = format!("@ros2_lv/{DOMAIN_ID}/*/*/*/SS/**");
     until("the server's token is known", || {
@@ -164,8 +164,8 @@ fn hostile_tokens_are_refused() {
         format!("@ros2_lv/{DOMAIN_ID}/ab/0/1/MP/%/%/node/%t/T/H/9::,:,:,:,,"),
         format!("@ros2_lv/{DOMAIN_ID}/ab/0/1/MP/%/%/{}/%t/T/H/::,:,:,:,,", "n".repeat(8000)),
         format!("@feros/{DOMAIN_ID}/ab/says/1/1/%zz"),
-        // The number of this endpoint announces that an announcement will follow, but it never
-        // comes.
+        // The number of this endpoint means that an announcement will follow, but the announcement
+        // never arrives.
         format!("@ros2_lv/{DOMAIN_ID}/ab/0/{}/MP/%/%/node/%t/T/H/::,:,:,:,,", 1_u64 << 40),
     ]
     .iter()

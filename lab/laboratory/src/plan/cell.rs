@@ -128,8 +128,8 @@ impl Cell {
         self.active_seconds() + under_way
     }
 
-    /// The part of that time, in seconds, in which the programs send, compute or are watched.
-    /// Messages that are still on their way on a degraded link after the last one was sent get
+    /// The part of that time, in seconds, in which the programs send, compute or are watched. On a
+    /// degraded link, messages that are still on their way after the last message was sent get
     /// extra time.
     pub(crate) fn active_seconds(&self) -> f64 {
         let Procedure { count, seconds, warm_up, settle_seconds, .. } = self.procedure;

@@ -1,5 +1,5 @@
-//! The time that starting and ending a system's programs takes: as measured on this machine, or as
-//! a guess, which is reported as such.
+//! The time that starting and ending a system's programs takes, which is either measured on this
+//! machine or guessed. A guess is reported as a guess.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -19,12 +19,12 @@ pub struct Costs {
     overhead_seconds: BTreeMap<String, f64>,
 }
 
-/// The weight of the last measurement relative to the earlier ones.
+/// The weight of the last measurement relative to the earlier measurements.
 const WEIGHT_OF_THE_LAST: f64 = 0.3;
 
 impl Costs {
-    /// Reads the overheads learned in earlier runs; there are none if the file is missing or
-    /// invalid.
+    /// Reads the overheads learned in earlier runs. If the file is missing or invalid, no overhead
+    /// is known.
     pub fn read(cache: &Path) -> Self {
         let text = std::fs::read_to_string(cache.join("costs.json")).unwrap_or_default();
         serde_json::from_str(&text).unwrap_or_default()

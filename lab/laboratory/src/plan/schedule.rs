@@ -68,7 +68,7 @@ impl Plan {
         names
     }
 
-    /// The reason why no cell of the plan can be measured, if none can.
+    /// The reason why no cell of the plan can be measured; `None` if a cell can be measured.
     pub fn nothing_possible(&self) -> Option<&str> {
         let reasons: Option<Vec<&str>> =
             self.steps.iter().map(|step| step.skip.as_deref()).collect();
@@ -84,7 +84,7 @@ impl Plan {
 /// The limit on processes that can be participants of one ROS domain on one host.
 const MOST_PROCESSES: u32 = 100;
 
-/// The reason why a cell is impossible with this system on this machine, if it is.
+/// The reason why a cell is impossible with this system on this machine, if it is impossible.
 fn refusal(cell: &Cell, system: SystemRef<'_>, machine: &Machine) -> Option<String> {
     let manifest = &system.peer.manifest;
     let lacks = |what: &str, which: &str| Some(format!("{} has no {what} `{which}`", cell.system));

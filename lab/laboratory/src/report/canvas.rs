@@ -69,7 +69,7 @@ impl Frame {
         }
     }
 
-    /// Draws ticks with their labels below; labels that would touch others are left out.
+    /// Draws ticks with their labels below; labels that would touch another label are left out.
     pub(crate) fn horizontal_axis(
         &self,
         marks: &[(f64, String)],

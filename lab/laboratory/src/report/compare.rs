@@ -1,5 +1,5 @@
 //! Compares two runs: the numbers that became better or worse from the first run to the second, and
-//! those for which no difference can be shown.
+//! the numbers for which no difference can be shown.
 
 use std::collections::BTreeMap;
 
@@ -118,8 +118,8 @@ pub fn compare_runs(first: &Results, second: &Results) -> Result<SideBySide, Com
     Ok(SideBySide { warnings: warnings(first, second), refused, cells: compared, names })
 }
 
-/// The metrics to compare, if a cell has them. An improvement of one may come at the cost of
-/// another, so each is reported.
+/// The metrics to compare, if a cell has them. An improvement of one metric may come at the cost of
+/// another, so each metric is reported.
 const METRICS: [&str; 6] = [
     "latency",
     "latency_p99",
@@ -175,7 +175,7 @@ fn cells(results: &Results) -> Vec<(Key, Vec<Sample<'_>>)> {
     cells
 }
 
-/// The reason why two cells of the same name are not the same experiment, if they are not.
+/// The reason why two cells of the same name are different experiments, if they are different.
 fn differs(ours: &[Sample<'_>], theirs: &[Sample<'_>]) -> Option<String> {
     let first = |samples: &[Sample<'_>], of: fn(&Record) -> f64| {
         samples.first().map_or(0.0, |sample| of(sample.record))
@@ -213,7 +213,7 @@ fn compared_cell(
 ) -> Option<ComparedCell> {
     let (first, second) = (estimate(metric, ours, seed)?, estimate(metric, theirs, seed)?);
     let found = compare(&repetitions_of(metric, theirs), &repetitions_of(metric, ours), seed)?;
-    // A cell without losses in both runs is not worth a line.
+    // A cell that has the same losses in both runs is not worth a line.
     if *metric == Metric::ReceivedPercent && first.value == second.value {
         return None;
     }

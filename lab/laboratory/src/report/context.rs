@@ -18,9 +18,9 @@ type EstimateKey = (String, Vec<(usize, Option<usize>)>);
 /// The context that all figures of a report share.
 pub(crate) struct Context<'a> {
     pub(crate) run: &'a Run,
-    /// The records that count.
+    /// The records that count as results.
     pub(crate) records: Vec<&'a Record>,
-    /// The records that are left out.
+    /// The records that do not count as results.
     pub(crate) left_out: Vec<&'a Record>,
     pub(crate) palette: Palette,
     pub(crate) floors: Floors<'a>,
@@ -94,8 +94,8 @@ impl<'a> Context<'a> {
         samples.iter().all(same)
     }
 
-    /// The limit of this machine at each value of x, in the figure's unit, which is the result of
-    /// the figure's floor in the same cells.
+    /// The limit of this machine at each value of x, in the figure's unit, which is the result that
+    /// the figure's floor has in the same cells.
     pub(crate) fn limits(&self, selection: &Selection<'_>, panel: &Panel<'_>) -> Vec<Option<f64>> {
         let Some(name) = selection.figure.floor.as_deref() else { return Vec::new() };
         if !selection.metric.has_floor() {

@@ -14,8 +14,8 @@ use super::tables;
 use super::threads::MARK_MEANS;
 use crate::record::{CallbackThread, Figure, FigureKind, Record, Status};
 
-/// The limit on panels, since readers look at no more; the numbers of further panels are in the
-/// table.
+/// The limit on panels, since readers do not look at more panels. The numbers of further panels are
+/// in the table.
 const MOST_PANELS: usize = 24;
 
 /// Draws a figure with its heading, legend, panels and numbers.
@@ -107,7 +107,7 @@ fn rows(context: &Context<'_>, selection: &Selection<'_>) -> Markup {
     }
 }
 
-/// Chooses the columns so that, if possible, no panel is alone in the last line.
+/// Chooses the number of columns so that, if possible, no panel is alone in the last row.
 fn columns(panels: usize) -> &'static str {
     match panels {
         1 => "panels one",

@@ -14,7 +14,8 @@ use super::threads::{KINDS, callback, kind_title};
 use crate::record::{CallbackThread, Figure, FigureKind, Record, Value};
 use crate::statistics::{Comparison, Verdict, compare};
 
-/// The limits on sentences about a figure, and about a scenario: readers accept no more.
+/// The limits on sentences about a figure, and about a scenario, since readers do not read more
+/// sentences.
 const MOST_OF_A_FIGURE: usize = 2;
 const MOST_OF_A_SCENARIO: usize = 7;
 /// The limit on systems in a sentence.
@@ -92,8 +93,8 @@ fn rankings(context: &Context<'_>, selection: &Selection<'_>) -> Vec<String> {
     sentences
 }
 
-/// The systems of one ranking: those at one position on the axis of a panel. Within a process, only
-/// those that call the callback on the same kind of thread.
+/// The systems of one ranking, which are the systems at one position on the axis of a panel. Within
+/// a process, only systems that call the callback on the same kind of thread belong to one ranking.
 struct Place<'s> {
     panel: &'s Panel<'s>,
     x: usize,
@@ -351,8 +352,8 @@ fn capability(selection: &Selection<'_>) -> Vec<String> {
     }
 }
 
-/// Sentences about the number of cells in which nearly everything arrived, and in which nothing
-/// did.
+/// Sentences about the number of cells in which nearly all messages arrived, and the number of
+/// cells in which no message arrived.
 fn deliveries(context: &Context<'_>, selection: &Selection<'_>) -> Vec<String> {
     let of_system = |(name, cells): (String, Vec<&[Sample<'_>]>)| {
         let arrived: Vec<f64> = cells

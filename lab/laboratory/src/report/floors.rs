@@ -1,7 +1,7 @@
 //! The limits of this machine. They are systems of the peer `floors`, measured under the same
-//! conditions as the others: at the same rate, payload and placement, over the same link, in the
-//! same repetition. A limit that was measured once, at another rate, would be meaningless, since
-//! most of it is the time that a sleeping processor takes to wake up.
+//! conditions as the other systems: at the same rate, payload and placement, over the same link, in
+//! the same repetition. A limit that was measured once, at another rate, would be meaningless,
+//! since most of it is the time that a sleeping processor takes to wake up.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,6 +1,6 @@
 //! The font embedded in a page, so that text has the width that the layout of figures assumes on
-//! every machine, whichever fonts are installed. It is Inter, with Latin letters and all weights;
-//! its licence is in the same folder.
+//! every machine, no matter which fonts are installed. It is Inter, with Latin letters and all
+//! weights; its licence is in the same folder.
 
 use base64::Engine as _;
 use maud::{Markup, PreEscaped, html};
@@ -23,7 +23,7 @@ const ADVANCES: [u16; 95] = [
 ];
 
 /// The width assumed for characters that are not in the table, such as `µ`, `×` and the ellipsis:
-/// that of the widest of these.
+/// the width of the widest such character.
 const OTHER: u16 = 864;
 
 /// The rule of the style sheet that contains the font.

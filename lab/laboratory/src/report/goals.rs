@@ -1,5 +1,5 @@
-//! Goals that systems should reach relative to reference systems, and whether they have reached
-//! them.
+//! The goals that systems should reach relative to reference systems, and whether the systems have
+//! reached them.
 
 use super::groups::{Place, cells, is_complete, label, median, varied};
 use super::metric::Metric;
@@ -140,7 +140,7 @@ fn ratio(metric: &Metric, own: &[&Record], reference: &[&Record]) -> Option<f64>
     median(own.iter().filter_map(pair).collect())
 }
 
-/// The spread over the values of a dimension, in each cell that has several.
+/// The spread over the values of a dimension, in each cell that has several values.
 fn over_dimension(
     goal: &Goal,
     metric: &Metric,

@@ -24,8 +24,8 @@ pub(crate) fn cells<'a>(records: &[&'a Record], without: &[&str]) -> Vec<(Place,
     found
 }
 
-/// The dimensions in which these cells differ: first the system, then the others in the order of
-/// their names.
+/// The dimensions in which these cells differ: first the system, then the other dimensions in the
+/// order of their names.
 pub(crate) fn varied<'a>(places: impl Iterator<Item = &'a Place> + Clone) -> Vec<String> {
     let first = places.clone().next();
     let differs = |name: &&String| {

@@ -183,8 +183,8 @@ fn limit_line(
     }
 }
 
-/// Draws messages per second since the first message: sent messages as a dotted line, received ones
-/// as a full line.
+/// Draws messages per second since the first message: sent messages as a dotted line, received
+/// messages as a solid line.
 pub(crate) fn timeline(
     context: &Context<'_>,
     selection: &Selection<'_>,
@@ -244,7 +244,7 @@ pub(crate) fn timeline(
     )
 }
 
-/// The longest timeline in seconds, one hour; longer ones are cut.
+/// The longest timeline in seconds (one hour). A longer timeline is cut off.
 const LONGEST_TIMELINE: usize = 3600;
 
 /// The messages sent and received in each second, as the mean over repetitions.

@@ -36,8 +36,8 @@ pub(crate) enum Statistic {
     Max,
 }
 
-/// Whether small or large numbers are better; for some, such as the number of messages sent,
-/// neither is.
+/// Whether small or large numbers are better; for some metrics, such as the number of messages
+/// sent, neither is better.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Better {
     Lower,
@@ -155,8 +155,8 @@ impl Metric {
         matches!(self, Self::Latency(_))
     }
 
-    /// The distribution behind the number, if there is one: for one subscription (counted from 0),
-    /// or for all together.
+    /// The distribution behind the number, if the number has a distribution: for one subscription
+    /// (counted from 0), or for all subscriptions together.
     pub(crate) fn distribution(
         &self,
         record: &Record,

@@ -86,7 +86,7 @@ fn fits(record: &Record, placement: &str) -> bool {
         && record.dimensions.get("placement") == Some(&Value::Text(placement.to_owned()))
         && matches!(record.dimensions.get("size_bytes"), Some(Value::Number(_)))
         && matches!(record.dimensions.get("system"), Some(Value::Text(_)))
-        // A chain of nodes is more than one hop.
+        // A chain of nodes has more than one hop.
         && !record.dimensions.contains_key("nodes")
 }
 
@@ -245,7 +245,8 @@ fn absent(samples: &[Sample<'_>]) -> OverviewCell {
     OverviewCell::Absent { word, reason: reason.to_owned() }
 }
 
-/// Marks the lowest number of each column, and the numbers that cannot be distinguished from it.
+/// Marks the lowest number of each column, and the numbers that cannot be distinguished from the
+/// lowest number.
 fn mark_best(
     context: &Context<'_>,
     rows: &mut [OverviewRow],

@@ -1,7 +1,7 @@
 //! The first screen: the questions of a person who chooses a system, answered from the cells of a
 //! run. Each question takes one cell of one experiment, so that all systems are compared under the
-//! same conditions: of the cells in which most systems were measured, the one nearest to the
-//! question.
+//! same conditions: of the cells in which the most systems were measured, the cell that is nearest
+//! to the question.
 
 mod ask;
 mod names;
@@ -73,7 +73,7 @@ pub(crate) struct Part<'a> {
 /// A system in a cell.
 pub(crate) struct Row<'a> {
     system: String,
-    /// Within a process, the way of the messages: by pointer, or as between processes.
+    /// Within a process, how messages travel: by pointer, or as between processes.
     way: Option<&'static str>,
     samples: Vec<Sample<'a>>,
     /// One estimate for each column of the question.
@@ -87,9 +87,9 @@ pub(crate) struct Row<'a> {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Standing {
     Lowest,
-    /// Indistinguishable from the lowest number; the value is the ratio to it.
+    /// Indistinguishable from the lowest number; the value is the ratio to the lowest number.
     WithinScatter(f64),
-    /// Higher than the lowest number; the value is the ratio to it.
+    /// Higher than the lowest number; the value is the ratio to the lowest number.
     Behind(f64),
     /// The system has a number, but no ratio can be computed.
     Unranked,
@@ -159,7 +159,7 @@ impl Row<'_> {
 }
 
 impl Part<'_> {
-    /// A row's name, with the way of its messages if the part has another row of the same system.
+    /// A row's name, which says how messages travel if the part has another row of the same system.
     fn name(&self, row: &Row<'_>) -> String {
         let same = self.rows.iter().filter(|other| other.system == row.system).count();
         match row.way {
@@ -234,7 +234,7 @@ fn answer<'a>(context: &Context<'a>, question: &'static Question) -> Option<Answ
     has_answer.then_some(answer)
 }
 
-/// The systems of a cell whose records are left out, and why.
+/// The systems of a cell whose records are left out, and the reasons.
 fn left_out_of(
     context: &Context<'_>,
     question: &Question,
@@ -264,9 +264,9 @@ fn without(question: &Question) -> &'static [&'static str] {
     }
 }
 
-/// The cell that answers best: the one in which most systems were measured (a system counts twice
-/// if payloads matter and are written anew); among equals, the one nearest to the question, then
-/// the first.
+/// The cell that answers a question best. This is the cell in which the most systems were measured
+/// (a system counts twice if payloads matter and are written anew). Among equal cells, it is the
+/// cell that is nearest to the question, and then the first cell.
 fn nearest<'a>(
     context: &Context<'a>,
     question: &Question,
@@ -338,7 +338,7 @@ fn part<'a>(
     (!rows.is_empty()).then_some(Part { kind, rows, floor, limits })
 }
 
-/// The floor that the ratios are relative to.
+/// The floor to which the ratios are relative.
 fn floor_of(
     context: &Context<'_>,
     placements: &[Value],
@@ -405,7 +405,7 @@ fn unranked(question: &Question, row: &Row<'_>) -> Standing {
     }
 }
 
-/// Sorts rows, the lowest first, and sets the ratios of the others to the lowest.
+/// Sorts rows, the lowest first, and computes the ratios of the other rows to the lowest row.
 fn rank(context: &Context<'_>, question: &Question, rows: &mut [Row<'_>]) {
     let metric = question.columns[0].metric();
     let first = |row: &Row<'_>| row.cells.first().copied().flatten();

@@ -1,5 +1,5 @@
 //! Reads the folder of a run, which may be finished, interrupted or damaged. Readable parts are
-//! used; others are reported with the file and the line.
+//! used; unreadable parts are reported with the file and the line.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -46,10 +46,10 @@ impl std::fmt::Display for Notice {
     }
 }
 
-/// The reason why a folder cannot be used at all.
+/// The reason why no part of a folder can be used.
 #[derive(Debug, Error)]
 pub enum ReadError {
-    /// The folder is not a run's, or is empty.
+    /// The folder does not belong to a run, or is empty.
     #[error(
         "{0} has neither run.json nor cells.jsonl. Give the folder that `feros lab run --out` wrote"
     )]

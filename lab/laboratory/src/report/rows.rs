@@ -1,5 +1,5 @@
 //! Draws figures of rows, each with its name on the left: box plots, bars, and bars of layers. With
-//! one row per line, they can be read on a phone too.
+//! one row per line, the figures can also be read on a phone.
 
 use maud::{Markup, html};
 
@@ -19,8 +19,8 @@ const GROUP: f64 = 22.0;
 /// The limit on series whose rows are grouped in one panel; if there are more, each value of x gets
 /// a panel.
 const MOST_IN_A_GROUP: usize = 5;
-/// The largest ratio of the panels' maxima at which they share a scale; beyond it, each panel has
-/// its own.
+/// The largest ratio of the panels' maxima at which the panels share a scale. Beyond this ratio,
+/// each panel has its own scale.
 const SHARED_UP_TO: f64 = 12.0;
 /// The smallest width of the column of names, in pixels.
 const SHORTEST_NAME: f64 = 36.0;
@@ -129,7 +129,7 @@ fn has_limit(context: &Context<'_>, selection: &Selection<'_>, samples: &[Sample
     floor.is_some_and(|floor| context.is_limit_of(floor, samples))
 }
 
-/// The axis of each panel: a shared one, if all panels are readable on it.
+/// The axis of each panel. All panels share one axis if they are readable on it.
 pub(crate) fn row_scales(
     context: &Context<'_>,
     selection: &Selection<'_>,

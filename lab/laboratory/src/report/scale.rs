@@ -83,7 +83,7 @@ impl Scale {
         }
     }
 
-    /// The ticks with their labels; about as many as requested.
+    /// The ticks with their labels. Their number is close to `about`.
     pub(crate) fn ticks(&self, unit: Unit, about: usize) -> Vec<(f64, String)> {
         let numbers = match *self {
             Self::Linear { low, high } => linear_ticks(low, high, unit, about),
@@ -101,7 +101,8 @@ fn linear_ticks(low: f64, high: f64, unit: Unit, about: usize) -> Vec<f64> {
         return vec![low];
     }
     let wanted = span / about.max(1) as f64;
-    // Steps are round numbers of the unit that is shown: of KB and MB, not of thousands of bytes.
+    // Steps are round numbers in the unit that is shown, such as KB or MB, and not thousands of
+    // bytes.
     let factor =
         if unit.is_binary() { 1024_f64.powf((wanted.log2() / 10.0).floor().max(0.0)) } else { 1.0 };
     let decade = 10_f64.powf((wanted / factor).log10().floor());

@@ -14,7 +14,8 @@ theme.addEventListener('click', () => {
   showTheme();
 });
 showTheme();
-// Pressing a name in a legend keeps its lines and fades the others; several names may be pressed.
+// Pressing a name in a legend keeps its lines and fades the other lines. Several names may be
+// pressed.
 for (const button of document.querySelectorAll('.legend button')) {
   button.addEventListener('click', () => {
     button.setAttribute('aria-pressed', button.getAttribute('aria-pressed') !== 'true');
@@ -26,7 +27,7 @@ for (const button of document.querySelectorAll('.legend button')) {
     }
   });
 }
-// Paper also shows the numbers; after printing the screen is as before.
+// The printed page also shows the numbers. After printing, the screen is as before.
 let unfolded = [];
 addEventListener('beforeprint', () => {
   unfolded = [...document.querySelectorAll('details:not([open])')];

@@ -1,8 +1,8 @@
 //! Selects the records that a figure shows, and assigns them to panels, series and values of x.
 //!
 //! The first dimension of [`Figure::series`] distinguishes the series within a panel. Every other
-//! dimension of it makes separate panels, and so does every dimension that the figure does not name
-//! but its records differ in: results of different conditions are never combined.
+//! dimension in that list makes separate panels. So does every dimension in which the records
+//! differ although the figure does not name it: results of different conditions are never combined.
 
 use std::collections::BTreeMap;
 
@@ -59,7 +59,7 @@ pub(crate) struct Estimate {
     pub(crate) value: f64,
     pub(crate) interval: (f64, f64),
     pub(crate) repetitions: usize,
-    /// Whether all programs did their work; otherwise, the number is their result until they
+    /// Whether all programs did their work; if not, the number is the result until a program
     /// failed.
     pub(crate) whole: bool,
 }
@@ -161,7 +161,7 @@ fn wanted(figure: &Figure, sample: &Sample<'_>) -> bool {
     })
 }
 
-/// The values that a figure is restricted to, if its scenario has others too.
+/// The values to which a figure is restricted, if its scenario has other values too.
 fn restriction_of(figure: &Figure, records: &[&Record]) -> Vec<(String, Value)> {
     let is_other = |dimension: &str, value: &Value| {
         let mut known = records.iter().filter_map(|record| record.dimensions.get(dimension));
@@ -259,7 +259,7 @@ pub(crate) fn values_of(dimension: &str, run: &Run, samples: &[Sample<'_>]) -> V
 }
 
 /// The rank of a word in its dimension. Words without a fixed order have equal ranks, so they stay
-/// in order of appearance.
+/// in the order of appearance.
 fn place_of(dimension: &str, word: &str, run: &Run) -> usize {
     let place = match dimension {
         "system" => run.systems.iter().position(|system| system.name == word),

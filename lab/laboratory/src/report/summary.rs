@@ -30,7 +30,7 @@ pub struct Summary {
     pub rows: Vec<Vec<String>>,
     /// The remarks below the table: the line through chains, the threads of an idle node, failures.
     pub remarks: Vec<String>,
-    /// An object for each cell, then one for each line through chains.
+    /// An object for each cell, followed by an object for each line through chains.
     pub objects: Vec<serde_json::Value>,
     /// The number of cells that failed or hung.
     pub failed: usize,
@@ -224,7 +224,8 @@ fn lines(cells: &[(Place, Vec<&Record>)], found: &mut Summary) {
     }
 }
 
-/// Whether the cell sends messages over several nodes; other cells only have the nodes.
+/// Whether the cell sends messages through several nodes; other cells with several nodes only have
+/// idle nodes.
 fn is_chain(place: &Place) -> bool {
     place.contains_key("size_bytes")
 }

@@ -4,7 +4,7 @@
 use super::sample::Sample;
 use crate::record::{CallbackThread, Record, Run, Value};
 
-/// The mark of systems that call the callback on the publishing thread, if others do not.
+/// The mark of systems that call the callback on the publishing thread, if other systems do not.
 pub(crate) const MARK: &str = "†";
 
 /// The meaning of the mark.

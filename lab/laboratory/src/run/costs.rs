@@ -9,8 +9,8 @@ use crate::plan::Cell;
 use crate::record::Process;
 use crate::scenario::Workload;
 
-/// The cost of each process, and of all together: sums, except for code, where the process that has
-/// mapped the most counts.
+/// The cost of each process, and of all processes together. The latter are sums, except for code,
+/// where only the process that has mapped the most counts.
 pub(super) fn of_processes(
     cell: &Cell,
     programs: Vec<Program>,
@@ -43,7 +43,7 @@ pub(super) fn of_processes(
     processes
 }
 
-/// Whether each of these programs had locked its memory when the messages began.
+/// Whether each of these programs had locked its memory when the first message was sent.
 pub(super) fn is_locked(programs: &[String], processes: &[Process]) -> bool {
     let locked = |name: &String| {
         let process = processes.iter().find(|process| process.role == *name);

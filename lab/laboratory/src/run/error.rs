@@ -51,8 +51,8 @@ pub enum RunError {
         /// The number of cells in the plan.
         of: usize,
     },
-    /// Every system is missing. For each, the observer was told the reason and the command that
-    /// installs it.
+    /// Every system is missing. The observer has received, for each system, the reason and the
+    /// command that installs the system.
     #[error(
         "nothing can be measured: no system of this plan is installed; install one and repeat the \
          command"

@@ -9,7 +9,7 @@ use crate::plan::Cell;
 use crate::record::{Distribution, Layer, Received};
 use crate::scenario::LinkConditions;
 
-/// A larger value is not a latency: a clock jumped, or the stamp is not from this run.
+/// A larger value is not a latency: either a clock jumped, or the stamp is not from this run.
 const LONGEST_LATENCY_NANOS: i64 = 3_600_000_000_000;
 
 /// The limit on the length of a timeline, in seconds.
@@ -178,9 +178,9 @@ impl Collected {
         }
     }
 
-    /// The percentage of the possible messages that arrived. Possible messages are all that were
-    /// sent, or those that the link can carry in the time, if they are fewer; a "keep last" history
-    /// rightly drops the rest.
+    /// The percentage of the possible messages that arrived. The possible messages are all messages
+    /// that were sent or, if fewer, the number of messages that the link can carry in the time; a
+    /// "keep last" history rightly drops the rest.
     fn of_possible(
         &self,
         link: &LinkConditions,

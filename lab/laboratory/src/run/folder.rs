@@ -1,5 +1,5 @@
-//! The folder of a run: it has only one writer, an interrupted run in it can be continued, and
-//! nothing in it gets lost.
+//! The folder of a run: it has only one writer, an interrupted run in it can be continued, and no
+//! result in it gets lost.
 
 use std::collections::HashSet;
 use std::fs::{File, OpenOptions};
@@ -105,7 +105,7 @@ impl Folder {
         self.done.len()
     }
 
-    /// Writes `run.json`, whole or not at all.
+    /// Writes `run.json` completely or not at all.
     pub(super) fn write_run(&self) -> Result<(), RunError> {
         let text =
             serde_json::to_string_pretty(&self.run).map_err(|error| self.failed(error.into()))?;
@@ -117,7 +117,7 @@ impl Folder {
         let mut line = serde_json::to_vec(record).map_err(|error| self.failed(error.into()))?;
         line.push(b'\n');
         if let Err(error) = self.cells.write_all(&line).and_then(|()| self.cells.sync_data()) {
-            // Half a line would make the next one unreadable.
+            // Half a line would make the next line unreadable.
             let _ = self.cells.set_len(self.good_length);
             return Err(self.failed(error));
         }
@@ -162,7 +162,7 @@ fn refuse_strangers(path: &Path) -> Result<(), RunError> {
     }
 }
 
-/// The run that a folder holds, if it may be continued as the new one.
+/// The run in a folder, if it may be continued as the new run.
 fn continued(path: &Path, text: &str, new: &Run) -> Result<Run, RunError> {
     let other = |what: String| RunError::OtherContent { path: path.to_owned(), what };
     let run: Run = serde_json::from_str(text)
@@ -185,7 +185,8 @@ fn continued(path: &Path, text: &str, new: &Run) -> Result<Run, RunError> {
 fn same_plan(path: &Path, cells: &[&Cell]) -> bool {
     let text = std::fs::read_to_string(path.join("plan.json")).unwrap_or_default();
     let stored: Vec<Cell> = serde_json::from_str(&text).unwrap_or_default();
-    // A skipped cell is listed once, not in each repetition, and may be possible by now.
+    // A skipped cell is listed once and not in each repetition, and it may have become possible
+    // since.
     let first = |cells: &mut dyn Iterator<Item = &Cell>| {
         cells.filter(|cell| cell.repetition == 0).cloned().collect::<Vec<_>>()
     };

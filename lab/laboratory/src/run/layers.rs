@@ -6,7 +6,7 @@ use crate::record::{Distribution, Layer};
 
 /// The time in each layer, joined from the trace points of all programs, in the order in which
 /// messages pass them; in a chain, for each hop. A message that did not pass a layer spent no time
-/// in it, so that the layers' means add up to that of the whole way.
+/// in it, so that the means of the layers add up to the mean of the end-to-end latency.
 pub(super) fn join_points(points: &[PointSeries], warm_up: u64) -> Vec<(String, Vec<u64>)> {
     let joined: Vec<_> = feros_trace_analysis::join(points)
         .into_iter()

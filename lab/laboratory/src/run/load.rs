@@ -49,9 +49,9 @@ impl Drop for ProcessorLoad {
     }
 }
 
-/// Processors that do not halt while idle: each runs a program of the scheduling class that yields
-/// to all others. A processor that halts comes back with empty caches; the cost of a message then
-/// consists mostly of fetching code and data.
+/// Keeps processors from halting while idle: each processor runs a program of the scheduling class
+/// that yields to all others. A processor that has halted resumes with empty caches, and the cost
+/// of a message then consists mostly of fetching code and data.
 pub(super) struct AwakeProcessors {
     spinning: Vec<ChildGroup>,
 }

@@ -1,4 +1,4 @@
-//! Judges how the programs of a cell ended, all in all.
+//! Decides the outcome of a cell from the way in which its programs ended.
 
 use super::program::Program;
 use crate::contract::{EXIT_NOT_INSTALLED, ErrorKind};
@@ -14,7 +14,7 @@ pub(super) enum Outcome {
     NotInstalled(String),
 }
 
-/// Judges the outcome of a cell by its programs.
+/// Decides the outcome of a cell from its programs.
 pub(super) fn judge(programs: &[Program]) -> Outcome {
     let errors =
         programs.iter().filter_map(|program| program.error.as_ref().map(|error| (program, error)));

@@ -6,7 +6,7 @@ use std::net::TcpListener;
 /// The number of domains whose ports are below the ports that the system assigns.
 const DOMAINS: u32 = 102;
 
-/// Finds a ROS domain without participants, starting at one that differs from cell to cell.
+/// Finds a ROS domain without participants, starting at `first`, which differs from cell to cell.
 pub(super) fn free_domain(first: u32) -> u32 {
     let taken: BTreeSet<u16> =
         ["/proc/net/udp", "/proc/net/udp6"].iter().flat_map(|file| udp_ports(file)).collect();

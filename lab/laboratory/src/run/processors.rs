@@ -2,9 +2,9 @@
 //!
 //! A listener that sleeps on its talker's processor is woken by a task switch; a listener on
 //! another processor is woken by an interrupt, after that processor has left its halt state. If the
-//! scheduler chooses, one cell of a table gets the first case for its whole run, and the next cell
-//! the second. But if other programs run on the machine, the scheduler chooses better, because a
-//! program that is bound to a processor has to wait for it (measurement 0009).
+//! scheduler chooses, one cell of a table may get the first case for its whole run, and the next
+//! cell the second case. But if other programs run on the machine, the scheduler chooses better,
+//! because a program that is bound to a processor has to wait for it (measurement 0009).
 
 use rustix::thread::{CpuSet, sched_getaffinity};
 
@@ -12,10 +12,10 @@ use super::network::Host;
 use crate::contract::Placement;
 use crate::plan::Cell;
 
-/// The processors of a host's programs, as `taskset --cpu-list` takes them: the talker gets the
-/// first half of the processors that the laboratory may use, the listeners get the rest. `None` if
-/// this is not a condition of the cell, if the talker and the listeners are one process, or if
-/// there is only one processor.
+/// The processors of a host's programs, in the form that `taskset --cpu-list` takes. The talker
+/// gets the first half of the processors that the laboratory may use, and the listeners get the
+/// rest. `None` if this is not a condition of the cell, if the talker and the listeners are one
+/// process, or if there is only one processor.
 pub(super) fn half_of(cell: &Cell, host: Host) -> Option<String> {
     let is_one_process = matches!(cell.placement, Placement::Composed | Placement::Intra);
     if !cell.procedure.apart || is_one_process {

@@ -31,7 +31,7 @@ pub(super) struct Start<'a> {
     pub(super) folder: &'a Path,
     pub(super) namespace: Option<&'a Namespace>,
     pub(super) realtime: bool,
-    /// The processors that the program may use, if it may not use all.
+    /// The processors that the program may use; `None` means all processors.
     pub(super) processors: Option<String>,
     /// The index of the program's first subscription among the subscriptions of the cell.
     pub(super) first_subscription: u32,
@@ -93,7 +93,7 @@ impl Program {
         events: &SyncSender<Event>,
     ) -> std::io::Result<Self> {
         let mut words: Vec<String> = Vec::new();
-        // The program ends with the laboratory, however the laboratory ends.
+        // The program ends with the laboratory, no matter how the laboratory ends.
         if which("setpriv").is_some() {
             words.extend(["setpriv", "--pdeathsig", "KILL"].map(str::to_owned));
         }

@@ -53,11 +53,11 @@ pub(super) struct Ended {
     pub(super) wire: Option<(Counters, Counters)>,
 }
 
-/// The interval at which to check for changes that no event reports.
+/// The interval at which the session checks for changes that no event reports.
 const TICK: Duration = Duration::from_millis(20);
 /// The time that a program may take to end after the laboratory has stopped it.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// The time that the other programs may take to end after one has failed.
+/// The time that the other programs may take to end after a program has failed.
 const PATIENCE_AFTER_FAILURE: Duration = Duration::from_secs(2);
 /// The time that a program may run beyond its own time limit before it is killed.
 const GRACE: Duration = Duration::from_secs(3);
@@ -224,7 +224,7 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Starts programs; returns those that must wait until the others are ready.
+    /// Starts programs; returns the programs that must wait until the others are ready.
     fn start_programs(&mut self) -> Result<Vec<Participant>, String> {
         let (first, later): (Vec<_>, Vec<_>) =
             participants(self.cell).into_iter().partition(|participant| !participant.after_others);
@@ -330,7 +330,8 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    /// Drives the programs until all have ended; returns the reason if one could not be started.
+    /// Drives the programs until all have ended. Returns the reason if a program could not be
+    /// started.
     fn drive(&mut self, mut waiting: Vec<Participant>) -> Result<Result<(), String>, CellError> {
         let longest = program_timeout(self.cell) + GRACE;
         let began = Instant::now();

@@ -1,8 +1,8 @@
 //! The transport that the messages of a cell took, if its system reports it, and whether it is the
-//! one that the manifest gives for the placement.
+//! transport that the manifest gives for the placement.
 //!
-//! If the shortest transport of a system is disturbed, the system continues with a longer one; the
-//! result then does not count as one of the system under test.
+//! If the shortest transport of a system is disturbed, the system continues with a longer one; such
+//! a result does not count as a result of the system under test.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +20,7 @@ pub(super) struct Taken {
     /// The number of messages that took another transport than expected.
     pub(super) others: u64,
     /// The expected transport, if the manifest gives one and too many messages took another: more
-    /// than the warm-up has, since any transport is right until a match has settled.
+    /// messages than the warm-up has, since any transport is acceptable until a match has settled.
     pub(super) missed: Option<String>,
 }
 

@@ -74,7 +74,7 @@ pub struct Qos {
     /// Which messages are kept for delivery.
     #[serde(default = "keep_last")]
     pub history: History,
-    /// The number of messages that are kept, unless all are kept.
+    /// The number of messages that are kept, unless all messages are kept.
     #[serde(default = "depth")]
     pub depth: u32,
     /// The time after which a message is late; 0 means never.
@@ -141,18 +141,18 @@ pub struct Procedure {
     /// Whether processors are kept from halting while idle.
     #[serde(default)]
     pub awake: bool,
-    /// Whether talkers and listeners have processors of their own.
+    /// Whether talkers and listeners run on separate processors.
     #[serde(default)]
     pub apart: bool,
     /// The number of messages to measure; 0 means that `seconds` decides.
     pub count: u64,
     /// The time to publish or to watch.
     pub seconds: f64,
-    /// The number of messages before the measured ones (the warm-up).
+    /// The number of messages before the measured messages (the warm-up).
     pub warm_up: u64,
     /// Whether the publisher waits for its subscriptions.
     pub matched: bool,
-    /// Whether all subscriptions are in one process, if they are not in the publisher's.
+    /// Whether all subscriptions are in one process, if they are not in the publisher's process.
     #[serde(default)]
     pub one_listener: bool,
     /// Whether each message is recorded, instead of only counts.

@@ -1,4 +1,4 @@
-//! Numbers as people write them in a scenario.
+//! Numbers in the form in which people write them in a scenario.
 
 use std::ops::RangeInclusive;
 
@@ -10,7 +10,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 #[serde(transparent)]
 pub struct Size(pub u64);
 
-/// The largest payload that a scenario may ask for.
+/// The largest payload that a scenario may use.
 const LARGEST: u64 = 1 << 30;
 
 impl Size {
@@ -59,7 +59,7 @@ impl<'de> Deserialize<'de> for Size {
     }
 }
 
-/// The limits of a number; a number outside is refused, with its line.
+/// The limits of a number. A number outside the limits is refused, with its line.
 struct Limits {
     range: RangeInclusive<f64>,
     whole: bool,
@@ -81,7 +81,7 @@ impl Visitor<'_> for Limits {
         }
     }
 
-    // Whole numbers within any of the limits are exact as f64.
+    // Whole numbers within all of the limits are exact as f64.
     fn visit_i64<E: Error>(self, value: i64) -> Result<f64, E> {
         self.visit_f64(value as f64)
     }

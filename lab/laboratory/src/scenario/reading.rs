@@ -111,7 +111,7 @@ impl ScenarioFile {
         format!("{} {}", self.contents.document, self.contents.item).trim().to_owned()
     }
 
-    /// The grids that it belongs to.
+    /// The grids to which the scenario belongs.
     pub fn grids(&self) -> impl Iterator<Item = Grid> + '_ {
         self.contents.grid.keys().copied()
     }
@@ -338,7 +338,7 @@ fn numbers(given: Option<Vec<HowMany>>, default: u32) -> Vec<u32> {
 }
 
 impl Links {
-    /// One link for each rate and loss.
+    /// Makes one link for each combination of rate and loss.
     fn combinations(&self, name: &str) -> Vec<(String, LinkConditions)> {
         let rates: Vec<Option<f64>> = match self.rate_mbit.as_slice() {
             [] => vec![None],

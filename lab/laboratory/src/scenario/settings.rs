@@ -1,4 +1,4 @@
-//! The settings of a scenario file, as written.
+//! The settings of a scenario file, before they are resolved for a grid.
 
 use serde::Deserialize;
 use toml::Spanned;
@@ -9,10 +9,11 @@ use crate::contract::{Executor, Fill, MessageType, Placement, PublishMode};
 use crate::document::{Document, DocumentError};
 
 impl Settings {
-    /// Reads settings of a command line, each `KEY=VALUE`; lists have commas between their values.
+    /// Reads settings of a command line, each `KEY=VALUE`; the values of lists are separated by
+    /// commas.
     ///
     /// # Errors
-    /// If a key or value is unknown; the error lists the allowed ones.
+    /// If a key or value is unknown; the error lists the allowed keys or values.
     pub(crate) fn of_words(words: &[String]) -> Result<Self, DocumentError> {
         let mut lines = String::new();
         for word in words {

@@ -1,4 +1,5 @@
-//! The record matches the output of the programs, even if they hang, crash or write nonsense.
+//! The record matches the output of the programs, even if the programs hang, crash or write
+//! nonsense.
 
 use feros_lab::record::{Status, Value};
 

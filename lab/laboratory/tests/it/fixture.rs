@@ -13,8 +13,7 @@ use feros_lab::record::{Record, Run, Value};
 use feros_lab::run::{self, Observer, Options, RunError, Summary};
 use feros_lab::scenario::ScenarioFile;
 
-/// One run at a time per machine: tests of one process wait for each other, as the machine's lock
-/// requires.
+/// Only one run at a time may use the machine, so the tests of one process wait for each other.
 pub(crate) static MACHINE: Mutex<()> = Mutex::new(());
 
 pub(crate) struct Fixture {
@@ -106,8 +105,8 @@ impl Fixture {
             peers: &self.peers,
             interrupted: &interrupted,
         };
-        // Another process may be testing the laboratory at the same time; this one waits until that
-        // one is done.
+        // Another process may be testing the laboratory at the same time; this process waits until
+        // the other process is done.
         let mut builder = PeerBuilder::at(self.folder.path().join("cache"));
         let result = loop {
             match run::run(plan, &options, &mut builder, &mut witness) {

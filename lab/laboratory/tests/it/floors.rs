@@ -66,11 +66,11 @@ fn over_a_link_a_message_goes_in_packets_and_what_is_lost_is_counted() {
     assert_eq!((clean.subscriptions[0].received, clean.subscriptions[0].lost), (20, 0));
     // No packet is larger than the link's MTU: 64 KB need at least 45 packets.
     assert!(clean.values["wire_packets_per_message"] >= 45.0, "{:?}", clean.values);
-    // All 46 packets of a message arrive in one of 28000 cases.
+    // The chance that all 46 packets of a message arrive is one in 28000.
     let got = &lossy.subscriptions[0];
     assert_eq!((lossy.sent, got.received + got.lost), (20, 20), "{lossy:?}");
     assert!(got.lost > 15, "{lossy:?}");
-    // Memory is measured before the last message is sent, however long messages may be on their
+    // Memory is measured before the last message is sent, no matter how long messages are on their
     // way.
     for record in [clean, lossy] {
         assert!(record.values.get("pss_bytes").is_some_and(|bytes| *bytes > 1e5), "{record:?}");

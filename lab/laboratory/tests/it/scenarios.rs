@@ -34,7 +34,7 @@ fn every_scenario_is_understood_in_every_grid() {
                 file.name()
             );
         }
-        // Feros's own scenarios answer quickly, or check goals.
+        // Feros's own scenarios either give quick answers or check goals.
         if file.source().is_empty() {
             continue;
         }

@@ -1,4 +1,4 @@
-//! Runs every installed peer for a moment in each role and placement that its manifest claims,
+//! Runs every installed peer for a short time in each role and placement that its manifest claims,
 //! using only the contract.
 //!
 //! Peers that are not installed are reported as skipped. Peers that cargo builds are taken from the
@@ -65,7 +65,7 @@ fn every_installed_peer_keeps_the_contract() {
 /// The reason why a peer is left out, and the command that installs it.
 fn skip_of(peer: &Peer, reason: &str) -> Option<String> {
     let install = peer.manifest.install.iter().map(|command| format!("; install: {command}"));
-    // The laboratory's own tests need a peer that is never installed.
+    // `mock_absent` is never installed, as the laboratory's own tests need, so it is not reported.
     (peer.name != "mock_absent")
         .then(|| format!("{}: {reason}{}", peer.name, install.collect::<String>()))
 }

@@ -300,7 +300,7 @@ impl Said {
             return Err(format!("{} times of receipt for {all} messages", times.len()));
         }
         let end = self.end()?;
-        // A listener is one subscription, whatever its index.
+        // A listener has only one subscription, regardless of its index.
         let place = if subscriptions == 1 { 0 } else { subscription };
         let bytes = (all * self.size_bytes) as u64;
         if end.received.len() != subscriptions

@@ -19,12 +19,12 @@ pub(crate) struct Browser {
     agent: ureq::Agent,
     // The browser's own files, which are removed last.
     _profile: tempfile::TempDir,
-    // The configuration of the fonts that the browser finds, if these are not the fonts of this
+    // The configuration of the fonts that the browser finds, if they differ from the fonts of this
     // machine.
     _fonts: Option<tempfile::TempDir>,
 }
 
-/// The limit on the height of an image in pixels; Chromium draws nothing of a higher one.
+/// The limit on the height of an image in pixels; Chromium does not draw a higher image at all.
 const HIGHEST_IMAGE: u64 = 16_000;
 
 /// A machine without any font.

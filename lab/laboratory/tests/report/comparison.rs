@@ -64,7 +64,8 @@ fn what_became_slower_is_found_and_noise_is_not() {
             .iter()
             .all(|cell| cell.verdict() == "worse" && (1.6..2.5).contains(&cell.comparison.ratio))
     );
-    // Of the other cells, not many more than 5 % differ, the errors that a 95 % interval allows.
+    // Of the other cells, not many more than 5 % differ, which is the share of errors that a 95 %
+    // interval allows.
     let others: Vec<_> = found
         .cells
         .iter()

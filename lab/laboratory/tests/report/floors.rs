@@ -1,5 +1,5 @@
-//! Limits of the machine: systems that are measured in the same cells and do not compete with the
-//! others.
+//! Limits of the machine: systems that are measured in the same cells as other systems and do not
+//! compete with them.
 
 use feros_lab::record::{FigureKind, Value};
 
@@ -53,7 +53,7 @@ fn a_floor_of_another_cell_is_no_limit() {
         assert!(!report.html.contains("class=\"limit\""), "{dimension}");
         assert!(!report.markdown.contains("× floor"), "{dimension}");
     }
-    // A floor that lost every message is no limit.
+    // A floor that lost every message is not shown as a limit.
     let mut run = Small::new(&["feros", "floors:copy"], Some("floors:copy"));
     run.cell("feros", "local", (MB, 30), 0, 100.0);
     run.cell("floors:copy", "local", (MB, 30), 0, 10.0).subscriptions[0].latency = None;
@@ -70,7 +70,7 @@ fn a_floor_of_another_cell_is_no_limit() {
 #[test]
 fn a_ratio_is_within_a_repetition() {
     let mut run = Small::new(&["feros", "floors:copy"], Some("floors:copy"));
-    // The machine was slow in one of three repetitions, for both alike.
+    // The machine was slow in one of three repetitions, for the system and the floor alike.
     for (repetition, own, floor) in [(0, 20.0, 10.0), (1, 600.0, 200.0), (2, 40.0, 10.0)] {
         run.cell("feros", "local", (MB, 30), repetition, own);
         run.cell("floors:copy", "local", (MB, 30), repetition, floor);

@@ -1,4 +1,4 @@
-//! Tests of reports on synthetic runs: their texts, their look in a browser, and the handling of
+//! Tests of reports on synthetic runs: the texts, the appearance in a browser, and the handling of
 //! damaged runs.
 #![allow(clippy::unwrap_used, missing_docs)]
 

@@ -6,7 +6,8 @@ use super::*;
 
 const MILLISECOND: u64 = 1_000_000;
 
-/// Every packet that arrives, as (time, packet); each is taken exactly at its time.
+/// Every packet that arrives, as (time, packet). Each packet is taken exactly at its time of
+/// arrival.
 fn all_arrivals(line: &mut Scheduler<u64>) -> Vec<(u64, u64)> {
     let mut arrivals = Vec::new();
     while let Some(next) = line.next_arrival() {
@@ -111,7 +112,7 @@ fn a_change_of_rate_holds_for_what_waits() {
     for packet in 0..3 {
         line.offer(0, 976, packet); // 8 s each
     }
-    // Half of the first packet has left the line; the other half and the other packets go a
+    // Half of the first packet has left the line; the other half and the other packets travel a
     // thousand times as fast.
     line.set(4_000 * MILLISECOND, line_at(1_000_000));
     let times: Vec<u64> =

@@ -118,7 +118,8 @@ fn the_rate_is_what_was_asked_for() {
 
 #[test]
 fn the_loss_is_what_was_asked_for() {
-    // So many packets that 2 % are more than four standard deviations of each share.
+    // The numbers of packets are so large that 2 % is more than four standard deviations of each
+    // share.
     for (loss, packets) in [(0.3, 100_000u32), (0.6, 30_000)] {
         let sigma = ((1.0 - loss) / (loss * f64::from(packets))).sqrt();
         assert!(4.0 * sigma < 0.02);
@@ -156,8 +157,8 @@ fn the_same_seed_loses_the_same_packets() {
         Some(exchange(lossy(seed), 1000)?.1.iter().map(|packet| packet.0).collect::<Vec<_>>())
     };
     let Some(other) = numbers(10) else { return };
-    // A packet of the kernel shifts the numbers of later packets by one, so the test repeats until
-    // two runs had no such packet.
+    // A packet that the kernel sends shifts the numbers of later packets by one, so the test
+    // repeats until two runs had no such packet.
     let mut runs: Vec<Vec<u32>> = Vec::new();
     let same = (0..7).find_map(|_| {
         let run = numbers(9)?;
@@ -243,8 +244,8 @@ fn packets_held_back_are_overtaken_and_counted() {
 
 #[test]
 fn a_full_queue_drops_what_comes_and_never_holds_more() {
-    // The line is so slow that hardly any packet leaves it while all are sent, however long that
-    // takes.
+    // The line is so slow that hardly any packet leaves it while all packets are sent, no matter
+    // how long sending takes.
     let slow = LinkOptions { rate_bits_per_second: Some(200_000), ..unlimited() };
     let by_packets = LinkOptions { queue_packets: Some(10), ..slow.clone() };
     let Some((counters, received)) = exchange(by_packets, 300) else { return };
@@ -289,7 +290,7 @@ fn with_backpressure_a_sender_waits_and_nothing_is_dropped() {
         });
         let all_passed = || link.counters().forward.packets >= before + u64::from(packets);
         assert_eq!(received(&b, || sender.is_finished() && all_passed()).len(), packets as usize);
-        // All packets except those in the buffer had to leave before the last one was accepted.
+        // All packets except those in the buffer had to leave before the last packet was accepted.
         let whole = f64::from(packets) * LINE_BITS / rate as f64;
         assert!(sender.join().unwrap() > 0.8 * whole, "the sender did not wait");
     });
@@ -324,7 +325,7 @@ fn a_change_while_packets_wait_holds_at_once() {
         receive(&b, &mut buffer);
         assert_eq!(u32::from_le_bytes(buffer), number);
     }
-    // At first all packets are lost, then none.
+    // At first all packets are lost, then no packet is lost.
     link.set(LinkOptions { loss: 1.0, ..unlimited() }).unwrap();
     let before = link.counters().forward;
     a.send_to(b"lost", to(1)).unwrap();

@@ -1,4 +1,5 @@
-//! Namespaces with UDP sockets, and links between them: which packets pass, and where they go.
+//! Namespaces with UDP sockets, and links between them: which packets pass, and which hosts receive
+//! them.
 
 use feros_sync::{Mutex, MutexGuard};
 use std::io::ErrorKind;
@@ -14,8 +15,8 @@ const PORT: u16 = 7777;
 /// Only one test runs at a time, since the tests measure times.
 static ALONE: Mutex<()> = Mutex::new(());
 
-/// Creates `N` namespaces, and excludes other tests until they are dropped (hence the order of the
-/// pair); reports and returns `None` if they are not permitted.
+/// Creates `N` namespaces, and excludes other tests until the namespaces have been dropped (hence
+/// the order of the pair). If namespaces are not permitted, reports this and returns `None`.
 pub(crate) fn namespaces<const N: usize>() -> Option<(MutexGuard<'static, ()>, [Namespace; N])> {
     let alone = ALONE.lock();
     let made = (0..N).map(|_| Namespace::new()).collect::<Result<Vec<_>, _>>();
@@ -59,8 +60,8 @@ pub(crate) fn receive(at: &UdpSocket, buffer: &mut [u8]) -> (usize, SocketAddr) 
 
 const GREETING: &[u8] = b"greeting";
 
-/// Lets the hosts learn each other's hardware addresses, so that all later packets are the test's
-/// own.
+/// Lets the hosts learn each other's hardware addresses, so that the test sends all later packets
+/// itself.
 pub(crate) fn greet(sockets: &[&UdpSocket]) {
     for (from, socket) in sockets.iter().enumerate() {
         for (host, other) in sockets.iter().enumerate().filter(|(host, _)| *host != from) {

@@ -1,4 +1,4 @@
-//! Tests that a link leaves nothing behind, however its owner ends.
+//! Tests that a link leaves nothing behind, no matter how its owner ends.
 
 use feros_test_support::eventually;
 use std::collections::BTreeSet;

@@ -42,7 +42,7 @@ pub struct Arguments {
     pub rate_hz: f64,
     /// The number of messages after the warm-up.
     pub count: u64,
-    /// If not 0, as many messages as this time allows, instead of `count`.
+    /// If not 0, the program sends as many messages as this time allows, instead of `count`.
     pub seconds: f64,
     /// The number of messages before the measured ones.
     pub warm_up: u64,
@@ -267,8 +267,8 @@ impl Arguments {
         }
     }
 
-    /// Whether the last byte of a payload is the one that its talker must write; true if nothing is
-    /// filled.
+    /// Whether the last byte of a payload is the byte that its talker must write; true if payloads
+    /// are not filled.
     pub fn is_filled(&self, payload: &[u8], number: u64) -> bool {
         let is_checked = self.fill == Fill::Each && payload.len() > self.stamp_bytes();
         !is_checked || payload.last() == Some(&self.filling(number))

@@ -4,7 +4,7 @@
 use std::hint::black_box;
 use std::sync::OnceLock;
 
-/// More bytes than the simulated cache of `scripts/count_message.py` holds.
+/// A number of bytes that exceeds the simulated cache of `scripts/count_message.py`.
 const BYTES: usize = 4 << 20;
 const LINE_BYTES: usize = 64;
 

@@ -43,7 +43,7 @@ pub(crate) fn write(line: &Line<'_>) {
     text.push(b'\n');
     let mut output = std::io::stdout().lock();
     if output.write_all(&text).and_then(|()| output.flush()).is_err() {
-        // If the laboratory no longer reads, it would not end this process either.
+        // If the laboratory no longer reads the output, it would not end this process either.
         std::process::exit(1);
     }
 }
@@ -64,6 +64,6 @@ pub enum Kind {
     NoLicence,
     /// The other side was not found.
     NotMatched,
-    /// Anything else.
+    /// Any other reason.
     Failed,
 }

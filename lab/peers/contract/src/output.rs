@@ -87,7 +87,7 @@ impl Output {
         write(&Line::Layers { name, numbers, nanos });
     }
 
-    /// Reports single numbers by name; those of several programs are added up.
+    /// Reports single numbers by name. The numbers of several programs are added up.
     pub fn values(&self, values: &BTreeMap<&str, f64>) {
         write(&Line::Values(values));
     }

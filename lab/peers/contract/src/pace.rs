@@ -24,7 +24,7 @@ pub struct Pace<'a> {
 }
 
 impl Arguments {
-    /// The times at which this run publishes.
+    /// The pace at which this run publishes.
     pub fn pace(&self) -> Pace<'_> {
         let period = if self.rate_hz > 0.0 { (1e9 / self.rate_hz) as u64 } else { 0 };
         let now = now_nanos();

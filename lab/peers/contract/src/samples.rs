@@ -11,7 +11,7 @@ use crate::line::{Line, fail, write};
 use crate::time::now_nanos;
 use crate::words::Role;
 
-/// The limit on samples that wait to be written, however many are expected.
+/// The limit on samples that wait to be written, no matter how many are expected.
 const WAITING: u64 = 65_536;
 const WRITE_NANOS: u64 = 1_000_000_000;
 /// The time without any message after which missing messages count as lost.
@@ -105,7 +105,7 @@ pub struct Samples(Arc<Received>);
 struct Received {
     arguments: Arguments,
     subscription: usize,
-    /// One more than the highest number.
+    /// The highest number so far, plus one.
     next: AtomicU64,
     state: Mutex<(Counts, Columns)>,
 }
@@ -217,7 +217,7 @@ impl Published {
 }
 
 /// For pair and chain, after the last publish: waits until every subscription has the last of
-/// `sent` messages, or nothing more has come for three seconds, or the program must stop.
+/// `sent` messages, or no message has come for three seconds, or the program must stop.
 pub fn wait_received(arguments: &Arguments, all: &[Samples], sent: u64) {
     let (mut before, mut since) = (0, now_nanos());
     loop {

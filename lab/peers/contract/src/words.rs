@@ -54,9 +54,9 @@ words! {
         Listener = "listener",
         /// Subscribes `--subscriptions` times in one process.
         Listeners = "listeners",
-        /// Subscribes, and publishes what it receives on another topic.
+        /// Subscribes, and publishes the received messages on another topic.
         Relay = "relay",
-        /// Publisher and subscriptions in one process.
+        /// Has the publisher and the subscriptions in one process.
         Pair = "pair",
         /// Publisher, relays and a subscription in one process, each a node.
         Chain = "chain",
@@ -103,7 +103,7 @@ words! {
 words! {
     /// Whether lost messages are sent again.
     Reliability {
-        /// Messages are sent again until they are acknowledged.
+        /// Messages are sent again until they have been acknowledged.
         Reliable = "reliable",
         /// Each message is sent once.
         BestEffort = "best_effort",
@@ -141,13 +141,13 @@ words! {
 }
 
 words! {
-    /// The thread that sends: the publishing thread or another one.
+    /// The thread that sends: the publishing thread or another thread.
     PublishMode {
         /// The default of the system.
         Default = "default",
         /// The publishing thread.
         Sync = "sync",
-        /// Another thread: publish returns at once.
+        /// Another thread: publish returns immediately.
         Async = "async",
     }
 }

@@ -12,7 +12,7 @@ use crate::outgoing::Pool;
 use crate::payload::Carrier;
 use crate::{Form, Task};
 
-/// The action of a callback after it has noted a message.
+/// What a callback does with a message after noting it.
 pub(crate) enum Then<M> {
     /// The message's memory goes back to the publisher, if the publisher is in this process.
     Recycle(Pool<M>),

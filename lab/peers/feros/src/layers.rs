@@ -8,7 +8,8 @@ use feros::trace::{self, Event};
 use feros::{Gid, MessageInfo};
 use feros_lab_contract::{Arguments, Output, Points, Role};
 
-/// The number of events reserved for a message in a thread: more than a message has.
+/// The number of events that each thread reserves for a message. It exceeds the number of events
+/// that a message has.
 const EVENTS_A_MESSAGE: u64 = 16;
 
 /// The trace points of this run.

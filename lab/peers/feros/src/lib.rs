@@ -1,12 +1,12 @@
-//! Feros as a system under test: the client library as users have it, in every role, placement and
-//! form of a message. The program composes nodes by hand; [`components`] has the same as components
-//! for containers.
+//! Feros as a system under test: the client library as users have it, in every role, in every
+//! placement, and with every form of a message. The program composes nodes by hand; [`components`]
+//! has the same nodes as components for containers.
 //!
 //! `--form`: how a message is published and taken. `ordinary` is the form of most programs (publish
 //! a struct, and receive it in a closure), `view` reads received messages without a copy, `built`
 //! also builds messages in memory that the publisher lends, `raw` uses bytes. `--transport` is the
-//! only transport that messages may take. With `--in-turn`, messages circulate within a process,
-//! given away by the publisher and given back by the subscription (`cache`: eight messages,
+//! only transport that messages may take. With `--in-turn`, messages circulate within a process:
+//! the publisher gives them away, and the subscription gives them back (`cache`: eight messages,
 //! `memory`: more than caches hold). `--dispatch publishing-thread` runs callbacks on the
 //! publishing thread. `--busy-wait yes` makes executors look for work before they sleep.
 

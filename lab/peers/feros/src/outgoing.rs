@@ -11,14 +11,14 @@ use feros_shm::LoanError;
 use crate::payload::Carrier;
 use crate::{Form, Task, transport};
 
-/// The time that the shortest transport may take to become available after the match; earlier
-/// messages take the network transport.
+/// The time that the shortest transport may take to become available after the match; messages
+/// before that take the network transport.
 const PATH_NANOS: u64 = 1_000_000_000;
 /// The time that a talker waits for the messages in its shared memory to be read.
 const LINGER_NANOS: u64 = 500_000_000;
 /// The time that a talker pauses while another process creates or removes shared memory.
 const BUSY_PAUSE: Duration = Duration::from_micros(200);
-/// The number of messages in turn that fit into caches, and a number that exceeds them.
+/// A number of messages in turn that fits into caches, and a number that exceeds the caches.
 const PAYLOADS_IN_CACHE: usize = 8;
 const PAYLOADS_IN_MEMORY: usize = 96;
 const RELAY_NANOS: u64 = 5_000_000_000;
@@ -110,8 +110,8 @@ impl<'a, M: Carrier> Outgoing<'a, M> {
         }
     }
 
-    /// Waits for a subscription to a relay's output, for which the talker cannot wait, but only for
-    /// a while.
+    /// Waits for a subscription to a relay's output, for which the talker cannot wait. The wait
+    /// ends after a while.
     pub(crate) fn wait_a_while(&self) {
         let until = now_nanos() + RELAY_NANOS;
         while self.publisher.subscription_count() == 0

@@ -35,14 +35,14 @@ fn talker<M: Carrier>(task: &Task<'_>, output: &Output) -> Result<Ended, Failure
     Ok(output.end(Some(&outgoing.published), &[]))
 }
 
-/// One subscription, or several in one process.
+/// Runs one subscription, or several subscriptions in one process.
 fn listener<M: Carrier>(task: &Task<'_>, output: &Output) -> Result<Ended, Failure> {
     let Arguments { index, topic, .. } = task.arguments;
     let count =
         if task.arguments.role == Role::Listeners { task.arguments.subscriptions } else { 1 };
     let spinning = Spinning::new(task.arguments);
-    // With several subscriptions, the last message of one subscription is not the last of all, so
-    // the laboratory ends the run.
+    // With several subscriptions, the last message of one subscription is not the last message of
+    // the run, so the laboratory ends the run.
     let stopper = || if count == 1 { spinning.stopper() } else { None };
     let (mut samples, mut received) = (Vec::new(), Vec::new());
     for index in *index..*index + count {
@@ -78,7 +78,7 @@ fn relay<M: Carrier>(task: &Task<'_>, output: &Output) -> Result<Ended, Failure>
     Ok(output.end(Some(&outgoing.published), &[samples]))
 }
 
-/// A node for the publisher and one for each subscription.
+/// Runs a node for the publisher, and a node for each subscription.
 fn pair<M: Carrier>(task: &Task<'_>, output: &Output) -> Result<Ended, Failure> {
     let Arguments { topic, subscriptions, .. } = task.arguments;
     let spinning = Spinning::new(task.arguments);
@@ -109,7 +109,7 @@ fn pair<M: Carrier>(task: &Task<'_>, output: &Output) -> Result<Ended, Failure> 
     Ok(output.end(Some(&outgoing.published), &samples))
 }
 
-/// Each node has its own executor and thread, unless the arguments say otherwise.
+/// Each node has its own executor and thread, unless the arguments select another executor.
 fn chain<M: Carrier>(task: &Task<'_>, output: &Output) -> Result<Ended, Failure> {
     let Arguments { topic, nodes, executor, .. } = task.arguments;
     let kind = match executor {

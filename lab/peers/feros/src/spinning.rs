@@ -8,8 +8,8 @@ use std::time::Duration;
 use feros::{Executor, IsolatedExecutors, Node, Stopper};
 use feros_lab_contract::{self as contract, Arguments, Failure, Output, Samples};
 
-/// The time that a thread looks for work before it sleeps, if the arguments ask for this: longer
-/// than the interval of messages at 1 kHz.
+/// The time that a thread looks for work before it sleeps, if the arguments request this. It is
+/// longer than the interval of messages at 1 kHz.
 const BUSY_WAIT: Duration = Duration::from_millis(3);
 /// The interval at which a program that only receives checks whether it must stop.
 const LOOK: Duration = Duration::from_millis(250);
@@ -69,7 +69,7 @@ impl Spinning {
         }
     }
 
-    /// Spins on this thread until a callback stops it or the laboratory does.
+    /// Spins on this thread until a callback or the laboratory stops it.
     pub(crate) fn until_done(
         &self,
         arguments: &Arguments,

@@ -1,4 +1,4 @@
-//! The transport that messages take: it is restricted before the run, waited for, and verified
+//! The transport that messages take: restricts it before the run, waits for it, and verifies it
 //! afterwards.
 
 use std::collections::BTreeMap;
@@ -20,7 +20,7 @@ fn only(arguments: &Arguments) -> Option<Transport> {
     }
 }
 
-/// The transports that a context may use, of those that its environment allows.
+/// The transports that a context may use, among the transports that its environment allows.
 pub(crate) fn restricted(
     arguments: &Arguments,
     allowed: TransportSet,

@@ -28,14 +28,14 @@ pub(crate) fn measure(arguments: &Arguments, output: &Output) -> Result<Ended, F
     Ok(output.end(None, &[]))
 }
 
-/// The time that `events` empty callbacks take, each triggered by the one before, among `idle`
-/// entities that are never ready.
+/// The time that `events` empty callbacks take among `idle` entities that are never ready. Each
+/// callback is triggered by the previous callback.
 fn time_of(idle: usize, events: u64) -> Result<Duration, Error> {
     let executor = Executor::new();
     let add = |entity| executor.add_entity(entity).map_err(Error::other);
     let left = Arc::new(AtomicU64::new(events));
     let ringers = [Ringer::new(), Ringer::new()];
-    // One entity before and one after the idle ones trigger each other.
+    // Two entities trigger each other: one is added before the idle entities, the other after them.
     let rung = |own: &Ringer, other: &Ringer| {
         let (left, other, stopper) = (Arc::clone(&left), other.clone(), executor.stopper());
         Entity::new(own, move || {

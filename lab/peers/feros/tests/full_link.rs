@@ -1,9 +1,9 @@
 //! Tests with a link that carries less than is published. A reliable publisher that keeps the last
 //! messages slows down to the rate of the link, and the link carries messages, not repetitions of
 //! them. If there is also a subscription on its own host, the publisher does not slow down. A
-//! best-effort publisher leaves out whole messages on the link, so that the others arrive whole,
-//! and leaves out none on its own host. The tests need root for namespaces; without it, they report
-//! this and are skipped.
+//! best-effort publisher skips whole messages on the link, so that the other messages arrive
+//! complete, and skips no message on its own host. The tests need root for namespaces; without it,
+//! they report this and are skipped.
 #![allow(clippy::unwrap_used)]
 
 use std::path::Path;
@@ -146,8 +146,8 @@ fn a_far_subscription_of_best_effort_costs_one_of_the_same_host_nothing() {
     assert!(far * 10 >= carried * 7, "{far} messages of {carried}");
 }
 
-/// A publisher of depth 1 drops messages of which the stock node has a part and requests the rest.
-/// If it gets a GAP for such a message, the take of Fast DDS loops forever, and the whole
+/// A publisher of depth 1 drops messages while the stock node has one part of them and requests the
+/// rest. If it gets a GAP for such a message, the take of Fast DDS loops forever, and the whole
 /// interpreter waits for it.
 #[test]
 fn a_stock_subscription_goes_on_where_the_rest_of_a_message_left_the_history() {

@@ -66,7 +66,7 @@ fn measure(options: &str, transports: &str) -> (Said, Said) {
     let talker = finish(start("talker", options, domain, transports));
     let mut listener = listener;
     if !talker.is_success {
-        // No message will come.
+        // No message will come, so the listener's input ends, which stops it.
         listener._input = None;
     }
     (talker, finish(listener))

@@ -14,8 +14,8 @@ use iceoryx2::service::Service;
 use iceoryx2::service::port_factory::event::PortFactory as Event;
 use iceoryx2::service::port_factory::publish_subscribe::PortFactory as PublishSubscribe;
 
-/// The limit on ports, which is more than any experiment has; the process that opens a service
-/// first fixes the limit for all.
+/// The limit on ports, which exceeds the number in any experiment. The process that opens a service
+/// first fixes the limit for all processes.
 const MOST_PORTS: usize = 128;
 /// The interval at which a waiting thread checks whether it must end.
 const LOOK: Duration = Duration::from_millis(200);

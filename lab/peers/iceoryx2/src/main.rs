@@ -136,7 +136,7 @@ fn relay<S: Service>(arguments: &Arguments, output: &Output) -> Result<Ended, Fa
     Ok(output.end(Some(&published), &[samples]))
 }
 
-/// Threads that receive until they are told to end.
+/// Threads that receive until they are stopped.
 struct Threads {
     is_over: Arc<AtomicBool>,
     running: Vec<JoinHandle<Result<(), String>>>,

@@ -250,7 +250,7 @@ struct Subscription<M: Message> {
     callback: Callback<M>,
 }
 
-/// A thread that polls some subscriptions; dropping it ends it.
+/// A thread that polls some subscriptions. Dropping this value ends the thread.
 struct Spin {
     end: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
@@ -413,7 +413,7 @@ fn chain<M: Message>(peer: &Peer<'_>, output: &Output) -> Result<Ended, Failure>
     Ok(output.end(Some(&published), &[last]))
 }
 
-/// DDS has no nodes: a participant comes nearest, so this creates N of them.
+/// DDS has no nodes: a participant is the closest equivalent, so this creates N participants.
 fn nodes(peer: &Peer<'_>, output: &Output) -> Result<Ended, Failure> {
     let more = (1..peer.arguments.nodes).map(|_| participant()).collect::<Result<Vec<_>, _>>()?;
     output.ready();

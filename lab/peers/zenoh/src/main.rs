@@ -8,8 +8,8 @@
 //! memory is off unless the variant `shm` turns it on, because the crate's default features do not
 //! include it. Payloads are octets: Zenoh has no types, so nothing is serialized.
 //!
-//! QoS is mapped as in rmw_zenoh: `reliable` and `keep_all` block the publisher when the link
-//! is full, every other QoS drops messages. There is neither acknowledgement nor deadline, and the
+//! QoS is mapped as in rmw_zenoh: `reliable` and `keep_all` block the publisher when the link is
+//! full, every other QoS drops messages. Acknowledgements and deadlines do not exist, and the
 //! transmission queue has its own depth. Transient local needs an extension (zenoh-ext) and is
 //! absent. A publisher puts messages into a queue, which a task of Zenoh sends.
 //!
@@ -341,7 +341,7 @@ fn chain(peer: &Peer<'_>, output: &Output) -> Result<Ended, Failure> {
     Ok(output.end(Some(&published), &[last]))
 }
 
-/// Zenoh has no nodes: a session comes nearest, so this creates N of them.
+/// Zenoh has no nodes: a session is the closest equivalent, so this creates N sessions.
 fn nodes(peer: &Peer<'_>, output: &Output) -> Result<Ended, Failure> {
     let more =
         (1..peer.arguments.nodes).map(|_| open(peer.arguments)).collect::<Result<Vec<_>, _>>()?;

@@ -206,7 +206,7 @@ impl Kind {
                 for index in 0..count {
                     let step = extent[at % 8];
                     if step % 8 == 0 {
-                        return Some(at + step * (count - index)); // the rest start at the same position modulo 8
+                        return Some(at + step * (count - index)); // the rest starts alike modulo 8
                     }
                     at += step;
                 }

@@ -161,7 +161,7 @@ def test_what_a_callback_does_frees_its_group(node):
             raise KeyError("of a callback")
         if message.data == "spin":
             publisher.publish(String(data="nested"))
-            executor.spin_once(60)  # runs a callback of another group, because this group is occupied
+            executor.spin_once(60)  # runs another group, since this one is occupied
         return len(heard)
 
     group = MutuallyExclusiveCallbackGroup()

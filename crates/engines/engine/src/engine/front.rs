@@ -19,7 +19,7 @@ pub struct Kept {
     /// Whether missed deadlines are reported.
     pub deadline: bool,
     /// Whether a publisher's liveliness can be manual and have a lease. If false, a publisher is
-    /// alive as long as its session.
+    /// alive while its session exists.
     pub liveliness: bool,
     /// Whether a service is a pair of DDS topics, in both
     /// [`ServiceMapping`](crate::ServiceMapping)s.

@@ -31,8 +31,8 @@ pub struct World {
 }
 
 impl World {
-    /// Starts a master. If the environment says that the interoperability tests are to be skipped,
-    /// reports that and returns `None`.
+    /// Starts a master. If the environment says that the interoperability tests must be skipped,
+    /// reports this and returns `None`.
     pub fn new() -> Option<Self> {
         let mut world = Self::without_master()?;
         world.start_master();

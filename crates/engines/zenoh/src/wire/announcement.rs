@@ -2,8 +2,8 @@
 //! liveliness token in addition to the endpoint's standard token, in a key space that stock nodes
 //! ignore.
 //!
-//! The announcement is not part of the standard token, because the gid of an endpoint is a hash of
-//! that token, while the announcement may change during the endpoint's life.
+//! The announcement is not a part of the standard token, because the gid of an endpoint is a hash
+//! of that token, while the announcement may change during the lifetime of the endpoint.
 
 use feros_engine::announcement::check_announcement;
 
@@ -27,9 +27,9 @@ pub struct AnnouncementToken {
     pub zid: String,
     /// The number of the endpoint in its session.
     pub entity: u64,
-    /// Incremented with each change. The highest version is the valid one.
+    /// This is incremented with each change. The highest version is valid.
     pub version: u64,
-    /// The announcement; empty if nothing is announced.
+    /// The announcement. It is empty if nothing is announced.
     pub text: String,
 }
 
@@ -41,7 +41,7 @@ impl AnnouncementToken {
         format!("{SPACE}/{domain_id}/{zid}/says/{entity}/{version}/={text}")
     }
 
-    /// Reads a token; `None` if the key is not an announcement.
+    /// Reads a token. Returns `None` if the key is not an announcement.
     pub fn decode(key: &str) -> Option<Self> {
         let chunks: [&str; 7] = key.split('/').collect::<Vec<_>>().try_into().ok()?;
         let [SPACE, domain_id, zid, "says", entity, version, text] = chunks else { return None };
@@ -62,13 +62,13 @@ pub fn all(domain_id: u32) -> String {
     format!("{SPACE}/{domain_id}/*/says/**")
 }
 
-/// The key under which a session confirms that it has handled everything that was sent before the
+/// The key at which a session confirms that it has handled everything that was sent before the
 /// question.
 pub fn fence(domain_id: u32, zid: &str) -> String {
     format!("{SPACE}/{domain_id}/{zid}/fence")
 }
 
-/// The key under which a client receives responses to requests that it sent over another transport.
+/// The key at which a client receives responses to requests that it sent over another transport.
 pub fn responses(domain_id: u32, client: feros_engine::Gid) -> String {
     use std::fmt::Write as _;
     let mut key = format!("{SPACE}/{domain_id}/responses/");

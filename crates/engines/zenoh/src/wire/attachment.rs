@@ -3,17 +3,18 @@
 
 use feros_engine::Gid;
 
-/// The size of an attachment, in bytes: two numbers, the gid's length, and the gid.
+/// The size of an attachment, in bytes. It consists of two numbers, the length of the gid, and the
+/// gid.
 pub const SIZE_BYTES: usize = 8 + 8 + 1 + 16;
 
-/// The data that accompany a payload.
+/// The data that accompanies a payload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Attachment {
     /// The publisher's number of the message, or the client's number of the request.
     pub number: i64,
     /// The source timestamp, in nanoseconds since the Unix epoch.
     pub stamp_nanos: i64,
-    /// The gid of the publisher, or for requests and responses, of the client.
+    /// The gid of the publisher. For requests and responses, it is the gid of the client.
     pub gid: Gid,
 }
 
@@ -28,7 +29,7 @@ impl Attachment {
         bytes
     }
 
-    /// Reads an attachment; `None` if its size or the gid's length is wrong.
+    /// Reads an attachment. Returns `None` if its size or the length of the gid is wrong.
     pub fn decode(bytes: &[u8]) -> Option<Self> {
         let bytes: &[u8; SIZE_BYTES] = bytes.try_into().ok()?;
         let number = |at: usize| bytes[at..at + 8].try_into().map(i64::from_le_bytes).ok();

@@ -16,7 +16,7 @@ pub(super) fn encode(text: &str) -> String {
     out
 }
 
-/// Decodes a chunk; `None` if [`encode`] cannot have produced it.
+/// Decodes a chunk. Returns `None` if [`encode`] cannot have produced it.
 pub(super) fn decode(chunk: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(chunk.len());
     let mut rest = chunk.bytes();

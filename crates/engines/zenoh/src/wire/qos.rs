@@ -39,7 +39,7 @@ fn encode_duration(duration: QosDuration) -> String {
     )
 }
 
-/// Reads policies; `None` for a string that `rmw_zenoh` also refuses.
+/// Reads policies. Returns `None` for a string that `rmw_zenoh` also refuses.
 pub fn decode(text: &str) -> Option<QosProfile> {
     let mut groups = text.split(':');
     let mut group = || groups.next();
@@ -98,8 +98,8 @@ mod tests {
 
     use super::*;
 
-    /// Strings that `rmw_zenoh_cpp` itself writes. They come from its `docs/design.md`, and from
-    /// the golden values of hiroz-protocol (`tests/fixtures/rmw_zenoh_qos`).
+    /// Strings that `rmw_zenoh_cpp` itself writes. They are from its `docs/design.md`, and from the
+    /// golden values of hiroz-protocol (`tests/fixtures/rmw_zenoh_qos`).
     #[test]
     fn policies_are_written_as_rmw_zenoh_writes_them() {
         let base = QosProfile::default();
@@ -128,8 +128,8 @@ mod tests {
     #[test]
     fn tokens_have_every_policy() {
         let lost = QosPolicy::lost_in(|given| decode(&encode(given)).expect("it is well-formed"));
-        // The policy need not be in the token, since the key of a topic contains the unchanged
-        // name, whether or not the name follows the ROS conventions.
+        // The policy does not need to be in the token, because the key of a topic contains the
+        // unchanged name, no matter whether the name follows the ROS conventions.
         assert_eq!(lost, [QosPolicy::AvoidRosNamespaceConventions]);
     }
 

@@ -9,7 +9,7 @@ use super::qos;
 /// The first chunk of all tokens.
 pub const SPACE: &str = "@ros2_lv";
 
-/// Stands in the place of the hash if a type has no hash, as in ROS 2 Humble.
+/// This is written instead of the hash if a type has no hash, as in ROS 2 Humble.
 pub const NO_HASH: &str = "TypeHashNotSupported";
 
 /// The limit on the length of tokens that are read, in bytes. ROS names have at most 255 bytes.
@@ -43,7 +43,7 @@ pub struct EndpointToken {
     pub name: String,
     /// The type in the wire format: `std_msgs::msg::dds_::String_`.
     pub wire_type: String,
-    /// The hash of the type, or of the service type; `None` if it is unknown.
+    /// The hash of the type, or of the service type, or `None` if it is unknown.
     pub type_hash: Option<TypeHash>,
     /// The policies.
     pub qos: QosProfile,
@@ -130,8 +130,8 @@ impl EndpointToken {
         format!("{}/{name}/{}/{hash}", self.node.domain_id, self.wire_type)
     }
 
-    /// Whether messages pass between two endpoints. Their names and types must be equal, and if
-    /// both have a type hash, the hashes, too. Policies do not matter.
+    /// Whether messages pass between two endpoints. Their names and types must be equal. If both
+    /// have a type hash, the hashes must also be equal. Policies are ignored.
     pub fn matches(&self, other: &Self) -> bool {
         self.has_name_of(other)
             && self.wire_type == other.wire_type
@@ -199,8 +199,8 @@ impl Token {
     }
 }
 
-/// Converts a wire type to `package/msg/Name`; a name outside the ROS conventions is returned
-/// unchanged.
+/// Converts a wire type to `package/msg/Name`. A name that does not follow the ROS conventions is
+/// returned unchanged.
 pub fn ros_type(wire_type: &str) -> String {
     names::demangle_type(wire_type)
 }

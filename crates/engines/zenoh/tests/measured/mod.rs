@@ -9,8 +9,8 @@ const ROUNDS: u32 = 10;
 pub(crate) const RETRY_OF_RMW_ZENOH: &str =
     "connect/retry={period_init_ms: 1000, period_max_ms: 4000, period_increase_factor: 2}";
 
-/// How long the killed process stays away. The time is different in each round, so that the restart
-/// is not synchronized with the retries.
+/// How long it takes until the killed process is started again. The time is different in each
+/// round, so that the restart is not synchronized with the retries.
 pub(crate) fn pause(round: u32) -> Duration {
     Duration::from_millis(2000 + 370 * u64::from(round))
 }

@@ -30,8 +30,8 @@ impl JointState {
         }
     }
 
-    /// The message that the peers send back: one second later, with the names in reverse order and
-    /// the positions doubled.
+    /// The message that the peers send back: it is one second later, the names are in reverse
+    /// order, and the positions are doubled.
     pub(crate) fn changed(mut self) -> Self {
         self.stamp.0 += 1;
         self.names.reverse();
@@ -53,7 +53,7 @@ impl JointState {
     }
 }
 
-/// Aligns the end of the bytes. Alignment counts from the end of the four header bytes.
+/// Aligns the end of the bytes. Alignment is counted from the end of the four header bytes.
 fn align(bytes: &mut Vec<u8>, to: usize) {
     bytes.resize(4 + (bytes.len() - 4).next_multiple_of(to), 0);
 }

@@ -25,11 +25,11 @@ pub(crate) struct Network {
 /// The variable with the configuration of a router's process, which runs this program.
 const ROUTER_VARIABLE: &str = "FEROS_TEST_ZENOH_ROUTER";
 
-/// Settings with which a silent router soon counts as dead, and with which sessions soon try to
-/// connect again.
+/// With these settings, a silent router soon counts as dead, and sessions soon try to connect
+/// again.
 pub(crate) const WATCHFUL: &str = "transport/link/tx/lease=2000;connect/retry={period_init_ms: 200, period_max_ms: 200, period_increase_factor: 1}";
 
-/// Returns a currently free port.
+/// Returns a port that is free at present.
 pub(crate) fn free_port() -> u16 {
     TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }

@@ -1,5 +1,5 @@
-//! Peers in Python (`tests/pyzeros_peer.py`, `tests/sdk_peer.py`), as processes that the test
-//! starts.
+//! Peers in Python (`tests/pyzeros_peer.py`, `tests/sdk_peer.py`), which run as processes that the
+//! test starts.
 #![allow(dead_code, reason = "each test uses some of it")]
 
 use std::path::{Path, PathBuf};

@@ -207,7 +207,7 @@ fn within(record: &Record, name: &str, least: f64, most: f64) -> bool {
     number(&record.dimensions, name).is_some_and(|number| (least..=most).contains(&number))
 }
 
-/// The distance of a number from the wanted one: the absolute logarithm of their ratio.
+/// The distance of a number from the wanted number: the absolute logarithm of their ratio.
 fn apart(record: &Record, name: &str, wanted: f64) -> f64 {
     number(&record.dimensions, name)
         .map_or(0.0, |number| (number.max(1.0) / wanted.max(1.0)).ln().abs())

@@ -171,7 +171,7 @@ fn answer_part(context: &Context<'_>, answer: &Answer<'_>) -> Markup {
     }
 }
 
-/// Sentences about the floor of each part that has one.
+/// Sentences about the floor of each part that has a floor.
 pub(super) fn floors(answer: &Answer<'_>) -> Vec<String> {
     let of_part = |part: &Part<'_>| {
         let place =

@@ -1,5 +1,5 @@
-//! Verdicts in sentences: which system is fastest or leanest, by how much, and where no difference
-//! can be shown.
+//! Verdicts in sentences: which system is fastest or leanest and by how much, and the cases in
+//! which no difference can be shown.
 
 use super::names::{count_of, explained};
 use super::{Answer, Column, Part, Row, Standing, part_title};
@@ -92,7 +92,8 @@ fn title(column: Column) -> &'static str {
     }
 }
 
-/// The systems that cannot be distinguished from the lowest, and the ratios of the others.
+/// The systems that cannot be distinguished from the lowest system, and the ratios of the other
+/// systems.
 fn behind(part: &Part<'_>) -> String {
     let (mut level, mut further) = (Vec::new(), Vec::new());
     for row in &part.rows {
@@ -115,7 +116,7 @@ fn behind(part: &Part<'_>) -> String {
     text
 }
 
-/// The first few of these names with their ratios, and the last one.
+/// The first few of these names with their ratios, and the last name.
 fn listed(ratios: &[(String, f64)]) -> String {
     let shown = |(name, ratio): &(String, f64)| format!("{name} {}×", digits(*ratio));
     let named: Vec<String> = ratios.iter().take(MOST_NAMED).map(shown).collect();
@@ -129,7 +130,7 @@ fn listed(ratios: &[(String, f64)]) -> String {
 }
 
 /// The lowest number of a column among the ranked rows, and the systems that cannot be
-/// distinguished from it.
+/// distinguished from that number.
 fn least(
     context: &Context<'_>,
     answer: &Answer<'_>,
