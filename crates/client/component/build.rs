@@ -78,6 +78,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                 hash_tree(&crates.join(name).join(part), &mut hasher)?;
             }
         }
+        // The versions of third-party crates.
+        hash_tree(&crates.join("../Cargo.toml"), &mut hasher)?;
         hash_tree(&crates.join("../interfaces"), &mut hasher)?;
     }
     println!("cargo::rustc-env=FEROS_BUILD={:016x}", hasher.finish());
