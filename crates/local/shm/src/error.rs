@@ -4,8 +4,8 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::declined::LinkObstacle;
 use crate::reason::Obstacle;
+use crate::reason::declined::LinkObstacle;
 
 /// The reason why this process cannot use the shared memory of this host. The network transport can
 /// still be used.

@@ -5,6 +5,12 @@
 //! memory before any process accesses them, and keep no files open; the connections check more of
 //! what they read; and the locks are Feros's own.
 
+#[allow(unsafe_code)] // implements unsafe functions of iceoryx2
+mod closed_storage;
+#[allow(unsafe_code)] // a trait of iceoryx2 asks for it
+mod reentrant;
+pub(crate) mod service;
+
 use std::fmt::Debug;
 
 use iceoryx2::prelude::ZeroCopySend;
@@ -15,9 +21,9 @@ use iceoryx2_cal::resizable_shared_memory::dynamic::DynamicMemory;
 use iceoryx2_cal::shared_memory::common::details::{AllocatorDetails, Memory};
 use iceoryx2_cal::shm_allocator::pool_allocator::PoolAllocator;
 
-use crate::closed_storage::ClosedStorage;
-use crate::connection::Connection;
-use crate::reentrant::Reentrant;
+use self::closed_storage::ClosedStorage;
+use self::reentrant::Reentrant;
+use crate::rings::connection::Connection;
 use crate::storage::{SparseStorage, WholeStorage};
 
 type Original = ipc_threadsafe::Service;

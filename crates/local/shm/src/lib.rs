@@ -22,19 +22,22 @@
 //!
 //! # Modules
 //!
+//! A module imports only from modules in rows above its own.
+//!
 //! | module | holds |
 //! |---|---|
-//! | `announcement`, `declined`, `reason`, `classify` | what endpoints announce, and the transport of a match, with the reasons against more direct transports |
-//! | `host_id`, `transport_set`, `token`, `format_version`, `limits` | the location of a process, the allowed transports, identities, the version of all formats, and the system's limits |
-//! | `segment`, `peer` | the process segment, and the segment of another process |
-//! | `node`, `space`, `sweep`, `dead` | the iceoryx2 node of a process, the user's folder, and the removal of what killed processes have left |
-//! | `publisher`, `pool`, `chunks`, `populate` | a publisher's memory: its chunks, the subscriptions that hold them, and their pages |
-//! | `link`, `receiving_end`, `port`, `sample` | a subscription's connection to one publisher, and its messages |
-//! | `connection`, `ring`, `sending_end` | one connection, which iceoryx2 makes and ends, with Feros's own rings (decision 0013) |
-//! | `ipc`, `storage`, `closed_storage`, `service`, `reentrant` | the configuration of iceoryx2, and the files that iceoryx2 gets (decision 0011) |
+//! | `reason` | the reasons against more direct transports, and the publishers whose memory a subscription declined |
+//! | `format_version`, `error`, `limits` | the version of all formats, the errors, and the system's limits |
+//! | `segment` | the process segment |
+//! | `peers` | other processes: their segments, handles of them, and reports of their end |
+//! | `announcing` | what endpoints announce, with the location of their process and the transports that they allow; the transport of a match |
 //! | `call` | the memory for calls, which a client provides, and the channels in it, which servers claim |
-//! | `process_handle`, `process_end` | handles of other processes, and reports of their end |
-//! | `error` | the errors |
+//! | `storage` | the files that iceoryx2 gets, and their pages (decision 0011) |
+//! | `rings` | one connection, which iceoryx2 makes and ends, with Feros's own rings (decision 0013), and the chunks that the rings carry |
+//! | `ipc` | the configuration of iceoryx2, and a publisher's service with the header of its messages |
+//! | `node` | the iceoryx2 node of a process, the user's folder, and the removal of what killed processes have left |
+//! | `publisher` | a publisher's memory and the messages in it |
+//! | `link` | a subscription's connection to one publisher, and its messages |
 //!
 //! # Invariants
 //!
@@ -49,30 +52,15 @@
 
 mod call;
 mod format_version;
+mod rings;
 mod segment;
 
 // Loom explores the rings, the entries of the segment and the channels of calls. The modules that
 // are left out below rely on these, on mutexes, and on the system.
 #[cfg(not(loom))]
-mod announcement;
-#[cfg(not(loom))]
-mod chunks;
-#[cfg(not(loom))]
-mod classify;
-#[cfg(not(loom))]
-#[allow(unsafe_code)] // implements unsafe functions of iceoryx2
-mod closed_storage;
-#[cfg(not(loom))]
-#[allow(unsafe_code)] // keeps references into memory that is mapped
-mod connection;
-#[cfg(not(loom))]
-mod dead;
-#[cfg(not(loom))]
-mod declined;
+mod announcing;
 #[cfg(not(loom))]
 mod error;
-#[cfg(not(loom))]
-mod host_id;
 #[cfg(not(loom))]
 mod ipc;
 #[cfg(not(loom))]
@@ -83,62 +71,25 @@ mod link;
 #[cfg(not(loom))]
 mod node;
 #[cfg(not(loom))]
-mod peer;
+mod peers;
 #[cfg(not(loom))]
-#[allow(unsafe_code)] // writes into memory that is mapped
-mod pool;
-#[cfg(not(loom))]
-#[allow(unsafe_code)] // makes pages present
-mod populate;
-#[cfg(not(loom))]
-mod port;
-#[cfg(not(loom))]
-mod process_end;
-#[cfg(not(loom))]
-mod process_handle;
-#[cfg(not(loom))]
-#[allow(unsafe_code)] // lends memory that is mapped
+#[allow(unsafe_code)] // lends memory that is mapped, and writes into it
 mod publisher;
 #[cfg(not(loom))]
 mod reason;
 #[cfg(not(loom))]
-mod receiving_end;
-#[cfg(not(loom))]
-#[allow(unsafe_code)] // a trait of iceoryx2 asks for it
-mod reentrant;
-mod ring;
-#[cfg(not(loom))]
-#[allow(unsafe_code)] // lends memory that is mapped
-mod sample;
-#[cfg(not(loom))]
-mod sending_end;
-#[cfg(not(loom))]
-mod service;
-#[cfg(not(loom))]
-mod space;
-#[cfg(not(loom))]
-#[allow(unsafe_code)] // maps files, makes values in them
+#[allow(unsafe_code)] // maps files, makes values in them, makes pages present
 mod storage;
-#[cfg(not(loom))]
-mod sweep;
-#[cfg(not(loom))]
-mod token;
-#[cfg(not(loom))]
-mod transport_set;
 
 #[cfg(not(loom))]
-pub use announcement::{Announced, Announcement};
+pub use announcing::{
+    Announced, Announcement, Choice, HostId, ParseTransportsError, TransportSet, classify,
+};
 #[cfg(not(loom))]
 pub use call::{
     ARENA_BYTES, CallMemory, ChannelError, ClientChannel, MAX_SERVERS, MAX_WAITING, MessageHead,
     Scribbled, SendToChannelError, ServerChannel,
 };
-#[cfg(not(loom))]
-pub use classify::{Choice, classify};
-#[cfg(not(loom))]
-pub use dead::CleanUp;
-#[cfg(not(loom))]
-pub use declined::{Declined, LinkObstacle};
 #[cfg(not(loom))]
 pub use error::{CreateError, LoanError, OpenError, Refused, SendError, UnavailableError};
 #[cfg(not(loom))]
@@ -146,30 +97,22 @@ pub use feros_trace::Transport;
 #[cfg(not(loom))]
 pub use format_version::FORMAT_VERSION;
 #[cfg(not(loom))]
-pub use host_id::HostId;
+pub use ipc::service::SampleHeader;
 #[cfg(not(loom))]
-pub use link::{Link, LinkCounts, LinkSettings, TakeOutcome};
+pub use link::{HostBytes, HostSample, Link, LinkCounts, LinkSettings, TakeOutcome};
 #[cfg(not(loom))]
-pub use node::HostNode;
+pub use node::{CleanUp, HostNode};
 #[cfg(not(loom))]
-pub use peer::{Peer, PeerAttachment, PeerError, PeerSubscription};
-#[cfg(not(loom))]
-pub use process_end::EndWatch;
+pub use peers::{EndWatch, Peer, PeerAttachment, PeerError, PeerSubscription};
 #[cfg(not(loom))]
 pub use publisher::{HostLoan, HostPublisher, HostPublisherSettings, PoolUse};
 #[cfg(not(loom))]
-pub use reason::{Obstacle, Reason, Side};
+pub use reason::declined::{Declined, LinkObstacle};
 #[cfg(not(loom))]
-pub use sample::{HostBytes, HostSample};
+pub use reason::{Obstacle, Reason, Side};
 #[cfg(not(loom))]
 pub use segment::{
     Attachment, AttachmentsFull, EntryId, MAX_DOORBELLS, MAX_SUBSCRIPTIONS, ProcessSegment,
-    SegmentFull, SharedDoorbell, SubscriptionEntry, Unavailable,
+    SegmentFull, SharedDoorbell, SubscriptionEntry, Unavailable, process_token, random_id,
 };
 pub use segment::{MAX_ATTACHMENTS, Room};
-#[cfg(not(loom))]
-pub use service::SampleHeader;
-#[cfg(not(loom))]
-pub use token::{process_token, random_id};
-#[cfg(not(loom))]
-pub use transport_set::{ParseTransportsError, TransportSet};

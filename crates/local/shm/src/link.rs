@@ -1,6 +1,10 @@
 //! A subscription's connection to one publisher. It takes the publisher's messages from shared
 //! memory and checks them.
 
+#[deny(unsafe_code)] // needs none
+mod port;
+mod sample;
+
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -13,19 +17,20 @@ use iceoryx2::service::port_factory::PortFactory;
 
 use feros_sync::Mutex;
 
-use crate::connection;
+use self::port::Port;
+use self::sample::Message;
+pub use self::sample::{HostBytes, HostSample};
 use crate::error::{OpenError, Refused, UnavailableError};
 use crate::ipc::Ipc;
+use crate::ipc::service::{self, HEAD_BYTES, HEADER_VERSION, Service, WireHeader};
 use crate::limits::{check_file_size, check_open_files};
+use crate::node::space::SpaceLock;
 use crate::node::{HostNode, check_space, refused};
-use crate::populate::free_bytes;
-use crate::port::Port;
-use crate::process_handle::ProcessHandle;
-use crate::receiving_end::{NotTaken, ReceivingEnds, Taken};
-use crate::sample::{HostSample, Message};
-use crate::service::{self, HEAD_BYTES, HEADER_VERSION, Service, WireHeader};
-use crate::space::SpaceLock;
+use crate::peers::ProcessHandle;
+use crate::rings::connection;
+use crate::rings::receiving_end::{NotTaken, ReceivingEnds, Taken};
 use crate::storage;
+use crate::storage::populate::free_bytes;
 
 /// The settings for opening a [`Link`].
 #[derive(Debug, Clone, Copy)]

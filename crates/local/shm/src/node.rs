@@ -8,6 +8,10 @@
 //! a random part, which is stored in the folder, so that another user cannot claim these names
 //! first. The last process of the user removes the space when it ends.
 
+mod dead;
+pub(crate) mod space;
+mod sweep;
+
 use feros_engine::FailureCounter;
 use feros_sync::Mutex;
 use std::fmt::Debug;
@@ -21,14 +25,14 @@ use iceoryx2::prelude::{LogLevel, Node, NodeBuilder, SignalHandlingMode};
 use rustix::io::Errno;
 use rustix::process::geteuid;
 
-use crate::dead::{self, CleanUp};
+pub use self::dead::CleanUp;
+use self::space::{LOCK_TIMEOUT, PREFIX_FILE, Space, SpaceLock, check_access};
+use self::sweep::sweep_unfinished;
 use crate::error::UnavailableError;
 use crate::ipc::Ipc;
 use crate::limits::{check_file_size, check_open_files};
-use crate::populate::{MARGIN_BYTES, SHM, free_bytes};
-use crate::space::{LOCK_TIMEOUT, PREFIX_FILE, Space, SpaceLock, check_access};
+use crate::storage::populate::{MARGIN_BYTES, SHM, free_bytes};
 use crate::storage::{self, Failure};
-use crate::sweep::sweep_unfinished;
 
 /// The bytes that a node needs in `/dev/shm` for a few small files.
 const NODE_BYTES: u64 = 64 * 1024;

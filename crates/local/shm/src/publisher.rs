@@ -1,6 +1,8 @@
 //! A publisher's shared memory. It lends memory for messages, and sends the messages to connected
 //! subscriptions.
 
+mod pool;
+
 use feros_engine::FailureCounter;
 use feros_sync::Mutex;
 use std::ops::{Deref, DerefMut};
@@ -10,12 +12,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use iceoryx2::service::builder::publish_subscribe::PublishSubscribeCreateError;
 
+use self::pool::{Pool, PoolLimits};
 use crate::error::{CreateError, LoanError, SendError, UnavailableError};
+use crate::ipc::service::{
+    self, HEADER_VERSION, MAX_MESSAGE_BYTES, SampleHeader, Service, WireHeader,
+};
 use crate::limits::check_open_files;
 use crate::node::{HostNode, check_space, refused};
-use crate::pool::{Pool, PoolLimits};
-use crate::populate::free_bytes;
-use crate::service::{self, HEADER_VERSION, MAX_MESSAGE_BYTES, SampleHeader, Service, WireHeader};
+use crate::storage::populate::free_bytes;
 use crate::storage::{self, Mapping};
 
 /// The limit on pools: enough for sizes from 4 KiB to more than [`MAX_MESSAGE_BYTES`], each pool

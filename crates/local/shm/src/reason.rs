@@ -1,6 +1,8 @@
 //! The reasons why a match does not use a more direct transport, for users to read, and the
 //! obstacles that prevent an endpoint from using shared memory.
 
+pub(crate) mod declined;
+
 use std::fmt;
 
 use feros_trace::Transport;

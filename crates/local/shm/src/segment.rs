@@ -14,6 +14,8 @@ mod mapping;
 mod numbers;
 #[cfg(not(loom))]
 mod process;
+#[cfg(not(loom))]
+mod token;
 
 pub(crate) mod entry;
 
@@ -31,3 +33,5 @@ pub use process::{
 };
 #[cfg(not(loom))]
 pub(crate) use process::{FILE_NAME, create_file};
+#[cfg(not(loom))]
+pub use token::{process_token, random_id};

@@ -13,6 +13,7 @@
 
 mod builder;
 mod file;
+pub(crate) mod populate;
 #[cfg(test)]
 mod tests;
 

@@ -13,9 +13,7 @@ use rustix::io::Errno;
 use super::channel::{Channel, MessageHead, Scribbled, SendToChannelError};
 use super::layout::{ClaimState, FILE_BYTES, FILE_NAME, MAX_SERVERS, Role};
 use super::memory::CallMapping;
-use crate::peer::Peer;
-use crate::process_end::EndWatch;
-use crate::process_handle::ProcessHandle;
+use crate::peers::{EndWatch, Peer, ProcessHandle};
 use crate::segment::{Unavailable, create_file};
 
 /// The memory of one client's calls. The file has a size, but takes no memory until a server claims

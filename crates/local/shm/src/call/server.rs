@@ -11,7 +11,7 @@ use rustix::io::Errno;
 use super::channel::{Channel, MessageHead, Scribbled, SendToChannelError};
 use super::layout::{ClaimState, FILE_BYTES, FILE_NAME, Layout, MAX_SERVERS, Role};
 use super::memory::CallMapping;
-use crate::peer::{Peer, PeerError, open_file};
+use crate::peers::{Peer, PeerError, open_file};
 use crate::reason::{Obstacle, Reason, Side};
 
 /// The reason why a server cannot take a client's requests from shared memory.

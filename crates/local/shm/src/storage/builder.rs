@@ -25,8 +25,8 @@ use rustix::param::page_size;
 use rustix::process::geteuid;
 
 use super::file::{Draft, Mapping, UnnamedFile};
+use super::populate::SHM;
 use super::{Configuration, FAILURE, Failure, Head, SPARSE, Storage};
-use crate::populate::SHM;
 
 /// The limit on the size of a storage, which is more than any queue or list needs. iceoryx2 reads
 /// sizes from its own files. Without a limit, overwritten sizes could make it fill the whole

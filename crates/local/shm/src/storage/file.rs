@@ -14,7 +14,7 @@ use rustix::fs::{AtFlags, CWD, FallocateFlags, MemfdFlags, Mode, OFlags, SeekFro
 use rustix::io::Errno;
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 
-use crate::populate::SHM;
+use super::populate::SHM;
 
 /// A file without a name. It disappears when it is closed, unless it has got a name before.
 pub(super) struct UnnamedFile(OwnedFd);

@@ -11,8 +11,8 @@ use iceoryx2_cal::dynamic_storage::{DynamicStorage, DynamicStorageBuilder};
 use iceoryx2_cal::named_concept::{NamedConceptBuilder, NamedConceptMgmt};
 use rustix::io::Errno;
 
+use super::populate::SHM;
 use super::{Head, Storage, forget_failure, take_failure};
-use crate::populate::SHM;
 
 const CHILD: &str = "FEROS_STORAGE_CHILD";
 const PAGE: usize = 4096;

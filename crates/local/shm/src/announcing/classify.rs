@@ -2,7 +2,7 @@
 
 use feros_trace::Transport;
 
-use crate::announcement::{Announced, Announcement};
+use super::announcement::{Announced, Announcement};
 use crate::format_version::FORMAT_VERSION;
 use crate::reason::{Obstacle, Reason, Side};
 

@@ -15,7 +15,7 @@ use feros_sync::Mutex;
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 use rustix::io::Errno;
 
-use crate::peer::Peer;
+use super::peer::Peer;
 
 /// The interval between checks of a process whose end the system cannot report.
 const LOOK_INTERVAL: Duration = Duration::from_millis(100);

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use feros_engine::PayloadBytes;
 
-use crate::port::Port;
-use crate::receiving_end::Taken;
-use crate::service::{SampleHeader, WireHeader};
+use super::port::Port;
+use crate::ipc::service::{SampleHeader, WireHeader};
+use crate::rings::receiving_end::Taken;
 
 /// A message that has been taken from the queue. Dropping this value returns the message to the
 /// publisher.

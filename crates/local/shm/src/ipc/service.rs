@@ -5,7 +5,7 @@ use iceoryx2::prelude::{Node, ServiceName};
 use iceoryx2::service::builder::publish_subscribe::Builder;
 use iceoryx2::service::port_factory::publish_subscribe::PortFactory;
 
-use crate::ipc::Ipc;
+use super::Ipc;
 
 pub(crate) type Service = PortFactory<Ipc, [u8], ()>;
 

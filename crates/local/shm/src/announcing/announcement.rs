@@ -8,20 +8,19 @@
 //!
 //! Numbers are hexadecimal; `transports` are the first letters of the allowed transports (or `-`);
 //! `memory` is the file number of the process segment, or `!` and the code of the obstacle;
-//! `declined` are the publishers whose shared memory a subscription could not open
-//! ([`crate::declined`]). `-` stands for an unknown location. Later versions may add letters,
-//! codes, and fields at the end. An announcement in another format is not read at all. Every change
-//! to memory that processes share, including the header of messages, must increment
-//! [`FORMAT_VERSION`]. If a string begins with `-` instead of the format, it is not about
-//! transports, but may be the mark of a bridge, for example.
+//! `declined` are the publishers whose shared memory a subscription could not open ([`Declined`]).
+//! `-` stands for an unknown location. Later versions may add letters, codes, and fields at the
+//! end. An announcement in another format is not read at all. Every change to memory that processes
+//! share, including the header of messages, must increment [`FORMAT_VERSION`]. If a string begins
+//! with `-` instead of the format, it is not about transports, but may be the mark of a bridge, for
+//! example.
 
-use crate::declined::{Declined, MAX_DECLINED, hex};
+use super::host_id::HostId;
+use super::transport_set::TransportSet;
 use crate::format_version::FORMAT_VERSION;
-use crate::host_id::HostId;
+use crate::reason::declined::{Declined, MAX_DECLINED, hex};
 use crate::reason::{Obstacle, Reason};
-use crate::segment::ProcessSegment;
-use crate::token::process_token;
-use crate::transport_set::TransportSet;
+use crate::segment::{ProcessSegment, process_token};
 use feros_trace::Transport;
 use std::fmt::Write;
 

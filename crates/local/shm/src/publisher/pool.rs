@@ -12,15 +12,15 @@ use iceoryx2::prelude::{AllocationStrategy, BackpressureStrategy};
 use iceoryx2::sample_mut_uninit::SampleMutUninit;
 use rustix::io::Errno;
 
-use crate::chunks::Chunks;
-use crate::connection;
 use crate::error::{LoanError, UnavailableError};
 use crate::ipc::Ipc;
+use crate::ipc::service::{HEAD_BYTES, MAX_MESSAGE_BYTES, Service, WireHeader};
 use crate::limits::check_file_size;
 use crate::node::{check_space, refused};
-use crate::populate::{Pages, free_bytes, make_present};
-use crate::sending_end::{SendingEnd, Stride};
-use crate::service::{HEAD_BYTES, MAX_MESSAGE_BYTES, Service, WireHeader};
+use crate::rings::chunks::Chunks;
+use crate::rings::connection;
+use crate::rings::sending_end::{SendingEnd, Stride};
+use crate::storage::populate::{Pages, free_bytes, make_present};
 use crate::storage::{self, Mapping, take_sparse};
 
 type Port = iceoryx2::port::publisher::Publisher<Ipc, [u8], ()>;

@@ -14,9 +14,9 @@ use rustix::fs::{Access, AtFlags, FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
 use rustix::process::geteuid;
 
+use super::sweep::{sweep, sweep_unfinished};
 use crate::error::UnavailableError;
-use crate::populate::SHM;
-use crate::sweep::{sweep, sweep_unfinished};
+use crate::storage::populate::SHM;
 
 /// How long iceoryx2 waits for a file that another process is making. If that process was killed
 /// before the file was complete, iceoryx2 waits just as long.

@@ -4,8 +4,8 @@
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-use crate::connection::{NewReceiver, Rings};
-use crate::ring::Nonsense;
+use super::connection::{NewReceiver, Rings};
+use super::ring::Nonsense;
 use crate::storage::Mapping;
 
 #[derive(Debug)]

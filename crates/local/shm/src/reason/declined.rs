@@ -5,7 +5,7 @@
 //! of one publisher does not, so it is announced with that publisher's id. Each such connection is
 //! written as `<publisher>!<code>` in the announcement; several are joined by `+`.
 
-use crate::reason::{Obstacle, Reason, Side};
+use super::{Obstacle, Reason, Side};
 
 /// The limit on announced connections, because the discovery data of an endpoint has little room.
 pub(crate) const MAX_DECLINED: usize = 8;

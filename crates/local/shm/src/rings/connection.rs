@@ -1,5 +1,5 @@
 //! Connections between a publisher's port and a subscription's port. iceoryx2 makes and ends the
-//! connections. Their [`ring`](crate::ring) is Feros's own code.
+//! connections. Their [`ring`](super::ring) is Feros's own code.
 //!
 //! iceoryx2 finds new and removed ports, names the files, and removes the files of killed
 //! processes. The work per message is done without iceoryx2, by the ends of a connection
@@ -33,7 +33,7 @@ use iceoryx2_cal::zero_copy_connection::{
     ZeroCopySender,
 };
 
-use crate::ring::{Positions, Ring, Size};
+use super::ring::{Positions, Ring, Size};
 use crate::storage::{Mapping, WholeStorage, take_sparse};
 
 /// The beginning of a connection's file; the slots of the rings follow.

@@ -16,9 +16,9 @@ use iceoryx2::prelude::{CallbackProgression, Config, Node, NodeState};
 use iceoryx2::service::internal::ServiceInternal;
 use iceoryx2::service::service_hash::ServiceHash;
 
+use super::space::Space;
+use super::sweep::{LIFE_SIGNS, between, incomplete_nodes, is_number, names, sweep};
 use crate::ipc::Ipc;
-use crate::space::Space;
-use crate::sweep::{LIFE_SIGNS, between, incomplete_nodes, is_number, names, sweep};
 
 /// The results of [`HostNode::clean_up`](crate::HostNode::clean_up).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

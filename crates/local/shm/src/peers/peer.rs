@@ -1,6 +1,6 @@
 //! The process segment of another process (or of this process), as publishers use it.
 
-use crate::process_handle::ProcessHandle;
+use super::process_handle::ProcessHandle;
 use crate::reason::{Obstacle, Reason, Side};
 use crate::segment::entry::{Entry, Found, place};
 use crate::segment::{EntryId, FILE_NAME, Layout, Mapping, Room, SEGMENT_BYTES, WrongContent};

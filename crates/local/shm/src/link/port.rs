@@ -6,9 +6,9 @@ use std::sync::{Arc, OnceLock};
 use feros_sync::Mutex;
 
 use crate::ipc::Ipc;
+use crate::ipc::service::Service;
 use crate::node::HostNode;
-use crate::receiving_end::ReceivingEnds;
-use crate::service::Service;
+use crate::rings::receiving_end::ReceivingEnds;
 
 /// Each sample also holds a reference to the port, because the publisher takes back all samples of
 /// a port that has been dropped, even samples that are still being read.

@@ -14,7 +14,7 @@ use std::fs::{self, Metadata};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use crate::populate::SHM;
+use crate::storage::populate::SHM;
 
 /// The files that show that a node is alive.
 pub(crate) const LIFE_SIGNS: [&str; 3] =

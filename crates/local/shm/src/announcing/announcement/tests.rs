@@ -3,9 +3,9 @@
 #![allow(clippy::unwrap_used)]
 
 use super::*;
-use crate::classify::{Choice, classify};
-use crate::declined::LinkObstacle;
+use crate::announcing::{Choice, classify};
 use crate::reason::Side;
+use crate::reason::declined::LinkObstacle;
 use proptest::prelude::*;
 
 const HERE: HostId = HostId { boot: 1, user_namespace: 2, pid_namespace: 3, dev_shm: 4 };

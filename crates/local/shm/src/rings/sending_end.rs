@@ -3,9 +3,9 @@
 
 use std::sync::Arc;
 
-use crate::chunks::{Chunks, Held};
-use crate::connection::{Connected, Rings};
-use crate::ring::Nonsense;
+use super::chunks::{Chunks, Held};
+use super::connection::{Connected, Rings};
+use super::ring::Nonsense;
 
 /// The positions of a pool's chunks in its file.
 #[derive(Debug, Clone, Copy)]
