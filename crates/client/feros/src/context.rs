@@ -18,7 +18,7 @@ use feros_sync::{Mutex, MutexGuard};
 
 use crate::arguments::{ArgumentError, Arguments};
 use crate::clock::ClockFollower;
-use crate::graph_changes::GraphChanges;
+use crate::graph::changes::GraphChanges;
 use crate::logging;
 use crate::signals::{self, ShutDown};
 use crate::wait_error::WaitError;

@@ -10,25 +10,26 @@ use feros_msgs::rcl_interfaces::msg::{Log, ParameterEvent};
 use feros_parameter::DeclareParameterError;
 use feros_shm::Transport;
 
-use crate::callback_group::{CallbackGroup, CallbackGroupKind};
-use crate::client::{Client, ClientOptions, GenericClient};
+use crate::callbacks::group::{CallbackGroup, CallbackGroupKind};
+use crate::callbacks::node_members::NodeMembers;
 use crate::clock::{Clock, ClockType};
 use crate::context::Context;
 use crate::create_error::CreateError;
-use crate::identity::{ServiceIdentity, TypeIdentity};
-use crate::message_forms::SerializedMessage;
+use crate::logging::rosout::Rosout;
+use crate::messages::forms::SerializedMessage;
+use crate::messages::identity::{ServiceIdentity, TypeIdentity};
 use crate::node::{DescribedTypes, Node, NodeInner, NodeOptions, NodeParameters, parameter_events};
-use crate::node_members::NodeMembers;
-use crate::publisher::{GenericPublisher, Publisher, PublisherOptions};
-use crate::rosout::Rosout;
-use crate::service::{
+use crate::node_services::{logger_levels, type_description};
+use crate::parameter;
+use crate::services::client::{Client, ClientOptions, GenericClient};
+use crate::services::service::{
     GenericService, SerializedResponder, Service, ServiceCallback, ServiceOptions,
 };
-use crate::subscription::{
+use crate::timer::{NodeGuardCondition, NodeTimer, TimerOptions};
+use crate::topics::publisher::{GenericPublisher, Publisher, PublisherOptions};
+use crate::topics::subscription::{
     GenericSubscription, Subscription, SubscriptionCallback, SubscriptionOptions,
 };
-use crate::timer::{NodeGuardCondition, NodeTimer, TimerOptions};
-use crate::{logger_services, parameter, type_description};
 
 /// # Nodes
 impl Context {
@@ -148,10 +149,8 @@ impl Node {
             .starts_type_description_service()
             .then(|| type_description::start(self))
             .transpose()?;
-        let loggers = options
-            .enable_logger_service
-            .then(|| logger_services::start(self, local))
-            .transpose()?;
+        let loggers =
+            options.enable_logger_service.then(|| logger_levels::start(self, local)).transpose()?;
         self.keep(Box::new((parameters, types, loggers)));
         Ok(())
     }

@@ -17,8 +17,8 @@ use feros_sync::Mutex;
 
 use crate::error::Error;
 use crate::node::{Node, WeakNode};
-use crate::publisher::Publisher;
 use crate::timer::NodeTimer;
+use crate::topics::publisher::Publisher;
 
 const TOPIC: &str = "/diagnostics";
 const PERIOD: &str = "diagnostic_updater.period";

@@ -4,7 +4,7 @@ use std::error::Error as _;
 use std::fmt;
 
 use crate::create_error::CreateError;
-use crate::type_description::TypeDescriptionError;
+use crate::node_services::type_description::TypeDescriptionError;
 use crate::wait_error::WaitError;
 
 /// Any error of this crate, as the error type of `main`.
@@ -31,7 +31,7 @@ pub enum Error {
     Publish(#[from] crate::publish_error::PublishError),
     /// A call got no response.
     #[error(transparent)]
-    Call(#[from] crate::client::CallError),
+    Call(#[from] crate::services::client::CallError),
     /// A goal was not accepted.
     #[error(transparent)]
     SendGoal(#[from] crate::action::SendGoalError),

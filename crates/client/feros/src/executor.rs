@@ -14,7 +14,7 @@ use feros_executor::{AddError, Entity, EntityHandle, Outcome, SpinError, Stopper
 use feros_shm::{ProcessSegment, SharedDoorbell};
 use feros_sync::Mutex;
 
-use crate::callback_group::CallbackGroup;
+use crate::callbacks::group::CallbackGroup;
 use crate::context::{Context, ShutdownGuard};
 use crate::node::{Node, WeakNode};
 

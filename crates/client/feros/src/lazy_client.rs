@@ -7,9 +7,9 @@ use std::time::Duration;
 use feros_engine::QosProfile;
 use feros_message::Service as ServiceType;
 
-use crate::client::{CallError, Client};
 use crate::error::Error;
 use crate::node::Node;
+use crate::services::client::{CallError, Client};
 use crate::wait_error::WaitError;
 
 /// A client of one service, whose endpoints are made at the first call.

@@ -49,73 +49,58 @@
 //!   the code that works on the goal.
 #![forbid(unsafe_code)]
 
-// The modules:
-// - `context`, `node`, `creation`, `node_members`: the context; the node, the functions that make
-//   its endpoints, and its entities on an executor
-// - `publisher`, `subscription`, `service`, `client`, `timer`: endpoints and timers;
-//   `subscription/callback` has the message forms that a closure may take
-// - `content`, `message_forms`, `serialize`: messages within a process, views and raw messages,
-//   and serialization
-// - `executor`, `callback_group`, `callback_state`: executors, the scheduling of callbacks, and
-//   state that callbacks share
+// The modules, each of which imports only from modules above it:
+// - `create_error`, `publish_error`, `wait_error`: the errors of what most modules do
+// - `arguments`, `signals`: the ROS part of the command line, and signals
+// - `messages`: forms of messages, content within a process, serialization, identities of types
+// - `callbacks`: callback groups, state that callbacks share, a node's entities on an executor
+// - `graph`: changes of the graph, mismatches of endpoints
+// - `clock`: clocks
+// - `logging`: log messages, on the terminal and on `/rosout`
+// - `context`, `node`, `timer`: the context, the node, and timers
+// - `topics`: publishers and subscriptions; `subscription/callback` has the message forms that a
+//   closure may take
+// - `services`: servers and clients of services, events of calls
 // - `action`: actions, which use services and topics: `state` has the state machine of a goal,
 //   `server` and `client` the two sides
-// - `lifecycle`, `lifecycle_states`: managed nodes: `state_machine` has the transitions,
-//   `communication` the services and the topic
-// - `parameter`, `qos_overrides`: the parameters of nodes and their services; values are in the
-//   crate `feros_parameter`
-// - `events`, `graph_changes`, `mismatches`, `topic_statistics`, `diagnostics`: events of
-//   endpoints, changes of the graph, and reports about both
-// - `logging`, `rosout`, `logger_services`: log messages
-// - `clock`, `sleep`, `rate`, `wait_for_message`: clocks and waiting
-// - `type_description`, `service_introspection`, `identity`, `lazy_client`: descriptions and
-//   identities of types, events of calls, and clients that are made at the first call
-// - `arguments`, `signals`: the ROS part of the command line, and signals
-// - `error`, `create_error`, `publish_error`, `wait_error`: the errors
+// - `executor`: executors
+// - `node_services`: the services that a node offers about its loggers and types
+// - `lifecycle_states`: the state machine of managed nodes
+// - `error`: all errors as one
+// - `lazy_client`: clients that are made at the first call
+// - `parameter`: the parameters of nodes and their services; values are in the crate
+//   `feros_parameter`
+// - `creation`: the functions that make a node and its endpoints
+// - `lifecycle`: managed nodes: `communication` has the services and the topic
+// - `diagnostics`: reports about devices and topics
+// - `waiting`: spinning, sleeping, rates, and waiting for a message
 
 pub mod action;
 pub mod arguments;
-mod callback_group;
-mod callback_state;
-mod client;
+mod callbacks;
 mod clock;
-mod content;
 mod context;
 mod create_error;
 mod creation;
 pub mod diagnostics;
 mod error;
-mod events;
 mod executor;
-mod graph_changes;
-mod identity;
+mod graph;
 mod lazy_client;
 pub mod lifecycle;
 mod lifecycle_states;
-mod logger_services;
 pub mod logging;
-mod message_forms;
-mod mismatches;
+mod messages;
 mod node;
-mod node_members;
+mod node_services;
 pub mod parameter;
 mod publish_error;
-mod publisher;
-mod qos_overrides;
-mod rate;
-mod rosout;
-mod serialize;
-mod service;
-mod service_introspection;
+mod services;
 pub mod signals;
-mod sleep;
-mod spin;
-mod subscription;
 mod timer;
-mod topic_statistics;
-mod type_description;
+mod topics;
 mod wait_error;
-mod wait_for_message;
+mod waiting;
 
 pub use action::{
     ActionCallbacks, ActionClient, ActionClientOptions, ActionServer, ActionServerOptions,
@@ -123,11 +108,8 @@ pub use action::{
     GoalResponse, GoalStatus, ServerGoalHandle,
 };
 pub use arguments::{ArgumentError, Arguments, LogLevel};
-pub use callback_group::{CallbackGroup, CallbackGroupKind, CallbackOptions};
-pub use callback_state::CallbackState;
-pub use client::{
-    CallError, Client, ClientOptions, GenericClient, ResponseFuture, SerializedResponseFuture,
-};
+pub use callbacks::group::{CallbackGroup, CallbackGroupKind, CallbackOptions};
+pub use callbacks::state::CallbackState;
 pub use clock::{Clock, ClockChange, ClockType, JumpGuard, JumpThreshold, TimeJump};
 pub use context::{Context, ContextError, ContextOptions, ShutdownGuard};
 pub use create_error::CreateError;
@@ -136,31 +118,34 @@ pub use executor::{AddNodeError, Executor, ExecutorBuilder, IsolatedExecutors};
 pub use feros_engine_list::{
     ENGINE_NAMES, ENGINE_VARIABLE, EngineError, chosen_engine, engine, engines,
 };
-pub use identity::{ServiceIdentity, TypeIdentity};
 pub use lifecycle::{LifecycleCallbacks, LifecycleClient, LifecycleNode};
 pub use logging::Logger;
-pub use message_forms::{SerializedMessage, View};
+pub use messages::forms::{SerializedMessage, View};
+pub use messages::identity::{ServiceIdentity, TypeIdentity};
 pub use node::{Node, NodeOptions};
 pub use parameter::{
     DeclareParameterError, GetParameterError, Parameter, ParameterClient, ParameterDescriptor,
     ParameterType, ParameterValue, Parameters, SetParameterError,
 };
 pub use publish_error::PublishError;
-pub use publisher::{
-    GenericPublisher, Loan, Publishable, Publisher, PublisherOptions, SerializedLoan,
+pub use services::client::{
+    CallError, Client, ClientOptions, GenericClient, ResponseFuture, SerializedResponseFuture,
 };
-pub use qos_overrides::QosOverrides;
-pub use rate::Rate;
-pub use service::{
+pub use services::introspection::{CallId, ServiceIntrospectionState};
+pub use services::service::{
     GenericService, Responder, SerializedResponder, Service, ServiceCallback, ServiceOptions,
 };
-pub use service_introspection::{CallId, ServiceIntrospectionState};
-pub use spin::spin;
-pub use subscription::{
+pub use timer::{NodeGuardCondition, NodeTimer, TimerOptions};
+pub use topics::publisher::{
+    GenericPublisher, Loan, Publishable, Publisher, PublisherOptions, SerializedLoan,
+};
+pub use topics::qos_overrides::QosOverrides;
+pub use topics::subscription::{
     ContentFilterOptions, Dispatch, GenericSubscription, SerializedFilter, SerializedFilterError,
     SetContentFilterError, Subscription, SubscriptionCallback, SubscriptionOptions,
 };
-pub use timer::{NodeGuardCondition, NodeTimer, TimerOptions};
+pub use waiting::rate::Rate;
+pub use waiting::spin::spin;
 
 pub use feros_executor::{
     GuardCondition, Obstacle, Outcome, RealtimeConfig, RealtimeError, Scheduling, Shared,
@@ -188,10 +173,10 @@ pub use feros_transport::{
     TransportBetween, TransportCount, WhenExhausted, check_shared_memory, transports_of_service,
     transports_of_topic,
 };
-pub use topic_statistics::TopicStatisticsOptions;
-pub use type_description::{TypeDescriptionError, WrongTypeDescription};
+pub use node_services::type_description::{TypeDescriptionError, WrongTypeDescription};
+pub use topics::statistics::TopicStatisticsOptions;
 pub use wait_error::WaitError;
-pub use wait_for_message::MessageFuture;
+pub use waiting::message::MessageFuture;
 
 pub use feros_shm::{self as shm, PoolUse, Reason, Transport, TransportSet};
 pub use feros_trace as trace;

@@ -24,14 +24,14 @@ use feros_parameter::ParameterValue;
 use feros_shm::TransportSet;
 
 use crate::arguments::{RemapRule, remap_name};
-use crate::callback_group::CallbackOptions;
+use crate::callbacks::group::CallbackOptions;
+use crate::callbacks::node_members::{Member, NodeMembers};
 use crate::clock::Clock;
 use crate::context::Context;
 use crate::create_error::CreateError;
+use crate::graph::mismatches::{FoundMismatch, ReportedMismatches};
 use crate::logging::Logger;
-use crate::mismatches::{FoundMismatch, ReportedMismatches};
-use crate::node_members::{Member, NodeMembers};
-use crate::rosout::Rosout;
+use crate::logging::rosout::Rosout;
 
 /// A node of the ROS graph. Clones refer to the same node, which leaves the graph when its last
 /// clone and its last endpoint have been dropped.

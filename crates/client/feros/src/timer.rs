@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use feros_executor::{GuardCondition, Kind, Timer, TimerCall};
 
-use crate::callback_group::{CallbackOptions, callback_setters};
+use crate::callbacks::group::{CallbackOptions, callback_setters};
+use crate::callbacks::node_members::Member;
 use crate::clock::{Clock, ClockType};
 use crate::create_error::CreateError;
 use crate::node::Node;
-use crate::node_members::Member;
 
 /// The options of a timer.
 #[derive(Clone)]

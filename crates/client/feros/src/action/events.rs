@@ -11,7 +11,7 @@ use super::names::ActionNames;
 use crate::clock::Clock;
 use crate::create_error::CreateError;
 use crate::node::Node;
-use crate::service_introspection::{SerializedEvents, ServiceEvents, ServiceIntrospectionState};
+use crate::services::introspection::{SerializedEvents, ServiceEvents, ServiceIntrospectionState};
 
 /// The events of one service; `None` if the type is known only at run time.
 pub(super) type Events = Option<Arc<dyn SerializedEvents>>;

@@ -3,7 +3,7 @@
 use feros_message::{Action, Service};
 use feros_msgs::action_msgs::srv::CancelGoal;
 
-use crate::identity::{ServiceIdentity, TypeIdentity};
+use crate::messages::identity::{ServiceIdentity, TypeIdentity};
 use crate::node::Node;
 
 /// The names of an action's services and topics.

@@ -14,7 +14,7 @@ use feros_executor::{Entity, Executor, Progress, Ringer, RosClock, Stopper, Time
 use feros_msgs::rosgraph_msgs::msg::Clock as ClockMessage;
 use feros_sync::Mutex;
 
-use crate::identity::TypeIdentity;
+use crate::messages::identity::TypeIdentity;
 
 /// Sets clocks to the time of `/clock` as long as it lives.
 pub(crate) struct ClockFollower {

@@ -16,7 +16,7 @@ use crate::error::Error;
 use crate::lazy_client::LazyClient;
 use crate::lifecycle_states::transition::TransitionKey;
 use crate::node::Node;
-use crate::subscription::Subscription;
+use crate::topics::subscription::Subscription;
 
 /// Reads and changes the state of a managed node.
 ///

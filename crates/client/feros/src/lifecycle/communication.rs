@@ -10,12 +10,12 @@ use feros_msgs::lifecycle_msgs::srv::{
     GetState_Response,
 };
 
-use crate::callback_group::CallbackGroupKind;
+use crate::callbacks::group::CallbackGroupKind;
 use crate::create_error::CreateError;
 use crate::lifecycle::node::LifecycleNode;
 use crate::lifecycle_states::state::State;
 use crate::lifecycle_states::transition::{Transition, TransitionKey};
-use crate::service::{Service, ServiceOptions};
+use crate::services::service::{Service, ServiceOptions};
 
 /// Keeps the services for other nodes running until it is dropped.
 struct Services {

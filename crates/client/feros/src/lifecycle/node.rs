@@ -24,7 +24,7 @@ use crate::lifecycle_states::state_machine::{Refusal, StateMachine};
 use crate::lifecycle_states::transition::{Transition, TransitionKey};
 use crate::logging;
 use crate::node::Node;
-use crate::publisher::{Publisher, PublisherOptions};
+use crate::topics::publisher::{Publisher, PublisherOptions};
 
 /// The limit on the transitions that wait while another transition is being published.
 const MAX_UNPUBLISHED: usize = 64;

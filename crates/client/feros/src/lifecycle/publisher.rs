@@ -7,7 +7,7 @@ use feros_message::Message;
 
 use crate::lifecycle::activation::{Activation, Gate};
 use crate::publish_error::PublishError;
-use crate::publisher::{GenericPublisher, Loan, Publishable, Publisher};
+use crate::topics::publisher::{GenericPublisher, Loan, Publishable, Publisher};
 
 /// A publisher that sends messages while its node is active and drops them at other times, like
 /// `rclcpp_lifecycle::LifecyclePublisher`. Clones publish through the same endpoint.

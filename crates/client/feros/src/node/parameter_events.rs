@@ -7,9 +7,9 @@ use feros_executor::Time;
 use feros_msgs::rcl_interfaces::msg::{Parameter as ParameterMessage, ParameterEvent};
 use feros_parameter::{Change, ChangeKind, NamedValue};
 
-use crate::identity::TypeIdentity;
+use crate::messages::identity::TypeIdentity;
+use crate::messages::serialize::serialize_into;
 use crate::publish_error::PublishError;
-use crate::serialize::serialize_into;
 
 pub(crate) const TOPIC: &str = "/parameter_events";
 

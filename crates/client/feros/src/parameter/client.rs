@@ -19,7 +19,7 @@ use crate::create_error::CreateError;
 use crate::error::Error;
 use crate::lazy_client::LazyClient;
 use crate::node::{Node, parameter_events};
-use crate::subscription::Subscription;
+use crate::topics::subscription::Subscription;
 
 /// Reads and sets the parameters of another node.
 ///

@@ -17,7 +17,7 @@ use feros_parameter::{GetParameterError, NamedValue, SetParameterError, Store};
 
 use crate::create_error::CreateError;
 use crate::node::Node;
-use crate::service::{Service, ServiceOptions};
+use crate::services::service::{Service, ServiceOptions};
 
 /// Keeps the services for a node's parameters running until it is dropped.
 pub(crate) struct ParameterServices {

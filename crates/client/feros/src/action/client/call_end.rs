@@ -10,11 +10,11 @@ use feros_engine::QosProfile;
 use feros_message::{Message, ServiceEventKind, to_vec};
 
 use crate::action::events::Events;
-use crate::client::{CallError, ClientOptions, GenericClient, SerializedResponseFuture};
 use crate::create_error::CreateError;
-use crate::identity::ServiceIdentity;
-use crate::message_forms::SerializedMessage;
+use crate::messages::forms::SerializedMessage;
+use crate::messages::identity::ServiceIdentity;
 use crate::node::Node;
+use crate::services::client::{CallError, ClientOptions, GenericClient, SerializedResponseFuture};
 
 /// The untyped client of one service of an action. A call fails when none of the servers that could
 /// respond is left.

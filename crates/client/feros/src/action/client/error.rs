@@ -3,7 +3,7 @@
 use feros_message::GoalId;
 
 use crate::action::hex;
-use crate::client::CallError;
+use crate::services::client::CallError;
 
 /// Why a goal was not accepted.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]

@@ -10,12 +10,12 @@ use super::feedback::FeedbackRouter;
 use crate::action::events::ActionEvents;
 use crate::action::names::note_types;
 use crate::action::serialized::Serialized;
-use crate::client::CallError;
 use crate::create_error::CreateError;
-use crate::identity::TypeIdentity;
-use crate::message_forms::SerializedMessage;
+use crate::messages::forms::SerializedMessage;
+use crate::messages::identity::TypeIdentity;
 use crate::node::Node;
-use crate::subscription::{GenericSubscription, SubscriptionOptions};
+use crate::services::client::CallError;
+use crate::topics::subscription::{GenericSubscription, SubscriptionOptions};
 
 /// The forms of an action that a client can handle: every generated [`Action`] type, and
 /// [`Serialized`].

@@ -14,9 +14,9 @@ use super::error::{CancelError, GoalResultError};
 use super::goals::SentGoal;
 use super::{ActionForm, Inner};
 use crate::action::state::GoalStatus;
-use crate::client::CallError;
-use crate::identity::ServiceIdentity;
-use crate::message_forms::SerializedMessage;
+use crate::messages::forms::SerializedMessage;
+use crate::messages::identity::ServiceIdentity;
+use crate::services::client::CallError;
 
 /// Makes the error for a malformed response.
 pub(super) fn malformed(

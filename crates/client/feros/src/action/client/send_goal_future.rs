@@ -14,8 +14,8 @@ use super::futures::malformed;
 use super::goals::SentGoal;
 use super::handle::{ClientGoalHandle, open_goal_response};
 use crate::action::state::GoalStatus;
-use crate::client::CallError;
-use crate::message_forms::SerializedMessage;
+use crate::messages::forms::SerializedMessage;
+use crate::services::client::CallError;
 
 /// A future for the acceptance or rejection of a goal. Await it on any async runtime, or block with
 /// [`wait`](Self::wait).

@@ -14,12 +14,12 @@ use crate::action::serialized::Serialized;
 use crate::action::state::GoalStatus;
 use crate::action::to_message;
 use crate::create_error::CreateError;
-use crate::identity::TypeIdentity;
-use crate::message_forms::SerializedMessage;
+use crate::messages::forms::SerializedMessage;
+use crate::messages::identity::TypeIdentity;
+use crate::messages::serialize::header_fault;
 use crate::node::Node;
 use crate::publish_error::PublishError;
-use crate::publisher::{GenericPublisher, Publisher};
-use crate::serialize::header_fault;
+use crate::topics::publisher::{GenericPublisher, Publisher};
 
 /// The forms of an action that a server can handle: every generated [`Action`] type, and
 /// [`Serialized`].

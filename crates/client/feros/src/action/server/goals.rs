@@ -13,7 +13,7 @@ use feros_msgs::unique_identifier_msgs::msg::UUID;
 
 use super::progress::Progress;
 use crate::action::{from_message, to_message};
-use crate::service::PendingRequest;
+use crate::services::service::PendingRequest;
 
 /// A goal that was accepted.
 pub(super) struct Goal {

@@ -9,11 +9,11 @@ use feros_message::{DecodeError, Message, ServiceEventKind, to_vec};
 
 use crate::action::events::Events;
 use crate::create_error::CreateError;
-use crate::identity::ServiceIdentity;
+use crate::messages::identity::ServiceIdentity;
+use crate::messages::serialize::copy_into;
 use crate::node::Node;
 use crate::publish_error::PublishError;
-use crate::serialize::copy_into;
-use crate::service::{PendingRequest, Troubles, open_end};
+use crate::services::service::{PendingRequest, Troubles, open_end};
 
 /// The untyped server of one service of an action.
 pub(super) struct RequestEnd {

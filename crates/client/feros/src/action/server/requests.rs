@@ -20,7 +20,7 @@ use crate::action::hex;
 use crate::action::state::GoalEvent;
 use crate::logging;
 use crate::publish_error::PublishError;
-use crate::service::PendingRequest;
+use crate::services::service::PendingRequest;
 
 /// Takes the requests of a server, and calls the server's callbacks to decide.
 pub(super) struct Requests<F: ActionServerForm, Form, C> {

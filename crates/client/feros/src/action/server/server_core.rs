@@ -20,8 +20,8 @@ use crate::action::hex;
 use crate::action::state::{GoalEvent, GoalStatus, GoalTransitionError};
 use crate::clock::Clock;
 use crate::node::Node;
-use crate::publisher::Publisher;
-use crate::service::PendingRequest;
+use crate::services::service::PendingRequest;
+use crate::topics::publisher::Publisher;
 
 /// The endpoints of a server. The entity on the executor owns them. When the entity is dropped,
 /// because the server ends or because a callback of its node has panicked, the endpoints disappear

@@ -3,7 +3,7 @@
 #![cfg(all(test, loom))]
 #![allow(clippy::unwrap_used)]
 
-#[path = "../../../src/subscription/turns.rs"]
+#[path = "../../../src/topics/subscription/turns.rs"]
 mod turns;
 
 use loom::sync::atomic::{AtomicUsize, Ordering};
