@@ -350,7 +350,7 @@ impl Visit for Fields {
 #[macro_export]
 macro_rules! log_as {
     ($level:ident, $node:expr, $($text:tt)+) => {
-        $self::tracing::$level!(ros_logger = $node.logger_name(), $($text)+)
+        $crate::logging::tracing::$level!(ros_logger = $node.logger_name(), $($text)+)
     };
 }
 
@@ -377,7 +377,7 @@ macro_rules! error { ($node:expr, $($text:tt)+) => { $crate::log_as!(error, $nod
 #[macro_export]
 macro_rules! fatal {
     ($node:expr, $($text:tt)+) => {
-        $self::tracing::error!(ros_logger = $node.logger_name(), ros_fatal = true, $($text)+)
+        $crate::logging::tracing::error!(ros_logger = $node.logger_name(), ros_fatal = true, $($text)+)
     };
 }
 
