@@ -13,8 +13,8 @@ use std::time::{Duration, Instant};
 
 use feros_engine::PayloadBytes;
 use feros_shm::{
-    HostNode, HostPublisher, HostPublisherSettings, HostSample, Link, LinkSettings, SampleHeader,
-    TakeOutcome,
+    Connection, ConnectionSettings, HostNode, HostPublisher, HostPublisherSettings, HostSample,
+    SampleHeader, TakeOutcome,
 };
 use iceoryx2::port::{listener::Listener, notifier::Notifier};
 use iceoryx2::prelude::{
@@ -25,7 +25,7 @@ use rustix::mm::{MapFlags, ProtFlags, mmap};
 use rustix::thread::futex;
 
 const ROUNDS: usize = 31;
-const LINK: LinkSettings = LinkSettings { depth: 4, type_hash: None };
+const CONNECTION: ConnectionSettings = ConnectionSettings { depth: 4, type_hash: None };
 
 fn main() {
     if let Ok(space) = std::env::var("FEROS_BENCH_SPACE") {
@@ -64,8 +64,8 @@ fn time(count: u32, mut body: impl FnMut()) -> f64 {
     start.elapsed().as_nanos() as f64 / f64::from(count)
 }
 
-fn take(link: &mut Link) -> HostSample {
-    match link.take() {
+fn take(connection: &mut Connection) -> HostSample {
+    match connection.take() {
         TakeOutcome::Sample(sample) => sample,
         other => panic!("{other:?}"),
     }
@@ -119,7 +119,7 @@ fn within_one_process(space: &str) {
         let settings =
             HostPublisherSettings { expected_message_bytes: size, ..HostPublisherSettings::new(1) };
         let publisher = HostPublisher::create(&node, settings).unwrap();
-        let mut link = Link::open(&node, 1, LINK).unwrap();
+        let mut connection = Connection::open(&node, 1, CONNECTION).unwrap();
         publisher.refresh();
         let mut threadsafe = alone!(ipc_threadsafe::Service, size);
         let mut single = alone!(ipc::Service, size);
@@ -127,7 +127,7 @@ fn within_one_process(space: &str) {
         for _ in 0..ROUNDS {
             results[0].push(time(2000, || {
                 publisher.send(publisher.loan(size).unwrap(), SampleHeader::default()).unwrap();
-                black_box(take(&mut link).bytes().len());
+                black_box(take(&mut connection).bytes().len());
             }));
             results[1].push(time(2000, &mut threadsafe));
             results[2].push(time(2000, &mut single));
@@ -237,12 +237,12 @@ fn echo(space: &str, event: bool) {
         HostPublisherSettings { expected_message_bytes: 1 << 20, ..HostPublisherSettings::new(12) },
     )
     .unwrap();
-    let mut link = Link::open(&node, 11, LINK).unwrap();
+    let mut connection = Connection::open(&node, 11, CONNECTION).unwrap();
     println!("ready");
     let mut is_connected = false;
     loop {
         wake.wait();
-        while let TakeOutcome::Sample(sample) = link.take() {
+        while let TakeOutcome::Sample(sample) = connection.take() {
             let size = sample.bytes().len();
             drop(sample);
             if size == 1 {
@@ -282,21 +282,21 @@ fn between_processes(space: &str) {
             .spawn()
             .unwrap();
         std::io::Read::read_exact(child.stdout.as_mut().unwrap(), &mut [0; 6]).unwrap();
-        let link = Link::open(&node, 12, LINK).unwrap();
+        let connection = Connection::open(&node, 12, CONNECTION).unwrap();
         out.refresh();
-        sides.push((space_of, node, out, wake, link, child));
+        sides.push((space_of, node, out, wake, connection, child));
     }
     for size in [256usize, 1 << 20] {
         let mut results = [const { Vec::new() }; 2];
         for _ in 0..ROUNDS {
-            for (index, (_, _, out, wake, link, _)) in sides.iter_mut().enumerate() {
+            for (index, (_, _, out, wake, connection, _)) in sides.iter_mut().enumerate() {
                 results[index].push(
                     time(500, || {
                         out.send(out.loan(size).unwrap(), SampleHeader::default()).unwrap();
                         wake.wake();
                         loop {
                             wake.wait();
-                            if let TakeOutcome::Sample(_) = link.take() {
+                            if let TakeOutcome::Sample(_) = connection.take() {
                                 break;
                             }
                         }
@@ -307,11 +307,11 @@ fn between_processes(space: &str) {
         let [futex, event] = results.map(median);
         println!("{size:>8} B: futex {futex:.1}, iceoryx2's event {event:.1}");
     }
-    for (space, node, out, wake, link, mut child) in sides {
+    for (space, node, out, wake, connection, mut child) in sides {
         out.send(out.loan(1).unwrap(), SampleHeader::default()).unwrap();
         wake.wake();
         child.wait().unwrap();
-        drop((out, link, node));
+        drop((out, connection, node));
         HostNode::remove_space(&space).unwrap();
     }
     drop(node);
@@ -378,24 +378,24 @@ fn footprint(space: &str) {
     .unwrap();
     show("+ publisher of 1 MB messages (defaults)", &node, timed.elapsed());
     let timed = Instant::now();
-    let mut link = Link::open(&node, 1, LINK).unwrap();
+    let mut connection = Connection::open(&node, 1, CONNECTION).unwrap();
     publisher.refresh();
-    show("+ link", &node, timed.elapsed());
+    show("+ connection", &node, timed.elapsed());
     let timed = Instant::now();
     publisher.send(publisher.loan(1 << 20).unwrap(), SampleHeader::default()).unwrap();
     show("+ first message of 1 MB", &node, timed.elapsed());
     for _ in 0..100 {
         publisher.send(publisher.loan(1 << 20).unwrap(), SampleHeader::default()).unwrap();
-        drop(take(&mut link));
+        drop(take(&mut connection));
     }
     show("+ 100 messages of 1 MB, each taken", &node, timed.elapsed());
     let timed = Instant::now();
     let small = HostPublisher::create(&node, HostPublisherSettings::new(2)).unwrap();
-    let mut small_link = Link::open(&node, 2, LINK).unwrap();
+    let mut small_connection = Connection::open(&node, 2, CONNECTION).unwrap();
     small.refresh();
     small.send(small.loan(256).unwrap(), SampleHeader::default()).unwrap();
-    drop(take(&mut small_link));
-    show("+ publisher of 256 B messages, link, a message", &node, timed.elapsed());
+    drop(take(&mut small_connection));
+    show("+ publisher of 256 B messages, connection, a message", &node, timed.elapsed());
     let timed = Instant::now();
     node.clean_up();
     show("clean-up with nothing to do", &node, timed.elapsed());

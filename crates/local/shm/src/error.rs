@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::reason::Obstacle;
-use crate::reason::declined::LinkObstacle;
+use crate::reason::declined::ConnectionObstacle;
 
 /// The reason why this process cannot use the shared memory of this host. The network transport can
 /// still be used.
@@ -161,17 +161,17 @@ pub enum OpenError {
 
 impl OpenError {
     /// The obstacle to announce to the other side. `None` if trying again later may be enough.
-    pub fn obstacle(&self) -> Option<LinkObstacle> {
+    pub fn obstacle(&self) -> Option<ConnectionObstacle> {
         match self {
             Self::NotYet { .. } => None,
-            Self::NotMapped { .. } => Some(LinkObstacle::Unavailable(Obstacle::NotMapped)),
+            Self::NotMapped { .. } => Some(ConnectionObstacle::Unavailable(Obstacle::NotMapped)),
             Self::TooMany { max_subscriptions, .. } => {
                 let limit = u32::try_from(*max_subscriptions).unwrap_or(u32::MAX);
-                Some(LinkObstacle::TooManySubscriptions { limit })
+                Some(ConnectionObstacle::TooManySubscriptions { limit })
             }
-            Self::Incompatible { .. } => Some(LinkObstacle::Unavailable(Obstacle::Other)),
+            Self::Incompatible { .. } => Some(ConnectionObstacle::Unavailable(Obstacle::Other)),
             Self::Unavailable(unavailable) => {
-                Some(LinkObstacle::Unavailable(unavailable.obstacle()))
+                Some(ConnectionObstacle::Unavailable(unavailable.obstacle()))
             }
         }
     }

@@ -23,7 +23,7 @@ use iceoryx2_cal::shm_allocator::pool_allocator::PoolAllocator;
 
 use self::closed_storage::ClosedStorage;
 use self::reentrant::Reentrant;
-use crate::rings::connection::Connection;
+use crate::rings::connection::IceoryxConnection;
 use crate::storage::{SparseStorage, WholeStorage};
 
 type Original = ipc_threadsafe::Service;
@@ -41,7 +41,7 @@ impl Service for Ipc {
     type DynamicStorage<T: Debug + Send + Sync + ZeroCopySend + 'static> = WholeStorage<T>;
     type SharedMemory = Pool;
     type ResizableSharedMemory = DynamicMemory<PoolAllocator, Pool>;
-    type Connection = Connection;
+    type Connection = IceoryxConnection;
 
     type ServiceNameHasher = <Original as Service>::ServiceNameHasher;
     type StaticStorage = ClosedStorage;

@@ -5,8 +5,9 @@
 //! - [`ProcessSegment`] is the memory in which publishers of other processes find this process's
 //!   subscriptions, and the doorbells of its executors. [`Peer`] is the same memory as those
 //!   publishers see it.
-//! - [`HostNode`], [`HostPublisher`] and [`Link`] transfer the messages. iceoryx2 registers the
-//!   participants and cleans up; messages go through Feros's own rings (queues with fixed slots).
+//! - [`HostNode`], [`HostPublisher`] and [`Connection`] transfer the messages. iceoryx2 registers
+//!   the participants and cleans up; messages go through Feros's own rings (queues with fixed
+//!   slots).
 //! - [`CallMemory`], [`ClientChannel`] and [`ServerChannel`] transfer the requests and responses of
 //!   services.
 //!
@@ -37,7 +38,7 @@
 //! | `ipc` | the configuration of iceoryx2, and a publisher's service with the header of its messages |
 //! | `node` | the iceoryx2 node of a process, the user's folder, and the removal of what killed processes have left |
 //! | `publisher` | a publisher's memory and the messages in it |
-//! | `link` | a subscription's connection to one publisher, and its messages |
+//! | `connection` | a subscription's connection to one publisher, and its messages |
 //!
 //! # Invariants
 //!
@@ -60,14 +61,14 @@ mod segment;
 #[cfg(not(loom))]
 mod announcing;
 #[cfg(not(loom))]
+#[allow(unsafe_code)] // reads what other processes wrote
+mod connection;
+#[cfg(not(loom))]
 mod error;
 #[cfg(not(loom))]
 mod ipc;
 #[cfg(not(loom))]
 mod limits;
-#[cfg(not(loom))]
-#[allow(unsafe_code)] // reads what other processes wrote
-mod link;
 #[cfg(not(loom))]
 mod node;
 #[cfg(not(loom))]
@@ -91,6 +92,10 @@ pub use call::{
     Scribbled, SendToChannelError, ServerChannel,
 };
 #[cfg(not(loom))]
+pub use connection::{
+    Connection, ConnectionCounts, ConnectionSettings, HostBytes, HostSample, TakeOutcome,
+};
+#[cfg(not(loom))]
 pub use error::{CreateError, LoanError, OpenError, Refused, SendError, UnavailableError};
 #[cfg(not(loom))]
 pub use feros_trace::Transport;
@@ -99,15 +104,13 @@ pub use format_version::FORMAT_VERSION;
 #[cfg(not(loom))]
 pub use ipc::service::SampleHeader;
 #[cfg(not(loom))]
-pub use link::{HostBytes, HostSample, Link, LinkCounts, LinkSettings, TakeOutcome};
-#[cfg(not(loom))]
 pub use node::{CleanUp, HostNode};
 #[cfg(not(loom))]
 pub use peers::{EndWatch, Peer, PeerAttachment, PeerError, PeerSubscription};
 #[cfg(not(loom))]
 pub use publisher::{HostLoan, HostPublisher, HostPublisherSettings, PoolUse};
 #[cfg(not(loom))]
-pub use reason::declined::{Declined, LinkObstacle};
+pub use reason::declined::{ConnectionObstacle, Declined};
 #[cfg(not(loom))]
 pub use reason::{Obstacle, Reason, Side};
 #[cfg(not(loom))]

@@ -337,8 +337,9 @@ impl HostPublisher {
     }
 
     /// Connects to new subscriptions, and takes back the chunks of subscriptions that have left.
-    /// Call this after a subscription has opened its [`Link`](crate::Link) and before its first
-    /// message, so that the cost (a mapping and some allocations) does not delay the message.
+    /// Call this after a subscription has opened its [`Connection`](crate::Connection) and before
+    /// its first message, so that the cost (a mapping and some allocations) does not delay the
+    /// message.
     pub fn refresh(&self) {
         let mut pools = self.pools.lock();
         let Pools { retired, present, .. } = &mut *pools;

@@ -15,15 +15,15 @@ use std::time::{Duration, Instant};
 
 use feros_engine::PayloadBytes;
 use feros_shm::{
-    HostNode, HostPublisher, HostPublisherSettings, Link, LinkSettings, LoanError, SampleHeader,
-    TakeOutcome,
+    Connection, ConnectionSettings, HostNode, HostPublisher, HostPublisherSettings, LoanError,
+    SampleHeader, TakeOutcome,
 };
 
 const ROLE: &str = "FEROS_CRASH_ROLE";
 const SPACE: &str = "FEROS_CRASH_SPACE";
 const ID: &str = "FEROS_CRASH_ID";
 const SURVIVOR: u64 = 1;
-const SETTINGS: LinkSettings = LinkSettings { depth: 4, type_hash: None };
+const SETTINGS: ConnectionSettings = ConnectionSettings { depth: 4, type_hash: None };
 
 /// A random number generator with a seed, so that a failure can be repeated.
 struct Random(u64);
@@ -78,10 +78,10 @@ fn publish_forever(node: &Arc<HostNode>, id: u64, random: &mut Random) {
 
 fn take_forever(node: &Arc<HostNode>, random: &mut Random) {
     loop {
-        let Ok(mut link) = Link::open(node, SURVIVOR, SETTINGS) else { continue };
+        let Ok(mut connection) = Connection::open(node, SURVIVOR, SETTINGS) else { continue };
         let mut held = Vec::new();
         for _ in 0..200 + random.below(5000) {
-            match link.take() {
+            match connection.take() {
                 TakeOutcome::Sample(sample) => held.push(sample),
                 TakeOutcome::Empty => std::thread::yield_now(),
                 TakeOutcome::ViewsExhausted { .. } => held.clear(),
@@ -150,7 +150,7 @@ fn resident_bytes() -> u64 {
 
 /// Sends one message from the survivor's publisher to the survivor's own connection, and takes it
 /// there.
-fn exchange(publisher: &HostPublisher, link: &mut Link, number: u64) {
+fn exchange(publisher: &HostPublisher, connection: &mut Connection, number: u64) {
     let mut loan = match publisher.loan(1000) {
         Err(LoanError::TooManyLoans { .. }) => panic!("a loan leaked"),
         other => other.unwrap(),
@@ -160,7 +160,7 @@ fn exchange(publisher: &HostPublisher, link: &mut Link, number: u64) {
     publisher
         .send(loan, SampleHeader { publication_number: number, ..SampleHeader::default() })
         .unwrap();
-    let TakeOutcome::Sample(sample) = link.take() else {
+    let TakeOutcome::Sample(sample) = connection.take() else {
         panic!("the survivors' own message is missing")
     };
     assert_eq!(sample.header().publication_number, number);
@@ -187,14 +187,14 @@ fn killed_processes_harm_nobody() {
     let _removed = Space(space.clone());
     let node = Arc::new(HostNode::new(&space).unwrap());
     let publisher = HostPublisher::create(&node, HostPublisherSettings::new(SURVIVOR)).unwrap();
-    let mut link = Link::open(&node, SURVIVOR, SETTINGS).unwrap();
+    let mut connection = Connection::open(&node, SURVIVOR, SETTINGS).unwrap();
     let mut random =
         Random(std::env::var("FEROS_CRASH_SEED").map_or(0x5eed, |seed| seed.parse().unwrap()));
     let mut number = 0;
     let mut from_doomed: HashMap<u64, u64> = HashMap::new();
     let (mut swept, mut failed) = (0, 0);
     let mut slowest_clean_up = Duration::ZERO;
-    exchange(&publisher, &mut link, number);
+    exchange(&publisher, &mut connection, number);
     let before = files(&node);
     let mut baseline = (0, 0);
     for round in 0..rounds {
@@ -202,12 +202,12 @@ fn killed_processes_harm_nobody() {
         let doomed_publisher = child("publisher", &space, id);
         let doomed_subscriber = child("subscriber", &space, id);
         let until = Instant::now() + Duration::from_micros(random.below(window_micros));
-        let mut doomed_link = None;
+        let mut doomed_connection = None;
         while Instant::now() < until {
             number += 1;
-            exchange(&publisher, &mut link, number);
-            match &mut doomed_link {
-                None => doomed_link = Link::open(&node, id, SETTINGS).ok(),
+            exchange(&publisher, &mut connection, number);
+            match &mut doomed_connection {
+                None => doomed_connection = Connection::open(&node, id, SETTINGS).ok(),
                 Some(doomed) => {
                     while let TakeOutcome::Sample(sample) = doomed.take() {
                         let expected = sample.header().publication_number as u8;
@@ -215,7 +215,7 @@ fn killed_processes_harm_nobody() {
                         *from_doomed.entry(id).or_default() += 1;
                     }
                     if !doomed.is_connected() {
-                        doomed_link = None; // the child has made a new publisher
+                        doomed_connection = None; // the child has made a new publisher
                     }
                 }
             }
@@ -230,10 +230,10 @@ fn killed_processes_harm_nobody() {
         publisher.refresh();
         for _ in 0..20 {
             number += 1;
-            exchange(&publisher, &mut link, number);
+            exchange(&publisher, &mut connection, number);
         }
         // Messages in the queue can still be read after the death of the publisher.
-        if let Some(mut doomed) = doomed_link {
+        if let Some(mut doomed) = doomed_connection {
             while let TakeOutcome::Sample(_) = doomed.take() {}
             assert!(
                 !doomed.is_connected(),
@@ -268,7 +268,7 @@ fn killed_processes_harm_nobody() {
     assert_eq!(files(&node), before, "files left behind");
     assert_eq!(after.0, baseline.0, "descriptors left open");
     assert!(after.1 < baseline.1 + (4 << 20), "memory grew: {baseline:?} -> {after:?}");
-    drop(link);
+    drop(connection);
     drop(publisher);
     let prefix = node.prefix().to_owned();
     drop(node);

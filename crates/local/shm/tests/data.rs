@@ -10,8 +10,8 @@ use std::sync::Arc;
 
 use feros_engine::PayloadBytes;
 use feros_shm::{
-    CreateError, HostNode, HostPublisher, HostPublisherSettings, HostSample, Link, LinkSettings,
-    LoanError, OpenError, Refused, SampleHeader, SendError, TakeOutcome,
+    Connection, ConnectionSettings, CreateError, HostNode, HostPublisher, HostPublisherSettings,
+    HostSample, LoanError, OpenError, Refused, SampleHeader, SendError, TakeOutcome,
 };
 
 /// A space for one test. It is removed when the test ends.
@@ -84,8 +84,8 @@ fn publish(publisher: &HostPublisher, size: usize, number: u64) -> usize {
     publisher.send(loan, header(number)).unwrap()
 }
 
-fn taken(link: &mut Link) -> HostSample {
-    match link.take() {
+fn taken(connection: &mut Connection) -> HostSample {
+    match connection.take() {
         TakeOutcome::Sample(sample) => sample,
         other => panic!("no sample: {other:?}"),
     }
@@ -102,33 +102,34 @@ fn check(sample: &HostSample, size: usize, number: u64) {
     }
 }
 
-const SETTINGS: LinkSettings = LinkSettings { depth: 8, type_hash: None };
+const SETTINGS: ConnectionSettings = ConnectionSettings { depth: 8, type_hash: None };
 
 #[test]
 fn messages_of_all_sizes_arrive_unchanged_and_in_order() {
     let space = Space::new("sizes");
     let publisher = HostPublisher::create(space.node(), HostPublisherSettings::new(1)).unwrap();
-    let mut link = Link::open(space.node(), 1, SETTINGS).unwrap();
-    let mut other = Link::open(space.node(), 1, SETTINGS).unwrap();
+    let mut connection = Connection::open(space.node(), 1, SETTINGS).unwrap();
+    let mut other = Connection::open(space.node(), 1, SETTINGS).unwrap();
     assert_eq!(publisher.subscriber_count(), 2);
     let mut number = 0;
     for size in [4, 5, 12, 100, 4096, 4097, 100_000, 17, 1 << 20, 5 << 20, 4] {
         number += 1;
         assert_eq!(publish(&publisher, size, number), 2);
-        check(&taken(&mut link), size, number);
+        check(&taken(&mut connection), size, number);
         check(&taken(&mut other), size, number);
-        assert!(matches!(link.take(), TakeOutcome::Empty));
+        assert!(matches!(connection.take(), TakeOutcome::Empty));
     }
     assert!(publisher.pool().growths > 1);
-    assert_eq!((link.lost(), link.counts().taken), (0, number));
+    assert_eq!((connection.lost(), connection.counts().taken), (0, number));
 }
 
 #[test]
 fn a_growing_pool_keeps_order_and_loses_nothing() {
     let space = Space::new("growth");
     let publisher = HostPublisher::create(space.node(), HostPublisherSettings::new(1)).unwrap();
-    let mut link =
-        Link::open(space.node(), 1, LinkSettings { depth: 16, type_hash: None }).unwrap();
+    let mut connection =
+        Connection::open(space.node(), 1, ConnectionSettings { depth: 16, type_hash: None })
+            .unwrap();
     // This message is lent before the pool grows, and it is sent after that.
     let mut early = publisher.loan(64).unwrap();
     early.fill(9);
@@ -138,12 +139,12 @@ fn a_growing_pool_keeps_order_and_loses_nothing() {
     }
     publisher.send(early, header(11)).unwrap();
     for (index, size) in sizes.iter().enumerate() {
-        check(&taken(&mut link), *size, index as u64 + 1);
+        check(&taken(&mut connection), *size, index as u64 + 1);
     }
-    let last = taken(&mut link);
+    let last = taken(&mut connection);
     assert_eq!((last.bytes(), last.header().publication_number), (&[9; 64][..], 11));
-    assert!(matches!(link.take(), TakeOutcome::Empty));
-    assert_eq!(link.lost(), 0);
+    assert!(matches!(connection.take(), TakeOutcome::Empty));
+    assert_eq!(connection.lost(), 0);
     assert!(publisher.pool().growths >= 3, "{:?}", publisher.pool());
 }
 
@@ -151,16 +152,18 @@ fn a_growing_pool_keeps_order_and_loses_nothing() {
 fn a_full_queue_drops_the_oldest_and_the_loss_is_counted() {
     let space = Space::new("overflow");
     let publisher = HostPublisher::create(space.node(), HostPublisherSettings::new(1)).unwrap();
-    let mut link = Link::open(space.node(), 1, LinkSettings { depth: 3, type_hash: None }).unwrap();
+    let mut connection =
+        Connection::open(space.node(), 1, ConnectionSettings { depth: 3, type_hash: None })
+            .unwrap();
     publish(&publisher, 10, 1);
-    check(&taken(&mut link), 10, 1);
+    check(&taken(&mut connection), 10, 1);
     for number in 2..=10 {
         publish(&publisher, 10, number);
     }
     for number in 8..=10 {
-        check(&taken(&mut link), 10, number);
+        check(&taken(&mut connection), 10, number);
     }
-    assert_eq!(link.lost(), 6);
+    assert_eq!(connection.lost(), 6);
 }
 
 #[test]
@@ -168,28 +171,28 @@ fn a_subscription_that_holds_all_its_views_gets_an_error() {
     let space = Space::new("views");
     let settings = HostPublisherSettings { max_views: 2, ..HostPublisherSettings::new(1) };
     let publisher = HostPublisher::create(space.node(), settings).unwrap();
-    let mut link = Link::open(space.node(), 1, SETTINGS).unwrap();
+    let mut connection = Connection::open(space.node(), 1, SETTINGS).unwrap();
     for number in 1..=4 {
         publish(&publisher, 10, number);
     }
-    let first = taken(&mut link);
-    let second = taken(&mut link);
-    assert!(matches!(link.take(), TakeOutcome::ViewsExhausted { max_views: 2 }));
-    assert_eq!(link.counts().views_exhausted, 1);
+    let first = taken(&mut connection);
+    let second = taken(&mut connection);
+    assert!(matches!(connection.take(), TakeOutcome::ViewsExhausted { max_views: 2 }));
+    assert_eq!(connection.counts().views_exhausted, 1);
     drop(first);
-    check(&taken(&mut link), 10, 3);
+    check(&taken(&mut connection), 10, 3);
     check(&second, 10, 2);
-    check(&taken(&mut link), 10, 4);
+    check(&taken(&mut connection), 10, 4);
 }
 
 #[test]
-fn a_sample_outlives_its_link_and_its_publisher_unchanged() {
+fn a_sample_outlives_its_connection_and_its_publisher_unchanged() {
     let space = Space::new("outlives");
     let publisher = HostPublisher::create(space.node(), HostPublisherSettings::new(1)).unwrap();
-    let mut link = Link::open(space.node(), 1, SETTINGS).unwrap();
+    let mut connection = Connection::open(space.node(), 1, SETTINGS).unwrap();
     publish(&publisher, 1000, 1);
-    let sample = taken(&mut link);
-    drop(link);
+    let sample = taken(&mut connection);
+    drop(connection);
     for number in 2..100 {
         publish(&publisher, 1000, number); // this would overwrite the sample if its memory had been freed
     }
@@ -242,10 +245,18 @@ fn a_wrong_type_is_refused_and_counted() {
     let settings =
         HostPublisherSettings { type_hash: Some([1; 32]), ..HostPublisherSettings::new(1) };
     let publisher = HostPublisher::create(space.node(), settings).unwrap();
-    let mut right =
-        Link::open(space.node(), 1, LinkSettings { depth: 2, type_hash: Some([1; 32]) }).unwrap();
-    let mut wrong =
-        Link::open(space.node(), 1, LinkSettings { depth: 2, type_hash: Some([2; 32]) }).unwrap();
+    let mut right = Connection::open(
+        space.node(),
+        1,
+        ConnectionSettings { depth: 2, type_hash: Some([1; 32]) },
+    )
+    .unwrap();
+    let mut wrong = Connection::open(
+        space.node(),
+        1,
+        ConnectionSettings { depth: 2, type_hash: Some([2; 32]) },
+    )
+    .unwrap();
     publish(&publisher, 10, 1);
     check(&taken(&mut right), 10, 1);
     assert!(matches!(wrong.take(), TakeOutcome::Refused(Refused::TypeHash { .. })));
@@ -293,19 +304,23 @@ fn what_another_process_spoils_is_refused_and_counted() {
         let settings =
             HostPublisherSettings { type_hash: Some(HASH), ..HostPublisherSettings::new(1) };
         let publisher = HostPublisher::create(space.node(), settings).unwrap();
-        let mut link =
-            Link::open(space.node(), 1, LinkSettings { depth: 2, type_hash: Some(HASH) }).unwrap();
+        let mut connection = Connection::open(
+            space.node(),
+            1,
+            ConnectionSettings { depth: 2, type_hash: Some(HASH) },
+        )
+        .unwrap();
         publish(&publisher, 100, 1);
         assert_eq!(publisher.pool().message_bytes as u64, ROOM_BYTES);
         patch(&space, &HASH[..8], distance, replace);
-        match link.take() {
+        match connection.take() {
             TakeOutcome::Refused(refused) => assert!(right(refused), "{refused}"),
             other => panic!("{other:?}"),
         }
-        assert_eq!(link.counts().refused, 1);
+        assert_eq!(connection.counts().refused, 1);
         publish(&publisher, 100, 2);
-        check(&taken(&mut link), 100, 2);
-        assert!(matches!(link.take(), TakeOutcome::Empty));
+        check(&taken(&mut connection), 100, 2);
+        assert!(matches!(connection.take(), TakeOutcome::Empty));
     }
 }
 
@@ -315,13 +330,13 @@ fn a_length_beyond_the_mapping_is_refused() {
     let settings =
         HostPublisherSettings { type_hash: Some([0xA7; 32]), ..HostPublisherSettings::new(1) };
     let publisher = HostPublisher::create(space.node(), settings).unwrap();
-    let mut link = Link::open(space.node(), 1, SETTINGS).unwrap();
+    let mut connection = Connection::open(space.node(), 1, SETTINGS).unwrap();
     publish(&publisher, 100, 1);
     // This overwrites the length of the message, and also the room for the message, which is stored
     // after the length.
     patch(&space, &[0xA7; 8], 16, &[0xff; 8]);
     const CLAIMED_BYTES: u64 = u32::MAX as u64;
-    match link.take() {
+    match connection.take() {
         TakeOutcome::Refused(Refused::Length { claimed_bytes: CLAIMED_BYTES, available_bytes }) => {
             assert!(available_bytes < CLAIMED_BYTES);
         }
@@ -338,14 +353,15 @@ fn scribbled_rings_cost_messages_and_nothing_else() {
         let space = Space::new("queue");
         let settings = HostPublisherSettings { max_views: 2, ..HostPublisherSettings::new(1) };
         let publisher = HostPublisher::create(space.node(), settings).unwrap();
-        let mut link =
-            Link::open(space.node(), 1, LinkSettings { depth: 3, type_hash: None }).unwrap();
+        let mut connection =
+            Connection::open(space.node(), 1, ConnectionSettings { depth: 3, type_hash: None })
+                .unwrap();
         publish(&publisher, 100, 1);
         publish(&publisher, 100, 2);
-        let held = taken(&mut link);
-        let connection = files_of(&space, ".connection").remove(0);
-        let bytes = fs::metadata(&connection).unwrap().len();
-        let file = fs::OpenOptions::new().write(true).open(connection).unwrap();
+        let held = taken(&mut connection);
+        let path = files_of(&space, ".connection").remove(0);
+        let bytes = fs::metadata(&path).unwrap().len();
+        let file = fs::OpenOptions::new().write(true).open(path).unwrap();
         file.write_all_at(&word.to_ne_bytes(), index * 8 % bytes).unwrap();
         for number in 3..20 {
             let mut lent: Vec<_> = (0..4).map(|_| publisher.loan(100).unwrap()).collect();
@@ -355,16 +371,16 @@ fn scribbled_rings_cost_messages_and_nothing_else() {
             loan.fill(number as u8);
             publisher.send(loan, header(number)).unwrap();
             for _ in 0..10 {
-                if matches!(link.take(), TakeOutcome::Empty) {
+                if matches!(connection.take(), TakeOutcome::Empty) {
                     break;
                 }
             }
         }
         drop(held);
-        drop(link);
-        let mut link = Link::open(space.node(), 1, SETTINGS).unwrap();
+        drop(connection);
+        let mut connection = Connection::open(space.node(), 1, SETTINGS).unwrap();
         publish(&publisher, 100, 20);
-        check(&taken(&mut link), 100, 20);
+        check(&taken(&mut connection), 100, 20);
     }
 }
 
@@ -374,15 +390,18 @@ fn scribbled_rings_cost_messages_and_nothing_else() {
 fn a_message_of_a_pool_that_has_grown_is_known_to_wait() {
     let space = Space::new("grown");
     let publisher = HostPublisher::create(space.node(), HostPublisherSettings::new(1)).unwrap();
-    let mut link = Link::open(space.node(), 1, SETTINGS).unwrap();
-    assert!(!link.has_message());
+    let mut connection = Connection::open(space.node(), 1, SETTINGS).unwrap();
+    assert!(!connection.has_message());
     publish(&publisher, 10, 1);
     publish(&publisher, 100_000, 2);
-    assert!(link.has_message());
-    check(&taken(&mut link), 10, 1);
-    assert!(link.has_message(), "the next one comes from a pool that the link has not seen");
-    check(&taken(&mut link), 100_000, 2);
-    assert!(!link.has_message());
+    assert!(connection.has_message());
+    check(&taken(&mut connection), 10, 1);
+    assert!(
+        connection.has_message(),
+        "the next one comes from a pool that the connection has not seen"
+    );
+    check(&taken(&mut connection), 100_000, 2);
+    assert!(!connection.has_message());
 }
 
 #[test]
@@ -399,10 +418,13 @@ fn a_loan_outlives_its_publisher() {
 }
 
 #[test]
-fn links_and_publishers_come_and_go() {
+fn connections_and_publishers_come_and_go() {
     let space = Space::new("come-and-go");
     let before = space.files();
-    assert!(matches!(Link::open(space.node(), 7, SETTINGS), Err(OpenError::NotYet { id: 7 })));
+    assert!(matches!(
+        Connection::open(space.node(), 7, SETTINGS),
+        Err(OpenError::NotYet { id: 7 })
+    ));
     for _ in 0..3 {
         let publisher = HostPublisher::create(
             space.node(),
@@ -413,21 +435,24 @@ fn links_and_publishers_come_and_go() {
             HostPublisher::create(space.node(), HostPublisherSettings::new(7)),
             Err(CreateError::AlreadyExists { id: 7 })
         ));
-        let mut link = Link::open(space.node(), 7, SETTINGS).unwrap();
+        let mut connection = Connection::open(space.node(), 7, SETTINGS).unwrap();
         assert!(matches!(
-            Link::open(space.node(), 7, SETTINGS),
+            Connection::open(space.node(), 7, SETTINGS),
             Err(OpenError::TooMany { max_subscriptions: 1, .. })
         ));
-        assert!(link.is_connected());
+        assert!(connection.is_connected());
         publish(&publisher, 10, 1);
         publish(&publisher, 10, 2);
         drop(publisher);
-        assert!(!link.is_connected());
-        check(&taken(&mut link), 10, 1);
-        check(&taken(&mut link), 10, 2);
-        assert!(matches!(link.take(), TakeOutcome::Empty));
-        assert!(matches!(Link::open(space.node(), 7, SETTINGS), Err(OpenError::NotYet { .. })));
-        drop(link);
+        assert!(!connection.is_connected());
+        check(&taken(&mut connection), 10, 1);
+        check(&taken(&mut connection), 10, 2);
+        assert!(matches!(connection.take(), TakeOutcome::Empty));
+        assert!(matches!(
+            Connection::open(space.node(), 7, SETTINGS),
+            Err(OpenError::NotYet { .. })
+        ));
+        drop(connection);
         assert_eq!(space.files(), before);
     }
 }
@@ -446,8 +471,9 @@ fn several_threads_publish_while_others_take() {
     const EACH: u64 = 2000;
     let space = Space::new("threads");
     let publisher = HostPublisher::create(space.node(), HostPublisherSettings::new(1)).unwrap();
-    let mut link =
-        Link::open(space.node(), 1, LinkSettings { depth: 16, type_hash: None }).unwrap();
+    let mut connection =
+        Connection::open(space.node(), 1, ConnectionSettings { depth: 16, type_hash: None })
+            .unwrap();
     std::thread::scope(|scope| {
         let publishers: Vec<_> = (0..3u64)
             .map(|thread| {
@@ -466,7 +492,7 @@ fn several_threads_publish_while_others_take() {
         let mut last = [0; 3];
         loop {
             let done = publishers.iter().all(std::thread::ScopedJoinHandle::is_finished);
-            match link.take() {
+            match connection.take() {
                 TakeOutcome::Sample(sample) => {
                     let number = sample.header().publication_number;
                     let thread = ((number - 1) / EACH) as usize;
@@ -480,7 +506,7 @@ fn several_threads_publish_while_others_take() {
             }
         }
     });
-    let counts = link.counts();
+    let counts = connection.counts();
     assert!(counts.taken + counts.lost <= 3 * EACH && counts.taken > 0, "{counts:?}");
     assert_eq!(publisher.pool().lent, 0);
 }

@@ -8,7 +8,8 @@ use std::sync::Arc;
 
 use feros_engine::{Payload, PayloadBytes};
 use feros_shm::{
-    HostNode, HostPublisher, HostPublisherSettings, Link, LinkSettings, SampleHeader, TakeOutcome,
+    Connection, ConnectionSettings, HostNode, HostPublisher, HostPublisherSettings, SampleHeader,
+    TakeOutcome,
 };
 
 struct Counting;
@@ -55,22 +56,24 @@ fn publish_and_take_allocate_nothing_after_warm_up() {
     let _removed = Space(space.clone());
     let node = Arc::new(HostNode::new(&space).unwrap());
     let publisher = HostPublisher::create(&node, HostPublisherSettings::new(1)).unwrap();
-    let mut links: Vec<_> = (0..3)
-        .map(|_| Link::open(&node, 1, LinkSettings { depth: 4, type_hash: None }).unwrap())
+    let mut connections: Vec<_> = (0..3)
+        .map(|_| {
+            Connection::open(&node, 1, ConnectionSettings { depth: 4, type_hash: None }).unwrap()
+        })
         .collect();
     publisher.refresh();
-    let round = |publisher: &HostPublisher, links: &mut Vec<Link>| {
+    let round = |publisher: &HostPublisher, connections: &mut Vec<Connection>| {
         for size in [1 << 20, 256, 70_000, 4] {
             let mut loan = publisher.loan(size).unwrap();
             loan[0] = 1;
             assert_eq!(publisher.send(loan, SampleHeader::default()).unwrap(), 3);
             drop(publisher.loan(size).unwrap());
-            for link in &mut *links {
-                let TakeOutcome::Sample(sample) = link.take() else { panic!("no sample") };
+            for connection in &mut *connections {
+                let TakeOutcome::Sample(sample) = connection.take() else { panic!("no sample") };
                 // The client library holds messages in this form.
                 let payload = Payload::new(sample.into_bytes());
                 assert_eq!((payload.len(), payload[0]), (size, 1));
-                assert!(matches!(link.take(), TakeOutcome::Empty));
+                assert!(matches!(connection.take(), TakeOutcome::Empty));
             }
         }
         // The queue is full, and all views are in use.
@@ -79,23 +82,23 @@ fn publish_and_take_allocate_nothing_after_warm_up() {
         }
         let mut held: [Option<feros_shm::HostSample>; 4] = [const { None }; 4];
         for slot in &mut held {
-            let TakeOutcome::Sample(sample) = links[0].take() else { panic!("no sample") };
+            let TakeOutcome::Sample(sample) = connections[0].take() else { panic!("no sample") };
             assert_eq!(sample.bytes().len(), 256);
             *slot = Some(sample);
         }
-        for link in &mut *links {
-            while let TakeOutcome::Sample(_) = link.take() {}
+        for connection in &mut *connections {
+            while let TakeOutcome::Sample(_) = connection.take() {}
         }
     };
     for _ in 0..3 {
-        round(&publisher, &mut links);
+        round(&publisher, &mut connections);
     }
     let (before, live) = (ALLOCATIONS.get(), LIVE.get());
     for _ in 0..100 {
-        round(&publisher, &mut links);
+        round(&publisher, &mut connections);
     }
     assert_eq!((ALLOCATIONS.get(), LIVE.get()), (before, live));
-    drop(links);
+    drop(connections);
     drop(publisher);
     drop(node);
 }

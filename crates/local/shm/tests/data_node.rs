@@ -10,13 +10,13 @@ use std::sync::Arc;
 
 use feros_engine::PayloadBytes;
 use feros_shm::{
-    CreateError, HostNode, HostPublisher, HostPublisherSettings, Link, LinkSettings, LoanError,
-    OpenError, SampleHeader, TakeOutcome, UnavailableError,
+    Connection, ConnectionSettings, CreateError, HostNode, HostPublisher, HostPublisherSettings,
+    LoanError, OpenError, SampleHeader, TakeOutcome, UnavailableError,
 };
 use feros_test_support::skip;
 
 const ROLE: &str = "FEROS_DATA_NODE_ROLE";
-const SETTINGS: LinkSettings = LinkSettings { depth: 4, type_hash: None };
+const SETTINGS: ConnectionSettings = ConnectionSettings { depth: 4, type_hash: None };
 
 /// Removes a space at the end, even after a failed test. The variable is declared before the node,
 /// so that it is dropped after the node.
@@ -92,11 +92,11 @@ fn quiet() {
     let _removed = Space(space.clone());
     let node = Arc::new(HostNode::new(&space).unwrap());
     let publisher = HostPublisher::create(&node, HostPublisherSettings::new(1)).unwrap();
-    let mut link = Link::open(&node, 1, SETTINGS).unwrap();
+    let mut connection = Connection::open(&node, 1, SETTINGS).unwrap();
     publisher.send(publisher.loan(100_000).unwrap(), SampleHeader::default()).unwrap();
-    assert!(matches!(link.take(), TakeOutcome::Sample(_)));
+    assert!(matches!(connection.take(), TakeOutcome::Sample(_)));
     assert_eq!(seen(), before);
-    drop((link, publisher, node));
+    drop((connection, publisher, node));
     assert_eq!(seen(), before);
 }
 
@@ -111,13 +111,13 @@ fn nothing_can_be_read_or_written_by_other_users() {
     let _removed = Space(space.clone());
     let node = Arc::new(HostNode::new(&space).unwrap());
     let publisher = HostPublisher::create(&node, HostPublisherSettings::new(1)).unwrap();
-    let link = Link::open(&node, 1, SETTINGS).unwrap();
+    let connection = Connection::open(&node, 1, SETTINGS).unwrap();
     publisher.send(publisher.loan(100_000).unwrap(), SampleHeader::default()).unwrap();
     check(node.folder()); // the mode of the folder protects everything in it
     let ours = shared_files(&node);
     assert!(ours.len() >= 5, "data (2), connection, service, node counter: {ours:?}");
     ours.iter().for_each(|path| check(path));
-    drop(link);
+    drop(connection);
 }
 
 fn shared_files(node: &HostNode) -> Vec<PathBuf> {
@@ -141,7 +141,8 @@ fn what_processes_share_has_its_memory_from_the_start() {
         ..HostPublisherSettings::new(1)
     };
     let publisher = HostPublisher::create(&node, settings).unwrap();
-    let link = Link::open(&node, 1, LinkSettings { depth: 4096, type_hash: None }).unwrap();
+    let connection =
+        Connection::open(&node, 1, ConnectionSettings { depth: 4096, type_hash: None }).unwrap();
     for path in shared_files(&node) {
         let found = fs::metadata(&path).unwrap();
         let (taken, size) = (found.blocks() * 512, found.len());
@@ -153,7 +154,7 @@ fn what_processes_share_has_its_memory_from_the_start() {
             assert!(taken >= size, "{path:?} has {taken} of {size} bytes");
         }
     }
-    drop((link, publisher));
+    drop((connection, publisher));
 }
 
 #[test]
@@ -238,10 +239,10 @@ fn a_space_goes_with_its_last_process() {
     let second = Arc::new(HostNode::new(&space).unwrap());
     let prefix = first.prefix().to_owned();
     let publisher = HostPublisher::create(&first, HostPublisherSettings::new(1)).unwrap();
-    let link = Link::open(&second, 1, SETTINGS).unwrap();
+    let connection = Connection::open(&second, 1, SETTINGS).unwrap();
     drop((first, publisher));
     assert!(Path::new("/dev/shm").join(&space).exists(), "the other one is still there");
-    drop((link, second));
+    drop((connection, second));
     assert_eq!(of_space(&space, &prefix), [""; 0]);
     // The next space gets names that nobody can know in advance.
     let third = HostNode::new(&space).unwrap();
@@ -269,10 +270,10 @@ fn coming_and_going_leaves_nothing() {
                         other.prefix(),
                         "one space while one of them is there"
                     );
-                    let mut link = Link::open(&other, id, SETTINGS).unwrap();
+                    let mut connection = Connection::open(&other, id, SETTINGS).unwrap();
                     publisher.refresh();
                     publisher.send(publisher.loan(8).unwrap(), SampleHeader::default()).unwrap();
-                    assert!(matches!(link.take(), TakeOutcome::Sample(_)));
+                    assert!(matches!(connection.take(), TakeOutcome::Sample(_)));
                 }
             });
         }
@@ -303,7 +304,7 @@ fn a_full_dev_shm_is_an_error_and_no_signal() {
 fn full() {
     let node = Arc::new(HostNode::new("feros-test").unwrap());
     let publisher = HostPublisher::create(&node, HostPublisherSettings::new(1)).unwrap();
-    let mut link = Link::open(&node, 1, SETTINGS).unwrap();
+    let mut connection = Connection::open(&node, 1, SETTINGS).unwrap();
     publisher.refresh();
     // This message is too large for the free memory.
     assert!(matches!(publisher.loan(4 << 20), Err(LoanError::SharedMemoryFull { .. })));
@@ -317,7 +318,7 @@ fn full() {
             }
             Err(error) => break error,
         }
-        let TakeOutcome::Sample(sample) = link.take() else { panic!("no sample") };
+        let TakeOutcome::Sample(sample) = connection.take() else { panic!("no sample") };
         held.push(sample);
     };
     assert!(matches!(first_error, LoanError::SharedMemoryFull { .. }), "{first_error}");
@@ -327,7 +328,7 @@ fn full() {
     // already have.
     let create = HostPublisher::create(&node, HostPublisherSettings::new(2)).unwrap_err();
     assert!(matches!(create, CreateError::Unavailable(UnavailableError::Full { .. })), "{create}");
-    let open = Link::open(&node, 1, SETTINGS).unwrap_err();
+    let open = Connection::open(&node, 1, SETTINGS).unwrap_err();
     assert!(matches!(open, OpenError::Unavailable(UnavailableError::Full { .. })), "{open}");
     assert!(held.iter().all(|sample| sample.bytes().iter().all(|byte| *byte == 7)));
     assert!(matches!(publisher.loan(500_000), Err(LoanError::SharedMemoryFull { .. })));
@@ -336,14 +337,14 @@ fn full() {
         let mut loan = publisher.loan(400_000).unwrap();
         loan.fill(8);
         publisher.send(loan, SampleHeader::default()).unwrap();
-        let TakeOutcome::Sample(sample) = link.take() else { panic!("no sample") };
+        let TakeOutcome::Sample(sample) = connection.take() else { panic!("no sample") };
         assert!(sample.bytes().iter().all(|byte| *byte == 8));
     }
     // The publisher continues when there is free memory again.
     fs::remove_file("/dev/shm/filler").unwrap();
     held.clear();
     drop(publisher.loan(500_000).unwrap());
-    drop(link);
+    drop(connection);
     drop(publisher); // a pool keeps all the memory that it has taken until the pool ends
     drop(HostPublisher::create(&node, HostPublisherSettings::new(2)).unwrap());
 }
@@ -351,12 +352,12 @@ fn full() {
 /// A failed connection must not look like unfinished work. After unfinished work, the next holder
 /// of the lock checks every file.
 #[test]
-fn a_link_that_finds_no_place_leaves_nothing_unfinished() {
+fn a_connection_that_finds_no_place_leaves_nothing_unfinished() {
     let space = Space(name("no-place"));
     let node = Arc::new(HostNode::new(&space.0).unwrap());
     let settings = HostPublisherSettings { max_subscriptions: 1, ..HostPublisherSettings::new(7) };
     let _publisher = HostPublisher::create(&node, settings).unwrap();
-    let _link = Link::open(&node, 7, SETTINGS).unwrap();
+    let _connection = Connection::open(&node, 7, SETTINGS).unwrap();
     let entries = || {
         let shm = fs::read_dir("/dev/shm").unwrap().flatten();
         let of_node = fs::read_dir(node.folder().join("nodes")).unwrap().flatten();
@@ -371,7 +372,7 @@ fn a_link_that_finds_no_place_leaves_nothing_unfinished() {
         (7, (|error| matches!(error, OpenError::TooMany { .. })) as fn(&OpenError) -> bool),
         (8, |error| matches!(error, OpenError::NotYet { .. })),
     ] {
-        let error = Link::open(&node, id, SETTINGS).map(drop).unwrap_err();
+        let error = Connection::open(&node, id, SETTINGS).map(drop).unwrap_err();
         assert!(is_expected(&error), "{error}");
         assert!(!node.folder().join("busy").exists(), "{error}");
         assert_eq!(entries(), before, "{error}");

@@ -18,7 +18,7 @@
 //! | `publisher`, `subscription`, `service`, `client` | the untyped handles of the endpoints |
 //! | `routing` | the matches of a publisher by transport, and whether the engine must send |
 //! | `sending` | publishes one message |
-//! | `receiving`, `local_link` | put the received messages into one order, and define the interface of connections without the engine |
+//! | `receiving`, `local_connection` | put the received messages into one order, and define the interface of connections without the engine |
 //! | `intra_process` | the queues, and the registry of this process |
 //! | `shared_memory` | the handshake of a match, the two sides of the transport, retries, and the upkeep thread |
 //! | `calls` | requests and responses over the local transports |
@@ -37,7 +37,7 @@ mod counters;
 mod events;
 mod graph;
 mod intra_process;
-mod local_link;
+mod local_connection;
 mod publisher;
 mod receiving;
 mod routing;

@@ -17,12 +17,12 @@ pub struct Declined {
     /// The publisher's random id.
     pub publisher: u64,
     /// The obstacle.
-    pub why: LinkObstacle,
+    pub why: ConnectionObstacle,
 }
 
 /// The reason why a subscription cannot open one connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LinkObstacle {
+pub enum ConnectionObstacle {
     /// The publisher already serves the largest number of subscriptions that it may serve.
     TooManySubscriptions {
         /// The largest number of subscriptions.
@@ -41,7 +41,7 @@ pub enum LinkObstacle {
 const TOO_MANY_SUBSCRIPTIONS: &str = "subs-";
 const TOO_MANY_PUBLISHERS: &str = "pubs-";
 
-impl LinkObstacle {
+impl ConnectionObstacle {
     /// The reason that is shown to users.
     pub fn reason(self) -> Reason {
         let number = |limit| usize::try_from(limit).unwrap_or(usize::MAX);
@@ -61,13 +61,15 @@ impl Declined {
     pub(crate) fn encode(self) -> String {
         let publisher = self.publisher;
         match self.why {
-            LinkObstacle::TooManySubscriptions { limit } => {
+            ConnectionObstacle::TooManySubscriptions { limit } => {
                 format!("{publisher:x}!{TOO_MANY_SUBSCRIPTIONS}{limit:x}")
             }
-            LinkObstacle::TooManyPublishers { limit } => {
+            ConnectionObstacle::TooManyPublishers { limit } => {
                 format!("{publisher:x}!{TOO_MANY_PUBLISHERS}{limit:x}")
             }
-            LinkObstacle::Unavailable(obstacle) => format!("{publisher:x}!{}", obstacle.code()),
+            ConnectionObstacle::Unavailable(obstacle) => {
+                format!("{publisher:x}!{}", obstacle.code())
+            }
         }
     }
 
@@ -76,11 +78,11 @@ impl Declined {
         let (publisher, code) = text.split_once('!')?;
         let limit = |prefix| code.strip_prefix(prefix).map(|digits| hex(digits)?.try_into().ok());
         let why = if let Some(limit) = limit(TOO_MANY_SUBSCRIPTIONS) {
-            LinkObstacle::TooManySubscriptions { limit: limit? }
+            ConnectionObstacle::TooManySubscriptions { limit: limit? }
         } else if let Some(limit) = limit(TOO_MANY_PUBLISHERS) {
-            LinkObstacle::TooManyPublishers { limit: limit? }
+            ConnectionObstacle::TooManyPublishers { limit: limit? }
         } else {
-            LinkObstacle::Unavailable(Obstacle::from_code(code))
+            ConnectionObstacle::Unavailable(Obstacle::from_code(code))
         };
         Some(Self { publisher: hex(publisher)?, why })
     }

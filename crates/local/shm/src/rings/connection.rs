@@ -184,7 +184,7 @@ fn complete_last(receivers: &mut [NewReceiver]) {
 
 /// The type through which iceoryx2 makes Feros's connections.
 #[derive(Debug)]
-pub(crate) struct Connection;
+pub(crate) struct IceoryxConnection;
 
 /// Makes a side of a connection.
 #[derive(Debug)]
@@ -354,7 +354,7 @@ impl ZeroCopyReceiver for Handle {
     }
 }
 
-impl NamedConceptBuilder<Connection> for Builder {
+impl NamedConceptBuilder<IceoryxConnection> for Builder {
     fn new(name: &FileName) -> Self {
         Self {
             name: *name,
@@ -373,7 +373,7 @@ impl NamedConceptBuilder<Connection> for Builder {
     }
 }
 
-impl ZeroCopyConnectionBuilder<Connection> for Builder {
+impl ZeroCopyConnectionBuilder<IceoryxConnection> for Builder {
     fn buffer_size(mut self, value: usize) -> Self {
         self.depth = value.max(1);
         self
@@ -428,7 +428,7 @@ impl ZeroCopyConnectionBuilder<Connection> for Builder {
     }
 }
 
-impl Connection {
+impl IceoryxConnection {
     /// Removes a side whose process was killed.
     fn remove(
         name: &FileName,
@@ -449,7 +449,7 @@ impl Connection {
     }
 }
 
-impl ZeroCopyConnection for Connection {
+impl ZeroCopyConnection for IceoryxConnection {
     type Sender = Handle;
     type Receiver = Handle;
     type Builder = Builder;
@@ -477,7 +477,7 @@ impl ZeroCopyConnection for Connection {
     }
 }
 
-impl NamedConceptMgmt for Connection {
+impl NamedConceptMgmt for IceoryxConnection {
     type Configuration = Configuration;
 
     unsafe fn remove_cfg(

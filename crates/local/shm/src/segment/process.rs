@@ -7,7 +7,7 @@ use super::numbers::Numbers;
 use super::token::process_token;
 use crate::limits::file_size_limit_below;
 use crate::reason::Obstacle;
-use crate::reason::declined::LinkObstacle;
+use crate::reason::declined::ConnectionObstacle;
 use feros_doorbell::{Doorbell, DoorbellMemory, Place};
 use feros_sync::Mutex;
 use rustix::fs::{FallocateFlags, MemfdFlags, Mode, SealFlags};
@@ -129,8 +129,8 @@ pub struct AttachmentsFull;
 
 impl AttachmentsFull {
     /// The obstacle to announce to other processes.
-    pub fn obstacle(self) -> LinkObstacle {
-        LinkObstacle::TooManyPublishers {
+    pub fn obstacle(self) -> ConnectionObstacle {
+        ConnectionObstacle::TooManyPublishers {
             limit: u32::try_from(MAX_ATTACHMENTS).unwrap_or(u32::MAX),
         }
     }

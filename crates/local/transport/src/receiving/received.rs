@@ -6,7 +6,7 @@ use feros_engine::{Gid, MessageInfo, Sample, Stamp};
 use feros_trace::{MessageId, Transport};
 
 use crate::intra_process::queue::{Envelope, Object};
-use crate::local_link::LinkMessage;
+use crate::local_connection::ConnectionMessage;
 
 /// A message that has been taken but not inspected yet.
 #[derive(Debug)]
@@ -39,8 +39,8 @@ impl<O: Object> Received<O> {
         Self { object, origin: Origin::IntraProcess { envelope, session } }
     }
 
-    pub(super) fn from_this_host(message: LinkMessage) -> Self {
-        let LinkMessage { envelope, received, payload } = message;
+    pub(super) fn from_this_host(message: ConnectionMessage) -> Self {
+        let ConnectionMessage { envelope, received, payload } = message;
         Self { object: O::from(payload), origin: Origin::SharedMemory { envelope, received } }
     }
 

@@ -11,7 +11,7 @@ use crate::events::PendingEvents;
 use crate::intra_process::queue::{Object, Queue};
 use crate::receiving::received::Received;
 use crate::receiving::reorder::{EngineSource, Reorder, ReorderCounters};
-use crate::shared_memory::link_states::LinkStates;
+use crate::shared_memory::connection_states::ConnectionStates;
 use crate::shared_memory::receiving::SharedMemoryReceiving;
 
 /// The counters of a subscription. They are shared by its receiver and its handle.
@@ -27,9 +27,9 @@ impl Tally {
         self.reorder.lost.load(Ordering::Relaxed)
     }
 
-    pub(crate) fn counts(&self, links: &LinkStates) -> SubscriptionCounts {
+    pub(crate) fn counts(&self, connections: &ConnectionStates) -> SubscriptionCounts {
         let duplicates = self.reorder.duplicates.load(Ordering::Relaxed);
-        self.counters.read(duplicates, self.lost(), links.refused.total())
+        self.counters.read(duplicates, self.lost(), connections.refused.total())
     }
 }
 
@@ -151,17 +151,18 @@ impl<O: Object> Receiver<O> {
     #[cold]
     fn note_who_left(&mut self) {
         let matched = self.engine.matched_gids();
-        let links = self.shared_memory.links();
-        let is_linked = |gid: Gid| links.iter().any(|link| link.publisher() == gid);
-        self.reorder.note_who_left(|gid| matched.contains(&gid) || is_linked(gid));
+        let connections = self.shared_memory.connections();
+        let is_connected =
+            |gid: Gid| connections.iter().any(|connection| connection.publisher() == gid);
+        self.reorder.note_who_left(|gid| matched.contains(&gid) || is_connected(gid));
     }
 
     fn next(&mut self) -> Result<Option<Received<O>>, TakeError> {
         let mut engine =
             Engine { engine: &*self.engine, is_received: self.receives_network, failure: None };
-        let mut links = self.shared_memory.links();
-        let received = self.reorder.next(&mut links, &mut engine);
-        drop(links);
+        let mut connections = self.shared_memory.connections();
+        let received = self.reorder.next(&mut connections, &mut engine);
+        drop(connections);
         let failure = engine.failure;
         if self.reorder.take_has_lost() {
             self.events.announce_loss();

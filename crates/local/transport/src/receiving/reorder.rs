@@ -16,7 +16,7 @@ use std::time::Instant;
 use feros_engine::{Gid, Sample, Stamp};
 
 use crate::intra_process::queue::{Envelope, Object, Queue};
-use crate::local_link::LocalLink;
+use crate::local_connection::LocalConnection;
 use crate::receiving::received::Received;
 
 /// A publisher whose messages have arrived over a local transport, or may do so from now on.
@@ -62,7 +62,7 @@ struct Front {
 #[derive(Clone, Copy)]
 enum Source {
     Queue,
-    Link(usize),
+    Connection(usize),
 }
 
 /// Before the first message of a publisher that arrives over a local transport, earlier messages of
@@ -177,12 +177,12 @@ impl<O: Object> Reorder<O> {
     /// Takes the next message. Never blocks.
     pub(crate) fn next(
         &mut self,
-        links: &mut [impl LocalLink],
+        connections: &mut [impl LocalConnection],
         engine: &mut impl EngineSource,
     ) -> Option<Received<O>> {
         loop {
             self.fill_engine_head(engine);
-            let local = self.local_front(links);
+            let local = self.local_front(connections);
             let engine_first = match (&self.engine_head, &local) {
                 (None, None) => return None,
                 (Some(_), None) => true,
@@ -194,12 +194,12 @@ impl<O: Object> Reorder<O> {
                 }
                 (Some(sample), Some(local)) => {
                     let (publisher, stamp) = (sample.info.publisher_gid, stamp_of(sample));
-                    self.engine_goes_first(publisher, stamp, local, links)
+                    self.engine_goes_first(publisher, stamp, local, connections)
                 }
             };
             let next = match local {
-                Some(local) if !engine_first => self.take_local(&local, links, engine),
-                _ => self.take_engine(links).map(Received::from_engine),
+                Some(local) if !engine_first => self.take_local(&local, connections, engine),
+                _ => self.take_engine(connections).map(Received::from_engine),
             };
             if next.is_some() {
                 return next;
@@ -242,12 +242,12 @@ impl<O: Object> Reorder<O> {
         publisher: Gid,
         stamp: Stamp,
         local: &Front,
-        links: &mut [impl LocalLink],
+        connections: &mut [impl LocalConnection],
     ) -> bool {
         if self.last_of(publisher).is_some_and(|last| stamp <= last) {
             return true; // it is a duplicate and has been dropped
         }
-        if self.local_stamp_of(publisher, links).is_some_and(|first| first <= stamp) {
+        if self.local_stamp_of(publisher, connections).is_some_and(|first| first <= stamp) {
             return false;
         }
         if local.publisher == publisher {
@@ -277,26 +277,31 @@ impl<O: Object> Reorder<O> {
     }
 
     /// The stamp of the next message from this publisher on its local transport.
-    fn local_stamp_of(&mut self, publisher: Gid, links: &mut [impl LocalLink]) -> Option<Stamp> {
+    fn local_stamp_of(
+        &mut self,
+        publisher: Gid,
+        connections: &mut [impl LocalConnection],
+    ) -> Option<Stamp> {
         let in_queue = self.queue.first_stamp_of(publisher);
         in_queue.or_else(|| {
-            let link = links.iter_mut().find(|link| link.publisher() == publisher);
-            link.and_then(|link| link.front())
+            let connection =
+                connections.iter_mut().find(|connection| connection.publisher() == publisher);
+            connection.and_then(|connection| connection.front())
         })
     }
 
     /// Finds the head of the local transport whose turn it is. If that transport has no message,
     /// finds the head of the next transport that has a message.
-    fn local_front(&mut self, links: &mut [impl LocalLink]) -> Option<Front> {
-        for _ in 0..=links.len() {
-            if self.next_local > links.len() {
+    fn local_front(&mut self, connections: &mut [impl LocalConnection]) -> Option<Front> {
+        for _ in 0..=connections.len() {
+            if self.next_local > connections.len() {
                 self.next_local = 0;
             }
             let found = match self.next_local.checked_sub(1) {
                 None => self.queue.front_publisher().map(|publisher| (Source::Queue, publisher)),
                 Some(index) => {
-                    let link = &mut links[index];
-                    link.front().map(|_| (Source::Link(index), link.publisher()))
+                    let connection = &mut connections[index];
+                    connection.front().map(|_| (Source::Connection(index), connection.publisher()))
                 }
             };
             if let Some((source, publisher)) = found {
@@ -308,7 +313,7 @@ impl<O: Object> Reorder<O> {
     }
 
     #[inline(never)] // this is rarely called if most messages are local
-    fn take_engine(&mut self, links: &[impl LocalLink]) -> Option<Sample> {
+    fn take_engine(&mut self, connections: &[impl LocalConnection]) -> Option<Sample> {
         let sample = self.engine_head.take()?;
         let (publisher, stamp) = (sample.info.publisher_gid, stamp_of(&sample));
         let number = sample.info.publication_sequence_number;
@@ -328,7 +333,7 @@ impl<O: Object> Reorder<O> {
             None => {
                 // Remember the publisher of a connection. Otherwise, messages that arrived earlier
                 // through the engine would count as missing on the connection.
-                if links.iter().any(|link| link.publisher() == publisher) {
+                if connections.iter().any(|connection| connection.publisher() == publisher) {
                     let last_number = number.unwrap_or(0);
                     self.local.push(LocalPublisher::new(publisher, stamp, last_number));
                 }
@@ -340,13 +345,13 @@ impl<O: Object> Reorder<O> {
     fn take_local(
         &mut self,
         front: &Front,
-        links: &mut [impl LocalLink],
+        connections: &mut [impl LocalConnection],
         engine: &mut impl EngineSource,
     ) -> Option<Received<O>> {
         let (envelope, received) = match front.source {
             Source::Queue => self.take_queued(front.publisher)?,
-            Source::Link(index) => {
-                let message = links[index].take()?;
+            Source::Connection(index) => {
+                let message = connections[index].take()?;
                 (message.envelope, Some(Received::from_this_host(message)))
             }
         };

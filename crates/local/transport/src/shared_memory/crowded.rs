@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::num::NonZeroU64;
 use std::time::{Duration, Instant};
 
-use feros_shm::LinkObstacle;
+use feros_shm::ConnectionObstacle;
 use feros_sync::Mutex;
 
 /// How long the first answer of a publisher remains valid. Each further answer remains valid for
@@ -24,14 +24,18 @@ pub(super) static CROWDED: Crowded = Crowded(Mutex::new(BTreeMap::new()));
 pub(super) struct Crowded(Mutex<BTreeMap<NonZeroU64, Answer>>);
 
 struct Answer {
-    obstacle: LinkObstacle,
+    obstacle: ConnectionObstacle,
     given: Instant,
     hold: Duration,
 }
 
 impl Crowded {
     /// The last answer of the publisher, if this answer is still valid.
-    pub(super) fn obstacle(&self, publisher: NonZeroU64, now: Instant) -> Option<LinkObstacle> {
+    pub(super) fn obstacle(
+        &self,
+        publisher: NonZeroU64,
+        now: Instant,
+    ) -> Option<ConnectionObstacle> {
         let answers = self.0.lock();
         let answer = answers.get(&publisher)?;
         (now.saturating_duration_since(answer.given) < answer.hold).then_some(answer.obstacle)
@@ -39,10 +43,17 @@ impl Crowded {
 
     /// Records the answer of the publisher: that it has no free slot, or `None` if it has a free
     /// slot.
-    pub(super) fn note(&self, publisher: NonZeroU64, obstacle: Option<LinkObstacle>, now: Instant) {
+    pub(super) fn note(
+        &self,
+        publisher: NonZeroU64,
+        obstacle: Option<ConnectionObstacle>,
+        now: Instant,
+    ) {
         let mut answers = self.0.lock();
         let former = answers.remove(&publisher);
-        let Some(obstacle @ LinkObstacle::TooManySubscriptions { .. }) = obstacle else { return };
+        let Some(obstacle @ ConnectionObstacle::TooManySubscriptions { .. }) = obstacle else {
+            return;
+        };
         // No subscription asks a publisher that has left, so the answers of such publishers are
         // removed when they are old enough.
         answers.retain(|_, answer| now.saturating_duration_since(answer.given) < 2 * LAST_HOLD);
@@ -56,7 +67,7 @@ mod tests {
     use super::*;
 
     const PUBLISHER: NonZeroU64 = NonZeroU64::MIN;
-    const FULL: LinkObstacle = LinkObstacle::TooManySubscriptions { limit: 16 };
+    const FULL: ConnectionObstacle = ConnectionObstacle::TooManySubscriptions { limit: 16 };
 
     #[test]
     fn one_of_many_subscriptions_asks_a_publisher_without_a_place() {
@@ -82,7 +93,7 @@ mod tests {
         assert_eq!(crowded.obstacle(PUBLISHER, now), Some(FULL));
         crowded.note(PUBLISHER, None, now);
         assert_eq!(crowded.obstacle(PUBLISHER, now), None);
-        let of_the_subscription = LinkObstacle::TooManyPublishers { limit: 32 };
+        let of_the_subscription = ConnectionObstacle::TooManyPublishers { limit: 32 };
         crowded.note(PUBLISHER, Some(of_the_subscription), now);
         assert_eq!(crowded.obstacle(PUBLISHER, now), None, "others may have a place");
     }

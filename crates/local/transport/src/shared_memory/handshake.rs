@@ -23,7 +23,7 @@
 //! Until a match is established, its messages go through the engine. Each side has a state of its
 //! own. Each side may leave at any time; the other side learns this from the engine.
 
-use feros_shm::{LinkObstacle, Reason};
+use feros_shm::{ConnectionObstacle, Reason};
 
 /// The state of one side of a match. `A` is the data that this side has in the state `Attached`,
 /// and `E` is the data that it has in the state `Established`.
@@ -32,7 +32,7 @@ pub(crate) enum Handshake<A, E> {
     /// The memory of the publisher exists or is being made. The subscription has not opened it yet.
     Offered,
     /// The subscription could not open the memory. It will try again.
-    Declined(LinkObstacle),
+    Declined(ConnectionObstacle),
     /// The subscription has opened the memory. Messages that the engine sent may not have arrived
     /// yet.
     Attached(A),

@@ -16,9 +16,9 @@ use feros_sync::{Mutex, MutexGuard};
 
 use crate::shared_memory::availability::{self, LONGEST_QUEUE};
 use crate::shared_memory::clean_up::clean_up_soon;
+use crate::shared_memory::connection::{Connection, Opening};
+use crate::shared_memory::connection_states::ConnectionStates;
 use crate::shared_memory::handshake::Handshake;
-use crate::shared_memory::link::{Link, Opening};
-use crate::shared_memory::link_states::LinkStates;
 use crate::shared_memory::upkeep::{KeepUp, Upkeep};
 
 /// The part of a subscription that receives messages from publishers in other processes of the
@@ -33,7 +33,7 @@ pub(crate) struct SharedMemoryReceiving {
     type_hash: Option<[u8; 32]>,
     engine: OnceLock<Arc<dyn EngineSubscription>>,
     upkeep: Upkeep,
-    links: Mutex<Vec<Link>>,
+    connections: Mutex<Vec<Connection>>,
     /// Whether there are connections that must still be established or closed. While this is true,
     /// each poll continues this work.
     has_unsettled: AtomicBool,
@@ -42,7 +42,7 @@ pub(crate) struct SharedMemoryReceiving {
     /// The observation that tells publishers of other processes where to ring. It is present while
     /// there are connections.
     shown: Mutex<Option<Observation>>,
-    states: Arc<LinkStates>,
+    states: Arc<ConnectionStates>,
 }
 
 impl SharedMemoryReceiving {
@@ -66,7 +66,7 @@ impl SharedMemoryReceiving {
             type_hash,
             engine: OnceLock::new(),
             upkeep: Upkeep::new(),
-            links: Mutex::default(),
+            connections: Mutex::default(),
             has_unsettled: AtomicBool::new(false),
             ready_seen: AtomicU32::new(0),
             shown: Mutex::new(None),
@@ -98,48 +98,53 @@ impl SharedMemoryReceiving {
         &self.upkeep
     }
 
-    pub(crate) fn states(&self) -> &Arc<LinkStates> {
+    pub(crate) fn states(&self) -> &Arc<ConnectionStates> {
         &self.states
     }
 
     /// Returns the connections. Before that, continues the work on connections that are not
     /// established or closed yet. Never waits for a lock of another process.
-    pub(crate) fn links(&self) -> MutexGuard<'_, Vec<Link>> {
-        let mut links = self.links.lock();
+    pub(crate) fn connections(&self) -> MutexGuard<'_, Vec<Connection>> {
+        let mut connections = self.connections.lock();
         if self.has_unsettled.load(Ordering::Relaxed) {
-            self.settle(&mut links);
+            self.settle(&mut connections);
         }
-        links
+        connections
     }
 
     /// Whether a poll may find a message, or must continue the work on connections, even without a
     /// further ring.
     pub(crate) fn may_have_more(&self) -> bool {
         self.has_unsettled.load(Ordering::Relaxed)
-            || self.links.lock().iter().any(Link::may_have_message)
+            || self.connections.lock().iter().any(Connection::may_have_message)
     }
 
     #[cold]
-    fn settle(&self, links: &mut [Link]) {
+    fn settle(&self, connections: &mut [Connection]) {
         let Some(entry) = &self.entry else { return };
         let is_reported = entry.publishers_ready() != self.ready_seen.load(Ordering::Relaxed);
-        let awaits_opening = links.iter().any(|link| link.state().awaits_opening());
+        let awaits_opening =
+            connections.iter().any(|connection| connection.state().awaits_opening());
         let mut has_changed = false;
-        links.iter_mut().for_each(|link| has_changed |= link.advance());
+        connections.iter_mut().for_each(|connection| has_changed |= connection.advance());
         // Messages that a publisher sent before it left are still delivered.
-        let has_drained = links.iter_mut().any(|link| link.is_orphan() && !link.has_message());
+        let has_drained = connections
+            .iter_mut()
+            .any(|connection| connection.is_orphan() && !connection.has_message());
         if has_changed {
-            self.states.replace(states_of(links));
+            self.states.replace(states_of(connections));
         }
-        self.note_unsettled(links);
+        self.note_unsettled(connections);
         if is_reported && awaits_opening || has_drained {
             self.upkeep.ask();
         }
     }
 
-    fn note_unsettled(&self, links: &[Link]) {
-        let is_settled = |link: &Link| link.state().established().is_some() && !link.is_orphan();
-        self.has_unsettled.store(!links.iter().all(is_settled), Ordering::Relaxed);
+    fn note_unsettled(&self, connections: &[Connection]) {
+        let is_settled = |connection: &Connection| {
+            connection.state().established().is_some() && !connection.is_orphan()
+        };
+        self.has_unsettled.store(!connections.iter().all(is_settled), Ordering::Relaxed);
     }
 
     /// Closes the connections of publishers that have left, after the messages of these publishers
@@ -148,28 +153,28 @@ impl SharedMemoryReceiving {
         let matches = engine.matches();
         let is_there = |gid: Gid| matches.iter().any(|found| found.gid == gid);
         let mut changes = Changes::default();
-        let closed = take_out(&self.links, |link| {
-            let is_orphan = !is_there(link.publisher());
-            changes.any |= is_orphan != link.is_orphan();
-            link.set_orphan(is_orphan);
-            is_orphan && !link.has_message()
+        let closed = take_out(&self.connections, |connection| {
+            let is_orphan = !is_there(connection.publisher());
+            changes.any |= is_orphan != connection.is_orphan();
+            connection.set_orphan(is_orphan);
+            is_orphan && !connection.has_message()
         });
-        changes.closed = closed.iter().any(|link| !link.state().awaits_opening());
+        changes.closed = closed.iter().any(|connection| !connection.state().awaits_opening());
         drop(closed); // after the lock has been released, because this takes time
-        let mut links = self.links.lock();
+        let mut connections = self.connections.lock();
         for found in &matches {
             let announced = Announced::read(found.announcement.as_deref());
             let transport = classify(&announced, &self.announced).transport;
             let id = announced.feros().and_then(|publisher| NonZeroU64::new(publisher.endpoint));
             if transport == Some(Transport::SharedMemory)
-                && links.iter().all(|link| link.publisher() != found.gid)
+                && connections.iter().all(|connection| connection.publisher() != found.gid)
                 && let Some(id) = id
             {
-                links.push(Link::new(found.gid, id, &self.states));
+                connections.push(Connection::new(found.gid, id, &self.states));
             }
         }
-        self.note_unsettled(&links);
-        self.show_place(!links.is_empty());
+        self.note_unsettled(&connections);
+        self.show_place(!connections.is_empty());
         changes
     }
 
@@ -188,7 +193,7 @@ impl SharedMemoryReceiving {
 
     /// Opens the connections whose publishers are ready. Returns the time for the next attempt to
     /// open the other connections.
-    fn open_links(
+    fn open_connections(
         &self,
         entry: &SubscriptionEntry,
         engine: &dyn EngineSubscription,
@@ -198,9 +203,9 @@ impl SharedMemoryReceiving {
         let ready = entry.publishers_ready();
         let is_reported = self.ready_seen.swap(ready, Ordering::Relaxed) != ready;
         let due: Vec<(Gid, NonZeroU64)> = {
-            let links = self.links.lock();
-            let due = links.iter().filter(|link| link.is_due(now, is_reported));
-            due.map(|link| (link.publisher(), link.id())).collect()
+            let connections = self.connections.lock();
+            let due = connections.iter().filter(|connection| connection.is_due(now, is_reported));
+            due.map(|connection| (connection.publisher(), connection.id())).collect()
         };
         let qos = engine.qos();
         let opening = Opening { entry, qos: &qos, type_hash: self.type_hash, ringer: &self.ringer };
@@ -210,33 +215,36 @@ impl SharedMemoryReceiving {
             }
             let opened = opening.open(id); // without the lock, because this takes time
             changes.any |= opened.is_ok();
-            let mut links = self.links.lock();
-            let awaits =
-                |link: &&mut Link| link.publisher() == publisher && link.state().awaits_opening();
-            if let Some(link) = links.iter_mut().find(awaits) {
-                link.note_opening(opened, now);
+            let mut connections = self.connections.lock();
+            let awaits = |connection: &&mut Connection| {
+                connection.publisher() == publisher && connection.state().awaits_opening()
+            };
+            if let Some(connection) = connections.iter_mut().find(awaits) {
+                connection.note_opening(opened, now);
             }
         }
-        let mut links = self.links.lock();
-        links.iter_mut().for_each(|link| changes.any |= link.advance());
-        self.note_unsettled(&links);
-        links.iter().filter_map(Link::retry_at).min()
+        let mut connections = self.connections.lock();
+        connections.iter_mut().for_each(|connection| changes.any |= connection.advance());
+        self.note_unsettled(&connections);
+        connections.iter().filter_map(Connection::retry_at).min()
     }
 
     /// Stores the progress of the connections for users of this subscription, and announces the
     /// failed connections if they have changed.
     fn announce_failures(&self, engine: &dyn EngineSubscription) {
-        let links = self.links.lock();
-        let states = states_of(&links);
-        let failed = links.iter().filter_map(|link| match link.state() {
-            Handshake::Declined(why) => Some(Declined { publisher: link.id().get(), why: *why }),
+        let connections = self.connections.lock();
+        let states = states_of(&connections);
+        let failed = connections.iter().filter_map(|connection| match connection.state() {
+            Handshake::Declined(why) => {
+                Some(Declined { publisher: connection.id().get(), why: *why })
+            }
             _ => None,
         });
         let failed: Vec<Declined> = failed.collect();
         // The lock is still held here. Otherwise, this could overwrite progress that a poll makes
         // in the meantime.
         let former = self.states.replace(states.clone());
-        drop(links);
+        drop(connections);
         if declined(&former) == declined(&states) {
             return;
         }
@@ -260,15 +268,15 @@ struct Changes {
 
 /// Removes the connections for which `goes` returns true, and returns them. The caller drops them
 /// without holding the lock, because the thread that takes messages needs the lock.
-fn take_out<L>(links: &Mutex<Vec<L>>, goes: impl FnMut(&mut L) -> bool) -> Vec<L> {
-    links.lock().extract_if(.., goes).collect()
+fn take_out<L>(connections: &Mutex<Vec<L>>, goes: impl FnMut(&mut L) -> bool) -> Vec<L> {
+    connections.lock().extract_if(.., goes).collect()
 }
 
 impl KeepUp for SharedMemoryReceiving {
     fn keep_up(&self) -> Option<Instant> {
         let (entry, engine) = (self.entry.as_ref()?, self.engine.get()?);
         let mut changes = self.follow_matches(&**engine);
-        let retry_at = self.open_links(entry, &**engine, &mut changes);
+        let retry_at = self.open_connections(entry, &**engine, &mut changes);
         self.announce_failures(&**engine);
         if changes.closed {
             clean_up_soon(); // removes what the publisher left in shared memory if it was killed
@@ -283,8 +291,11 @@ impl KeepUp for SharedMemoryReceiving {
     }
 }
 
-fn states_of(links: &[Link]) -> Vec<(Gid, Option<Reason>)> {
-    links.iter().map(|link| (link.publisher(), link.state().reason())).collect()
+fn states_of(connections: &[Connection]) -> Vec<(Gid, Option<Reason>)> {
+    connections
+        .iter()
+        .map(|connection| (connection.publisher(), connection.state().reason()))
+        .collect()
 }
 
 /// The connections that could not be opened.

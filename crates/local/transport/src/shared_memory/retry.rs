@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use feros_shm::{LinkObstacle, Obstacle};
+use feros_shm::{ConnectionObstacle, Obstacle};
 
 /// How long to wait after an attempt that may have failed only because it was too early. If a
 /// publisher signals in the meantime that it is ready, the wait ends. The wait doubles with each
@@ -46,14 +46,14 @@ impl Retry {
     /// enough to wait.
     pub(super) fn note(
         &mut self,
-        obstacle: Option<LinkObstacle>,
+        obstacle: Option<ConnectionObstacle>,
         tried: Instant,
-    ) -> Option<LinkObstacle> {
-        if matches!(obstacle, Some(LinkObstacle::Unavailable(Obstacle::NotMapped))) {
+    ) -> Option<ConnectionObstacle> {
+        if matches!(obstacle, Some(ConnectionObstacle::Unavailable(Obstacle::NotMapped))) {
             self.unmapped = self.unmapped.saturating_add(1);
         }
         let obstacle = obstacle.filter(|_| self.unmapped == 0 || self.unmapped >= MAPPING_TRIES);
-        use LinkObstacle::{TooManyPublishers, TooManySubscriptions, Unavailable};
+        use ConnectionObstacle::{TooManyPublishers, TooManySubscriptions, Unavailable};
         let (first, last) = match obstacle {
             None => (FIRST_RETRY, LAST_RETRY),
             Some(Unavailable(_)) => (FIRST_RETRY_OF_FAILED, LAST_RETRY_OF_FAILED),
@@ -90,9 +90,9 @@ mod tests {
     }
 
     #[test]
-    fn a_link_without_a_place_is_tried_ever_more_seldom_whatever_publishers_say() {
+    fn a_connection_without_a_place_is_tried_ever_more_seldom_whatever_publishers_say() {
         let mut retry = Retry::default();
-        let crowded = Some(LinkObstacle::TooManySubscriptions { limit: 16 });
+        let crowded = Some(ConnectionObstacle::TooManySubscriptions { limit: 16 });
         let (start, mut now, mut tries) = (Instant::now(), Instant::now(), 0);
         while now < start + Duration::from_secs(3600) {
             assert_eq!(retry.note(crowded, now), crowded);

@@ -55,13 +55,13 @@ fn by_the_network() {
 }
 
 #[test]
-fn links_open_while_nobody_polls() {
+fn connections_open_while_nobody_polls() {
     let (here, there) = (Place::new(), Place::new());
     let only = TransportSet::from(Transport::SharedMemory);
     let publisher = here.publisher(only, QosProfile::keep_last(10));
     let (_subscription, mut receiver) =
         there.subscription::<Payload>(only, QosProfile::keep_last(10));
-    until("the link", || {
+    until("the connection", || {
         let found = publisher.transports();
         found.iter().any(|found| found.transport == Some(Transport::SharedMemory)).then_some(())
     });
@@ -72,13 +72,13 @@ fn links_open_while_nobody_polls() {
 
 /// Otherwise, an executor would be asked for a turn in which there is no message to take.
 #[test]
-fn after_the_last_message_of_a_link_there_is_no_more() {
+fn after_the_last_message_of_a_connection_there_is_no_more() {
     let (here, there) = (Place::new(), Place::new());
     let only = TransportSet::from(Transport::SharedMemory);
     let publisher = here.publisher(only, QosProfile::keep_last(10));
     let (_subscription, mut receiver) =
         there.subscription::<Payload>(only, QosProfile::keep_last(10));
-    until("the link", || {
+    until("the connection", || {
         let found = publisher.transports();
         found.iter().any(|found| found.transport == Some(Transport::SharedMemory)).then_some(())
     });

@@ -5,7 +5,7 @@
 use super::*;
 use crate::announcing::{Choice, classify};
 use crate::reason::Side;
-use crate::reason::declined::LinkObstacle;
+use crate::reason::declined::ConnectionObstacle;
 use proptest::prelude::*;
 
 const HERE: HostId = HostId { boot: 1, user_namespace: 2, pid_namespace: 3, dev_shm: 4 };
@@ -227,8 +227,8 @@ fn later_versions_may_add_fields_and_letters_and_codes() {
 }
 
 #[test]
-fn a_link_that_could_not_be_opened_is_told_to_its_publisher_alone() {
-    let why = LinkObstacle::TooManySubscriptions { limit: 16 };
+fn a_connection_that_could_not_be_opened_is_told_to_its_publisher_alone() {
+    let why = ConnectionObstacle::TooManySubscriptions { limit: 16 };
     let reason = Reason::TooManySubscriptions { limit: 16 };
     let declining = Announcement { declined: vec![Declined { publisher: 9, why }], ..neighbour() };
     assert!(declining.encode().ends_with(",5,9!subs-10"), "{}", declining.encode());
@@ -252,7 +252,8 @@ fn a_link_that_could_not_be_opened_is_told_to_its_publisher_alone() {
     let few = Announcement { declined: entries(MAX_DECLINED), ..neighbour() };
     assert_eq!(Announced::read(Some(&many.encode())), feros(few));
     let later = Announced::read(Some("3,1-2-3-4,3e8,2a,7,9,phn,5,+x!full+9!later+8!subs-x+7"));
-    let declined = vec![Declined { publisher: 9, why: LinkObstacle::Unavailable(Obstacle::Other) }];
+    let declined =
+        vec![Declined { publisher: 9, why: ConnectionObstacle::Unavailable(Obstacle::Other) }];
     assert_eq!(later, feros(Announcement { declined: declined.clone(), ..announcement() }));
     // The announcement of an endpoint that is also on another engine.
     for announcement in [announcement(), Announcement { declined, ..announcement() }] {
@@ -298,10 +299,10 @@ fn any_announcement() -> impl Strategy<Value = Announcement> {
             .prop_map(Err)
     ];
     let why = prop_oneof![
-        any::<u32>().prop_map(|limit| LinkObstacle::TooManySubscriptions { limit }),
-        any::<u32>().prop_map(|limit| LinkObstacle::TooManyPublishers { limit }),
+        any::<u32>().prop_map(|limit| ConnectionObstacle::TooManySubscriptions { limit }),
+        any::<u32>().prop_map(|limit| ConnectionObstacle::TooManyPublishers { limit }),
         prop_oneof![Just(Obstacle::Full), Just(Obstacle::NotMapped)]
-            .prop_map(LinkObstacle::Unavailable),
+            .prop_map(ConnectionObstacle::Unavailable),
     ];
     let declined = (any::<u64>(), why).prop_map(|(publisher, why)| Declined { publisher, why });
     let declined = proptest::collection::vec(declined, 0..=MAX_DECLINED);

@@ -9,7 +9,7 @@ use feros_engine::{Gid, MessageInfo, Payload, QosProfile};
 
 use super::*;
 use crate::intra_process::queue::Envelope;
-use crate::local_link::LinkMessage;
+use crate::local_connection::ConnectionMessage;
 
 const A: Gid = Gid([1; 16]);
 const B: Gid = Gid([2; 16]);
@@ -58,9 +58,9 @@ impl EngineSource for List {
     }
 }
 
-struct Link(Gid, VecDeque<Sample>);
+struct Connection(Gid, VecDeque<Sample>);
 
-impl LocalLink for Link {
+impl LocalConnection for Connection {
     fn publisher(&self) -> Gid {
         self.0
     }
@@ -69,7 +69,7 @@ impl LocalLink for Link {
         self.1.front().map(stamp_of)
     }
 
-    fn take(&mut self) -> Option<LinkMessage> {
+    fn take(&mut self) -> Option<ConnectionMessage> {
         let sample = self.1.pop_front()?;
         let number = sample.info.publication_sequence_number.unwrap();
         let envelope = Envelope {
@@ -79,13 +79,13 @@ impl LocalLink for Link {
             since: number,
             expires: None,
         };
-        Some(LinkMessage { envelope, received: Stamp::MIN, payload: sample.payload })
+        Some(ConnectionMessage { envelope, received: Stamp::MIN, payload: sample.payload })
     }
 }
 
 struct Bench {
     reorder: Reorder<Nothing>,
-    links: Vec<Link>,
+    connections: Vec<Connection>,
     engine: List,
     pending: Arc<AtomicBool>,
 }
@@ -95,7 +95,7 @@ impl Bench {
         let queue = Queue::new((), &QosProfile::keep_last(100), Ringer::new());
         let pending = Arc::new(AtomicBool::new(false));
         let reorder = Reorder::new(Gid([0; 16]), Arc::new(queue), pending.clone(), Arc::default());
-        Self { reorder, links: Vec::new(), engine: List::default(), pending }
+        Self { reorder, connections: Vec::new(), engine: List::default(), pending }
     }
 
     fn by_engine(&mut self, publisher: Gid, stamps: &[i64]) {
@@ -112,13 +112,13 @@ impl Bench {
         }
     }
 
-    fn by_link(&mut self, publisher: Gid, stamps: &[i64]) {
+    fn by_connection(&mut self, publisher: Gid, stamps: &[i64]) {
         let samples = stamps.iter().map(|stamp| sample(publisher, *stamp)).collect();
-        self.links.push(Link(publisher, samples));
+        self.connections.push(Connection(publisher, samples));
     }
 
     fn all(&mut self) -> Vec<(Gid, i64)> {
-        std::iter::from_fn(|| self.reorder.next(&mut self.links, &mut self.engine))
+        std::iter::from_fn(|| self.reorder.next(&mut self.connections, &mut self.engine))
             .map(|received| (received.publisher(), received.traced().stamp))
             .collect()
     }
@@ -153,7 +153,7 @@ fn what_the_engine_had_before_the_local_transport_comes_first() {
 #[test]
 fn the_engine_is_asked_before_the_first_fast_message_though_it_did_not_notify_yet() {
     let mut bench = Bench::new();
-    bench.by_link(A, &[3]);
+    bench.by_connection(A, &[3]);
     bench.by_engine(A, &[1, 2]);
     bench.pending.store(false, Ordering::Relaxed);
     assert_eq!(bench.of(A), [1, 2, 3]);
@@ -163,7 +163,7 @@ fn the_engine_is_asked_before_the_first_fast_message_though_it_did_not_notify_ye
 fn messages_that_come_twice_are_delivered_once() {
     let mut bench = Bench::new();
     bench.by_engine(A, &[1, 2, 3, 4, 5]);
-    bench.by_link(A, &[2, 3, 4, 5]);
+    bench.by_connection(A, &[2, 3, 4, 5]);
     bench.by_engine(B, &[7]);
     assert_eq!(bench.of(A), [1, 2, 3, 4, 5]);
     assert_eq!(bench.duplicates(), 4);
@@ -178,7 +178,7 @@ fn messages_that_come_twice_are_delivered_once() {
 #[test]
 fn a_message_that_found_no_room_on_the_local_transport_keeps_its_place() {
     let mut bench = Bench::new();
-    bench.by_link(A, &[1, 2, 5]);
+    bench.by_connection(A, &[1, 2, 5]);
     bench.by_engine(A, &[3, 4]);
     assert_eq!(bench.of(A), [1, 2, 3, 4, 5]);
     assert_eq!(bench.duplicates(), 0);
@@ -204,11 +204,11 @@ fn the_older_of_a_publishers_heads_is_found_behind_others() {
 fn nobody_starves() {
     let mut bench = Bench::new();
     bench.by_process(A, &(1..=50).collect::<Vec<_>>());
-    bench.by_link(Gid([3; 16]), &(1..=50).collect::<Vec<_>>());
+    bench.by_connection(Gid([3; 16]), &(1..=50).collect::<Vec<_>>());
     bench.all();
-    bench.links.clear();
+    bench.connections.clear();
     bench.by_process(A, &(51..=100).collect::<Vec<_>>());
-    bench.by_link(Gid([3; 16]), &(51..=100).collect::<Vec<_>>());
+    bench.by_connection(Gid([3; 16]), &(51..=100).collect::<Vec<_>>());
     bench.by_engine(B, &(1..=50).collect::<Vec<_>>());
     let all = bench.all();
     assert_eq!(all.len(), 150);
@@ -255,14 +255,14 @@ fn losses_that_publishers_claim_never_overflow() {
 #[test]
 fn messages_sent_while_the_publisher_was_away_are_lost() {
     let mut bench = Bench::new();
-    bench.by_link(A, &[5]);
+    bench.by_connection(A, &[5]);
     bench.all();
-    bench.links.clear();
+    bench.connections.clear();
     bench.reorder.note_who_left(|_| false);
     bench.by_engine(A, &[8]);
     assert_eq!(bench.of(A), [8]);
     assert_eq!(bench.lost(), 2, "reported without another message on the local transport");
-    bench.by_link(A, &[9]);
+    bench.by_connection(A, &[9]);
     assert_eq!(bench.of(A), [9]);
     assert_eq!((bench.engine.fast.as_slice(), bench.lost()), ([A, A].as_slice(), 2));
 }

@@ -10,31 +10,33 @@ use super::*;
 /// A value that records whether another thread could have taken the lock while this value was
 /// dropped.
 struct Probe {
-    links: Weak<Mutex<Vec<Probe>>>,
+    connections: Weak<Mutex<Vec<Probe>>>,
     locked_drops: Arc<AtomicUsize>,
 }
 
 impl Drop for Probe {
     fn drop(&mut self) {
-        let is_locked = self.links.upgrade().is_some_and(|links| links.try_lock().is_none());
+        let is_locked =
+            self.connections.upgrade().is_some_and(|connections| connections.try_lock().is_none());
         self.locked_drops.fetch_add(usize::from(is_locked), Ordering::Relaxed);
     }
 }
 
 #[test]
-fn links_are_dropped_when_the_lock_is_free() {
-    let (links, locked_drops) =
+fn connections_are_dropped_when_the_lock_is_free() {
+    let (connections, locked_drops) =
         (Arc::<Mutex<Vec<Probe>>>::default(), Arc::<AtomicUsize>::default());
     for _ in 0..3 {
-        let probe = Probe { links: Arc::downgrade(&links), locked_drops: locked_drops.clone() };
-        links.lock().push(probe);
+        let probe =
+            Probe { connections: Arc::downgrade(&connections), locked_drops: locked_drops.clone() };
+        connections.lock().push(probe);
     }
     let mut seen = 0;
-    let gone = take_out(&links, |_| {
+    let gone = take_out(&connections, |_| {
         seen += 1;
         seen != 2
     });
-    assert_eq!((gone.len(), links.lock().len()), (2, 1));
+    assert_eq!((gone.len(), connections.lock().len()), (2, 1));
     drop(gone);
     assert_eq!(locked_drops.load(Ordering::Relaxed), 0);
 }
@@ -103,6 +105,6 @@ fn an_attempt_that_changes_nothing_does_not_ring() {
         tries += 1;
         std::thread::sleep(retry_at.saturating_duration_since(Instant::now()));
     }
-    assert_eq!(receiving.links.lock().len(), 1, "the publisher's memory is awaited");
+    assert_eq!(receiving.connections.lock().len(), 1, "the publisher's memory is awaited");
     assert_eq!(rings.load(Ordering::Relaxed), 0);
 }

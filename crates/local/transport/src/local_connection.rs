@@ -6,16 +6,16 @@ use feros_engine::{Gid, Payload, Stamp};
 use crate::intra_process::queue::Envelope;
 
 /// The messages of one publisher that arrive through shared memory.
-pub(crate) trait LocalLink {
+pub(crate) trait LocalConnection {
     fn publisher(&self) -> Gid;
     /// The stamp of the next message, if there is one.
     fn front(&mut self) -> Option<Stamp>;
-    /// Takes the message whose stamp [`LocalLink::front`] returned.
-    fn take(&mut self) -> Option<LinkMessage>;
+    /// Takes the message whose stamp [`LocalConnection::front`] returned.
+    fn take(&mut self) -> Option<ConnectionMessage>;
 }
 
 /// A message that arrived through a connection.
-pub(crate) struct LinkMessage {
+pub(crate) struct ConnectionMessage {
     pub(crate) envelope: Envelope,
     /// The time at which the receiver found the message.
     pub(crate) received: Stamp,

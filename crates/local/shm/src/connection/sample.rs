@@ -32,7 +32,8 @@ impl Drop for Message {
 }
 
 /// The bytes of a message in shared memory. Dropping this value returns the memory to the
-/// publisher. Any thread may drop it, before or after the [`Link`](crate::Link) and the publisher.
+/// publisher. Any thread may drop it, before or after the [`Connection`](crate::Connection) and the
+/// publisher.
 pub struct HostBytes {
     cdr: *const u8,
     message: Message,
@@ -48,10 +49,10 @@ const _: () = assert!(feros_engine::Payload::is_inline::<HostBytes>());
 
 impl PayloadBytes for HostBytes {
     fn bytes(&self) -> &[u8] {
-        // SAFETY: `Link` has checked that these bytes lie in the publisher's memory, which stays
-        // mapped for reading while the sample is held; the publisher does not write to them before
-        // the sample is dropped. (A hostile process of the same user could write to them, but such
-        // a process can also change this process's own memory.)
+        // SAFETY: `Connection` has checked that these bytes lie in the publisher's memory, which
+        // stays mapped for reading while the sample is held; the publisher does not write to them
+        // before the sample is dropped. (A hostile process of the same user could write to them,
+        // but such a process can also change this process's own memory.)
         unsafe { std::slice::from_raw_parts(self.cdr, self.message.cdr_bytes as usize) }
     }
 }

@@ -32,9 +32,9 @@ use crate::rings::receiving_end::{NotTaken, ReceivingEnds, Taken};
 use crate::storage;
 use crate::storage::populate::free_bytes;
 
-/// The settings for opening a [`Link`].
+/// The settings for opening a [`Connection`].
 #[derive(Debug, Clone, Copy)]
-pub struct LinkSettings {
+pub struct ConnectionSettings {
     /// The length of the queue; the publisher may limit it further. In a full queue, each new
     /// message replaces the oldest message.
     pub depth: usize,
@@ -42,7 +42,7 @@ pub struct LinkSettings {
     pub type_hash: Option<[u8; 32]>,
 }
 
-/// The result of [`Link::take`].
+/// The result of [`Connection::take`].
 #[derive(Debug)]
 pub enum TakeOutcome {
     /// The oldest message in the queue.
@@ -50,19 +50,20 @@ pub enum TakeOutcome {
     /// The queue is empty.
     Empty,
     /// There may be messages, but this subscription already holds the largest number of messages
-    /// that it may hold. Drop a message and take again. Counted in [`LinkCounts::views_exhausted`].
+    /// that it may hold. Drop a message and take again. Counted in
+    /// [`ConnectionCounts::views_exhausted`].
     ViewsExhausted {
         /// The number of messages that the publisher allows each subscription to hold.
         max_views: usize,
     },
     /// A sample was malformed and has been returned to the publisher. Take again. Counted in
-    /// [`LinkCounts::refused`].
+    /// [`ConnectionCounts::refused`].
     Refused(Refused),
 }
 
 /// The counters of a connection since it was opened.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct LinkCounts {
+pub struct ConnectionCounts {
     /// The number of samples taken.
     pub taken: u64,
     /// The number of messages that are missing between the taken messages because a full queue
@@ -80,7 +81,7 @@ pub struct LinkCounts {
 
 /// The connection of one subscription to one publisher's shared memory.
 #[repr(C)] // the fields that each message needs lie together
-pub struct Link {
+pub struct Connection {
     port: Arc<Port>,
     type_hash: u64,
     /// The number of the last sample that was taken; 0 before the first sample.
@@ -94,20 +95,24 @@ pub struct Link {
     /// larger pool replaced. This happens because the pools are checked one after the other, the
     /// oldest first, and messages may arrive in both pools in the meantime.
     early: Option<Box<HostSample>>,
-    counts: LinkCounts,
+    counts: ConnectionCounts,
     id: u64,
     depth: usize,
     max_views: usize,
 }
 
-impl Link {
+impl Connection {
     /// Connects to the publisher with this `id`. Messages that the publisher sends from now on
     /// arrive here.
     ///
     /// # Errors
     /// [`OpenError`]; for example, [`OpenError::NotYet`] until the publisher has made its shared
     /// memory, and [`OpenError::NotMapped`] while the publisher leaves or its memory grows.
-    pub fn open(node: &Arc<HostNode>, id: u64, settings: LinkSettings) -> Result<Self, OpenError> {
+    pub fn open(
+        node: &Arc<HostNode>,
+        id: u64,
+        settings: ConnectionSettings,
+    ) -> Result<Self, OpenError> {
         check_open_files()?;
         let lock = node.exclusive()?;
         let service = match open_service(node, &lock, id) {
@@ -165,7 +170,7 @@ impl Link {
             depth,
             max_views,
             type_hash: service::hash_prefix(settings.type_hash),
-            counts: LinkCounts::default(),
+            counts: ConnectionCounts::default(),
             sequence: 0,
             origin: 0,
             received: (0, 0),
@@ -350,8 +355,8 @@ impl Link {
 
     /// The counters since the connection was opened.
     #[must_use]
-    pub fn counts(&self) -> LinkCounts {
-        LinkCounts {
+    pub fn counts(&self) -> ConnectionCounts {
+        ConnectionCounts {
             failed_connections: self.port.failed_connections.load(Ordering::Relaxed),
             ..self.counts
         }
@@ -380,9 +385,9 @@ impl Link {
     }
 }
 
-impl std::fmt::Debug for Link {
+impl std::fmt::Debug for Connection {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Link")
+        f.debug_struct("Connection")
             .field("id", &self.id)
             .field("depth", &self.depth)
             .field("counts", &self.counts)

@@ -9,16 +9,16 @@ use std::time::Instant;
 use feros_doorbell::Ringer;
 use feros_engine::{Gid, History, Payload, QosProfile, Reliability, Stamp};
 use feros_shm::{
-    Attachment, AttachmentsFull, HostNode, HostSample, LinkObstacle, LinkSettings, OpenError,
-    SampleHeader, SubscriptionEntry, TakeOutcome,
+    Attachment, AttachmentsFull, ConnectionObstacle, ConnectionSettings, HostNode, HostSample,
+    OpenError, SampleHeader, SubscriptionEntry, TakeOutcome,
 };
 
 use crate::intra_process::queue::Envelope;
-use crate::local_link::{LinkMessage, LocalLink};
+use crate::local_connection::{ConnectionMessage, LocalConnection};
 use crate::shared_memory::availability::LONGEST_QUEUE;
+use crate::shared_memory::connection_states::ConnectionStates;
 use crate::shared_memory::crowded::CROWDED;
 use crate::shared_memory::handshake::Handshake;
-use crate::shared_memory::link_states::LinkStates;
 use crate::shared_memory::retry::Retry;
 
 /// The limit on the number of messages that one call skips, so that the other connections of the
@@ -27,7 +27,7 @@ use crate::shared_memory::retry::Retry;
 /// might never end.
 const MOST_SKIPPED: usize = 4 * LONGEST_QUEUE;
 
-pub(crate) struct Link {
+pub(crate) struct Connection {
     publisher: Gid,
     id: NonZeroU64,
     state: Handshake<Opened, Established>,
@@ -35,7 +35,7 @@ pub(crate) struct Link {
     /// Whether the publisher has left. Its remaining messages are still taken.
     is_orphan: bool,
     has_warned: bool,
-    states: Arc<LinkStates>,
+    states: Arc<ConnectionStates>,
 }
 
 /// The data that is needed to open a connection.
@@ -48,7 +48,7 @@ pub(super) struct Opening<'a> {
 
 /// The memory of a publisher that this subscription has opened.
 pub(crate) struct Opened {
-    link: feros_shm::Link,
+    connection: feros_shm::Connection,
     attachment: Attachment,
     /// Whether the publisher waits for room.
     is_lossless: bool,
@@ -65,7 +65,7 @@ pub(crate) struct Established {
 
 pub(super) struct OpenFailure {
     /// The obstacle, or `None` if it may be enough to wait until the memory is ready.
-    obstacle: Option<LinkObstacle>,
+    obstacle: Option<ConnectionObstacle>,
     why: String,
 }
 
@@ -81,8 +81,8 @@ impl From<AttachmentsFull> for OpenFailure {
     }
 }
 
-impl Link {
-    pub(super) fn new(publisher: Gid, id: NonZeroU64, states: &Arc<LinkStates>) -> Self {
+impl Connection {
+    pub(super) fn new(publisher: Gid, id: NonZeroU64, states: &Arc<ConnectionStates>) -> Self {
         Self {
             publisher,
             id,
@@ -162,7 +162,7 @@ impl Link {
     /// Whether there may be a message. Does not take the message.
     pub(super) fn may_have_message(&self) -> bool {
         let established = self.state.established();
-        established.is_some_and(|it| it.head.is_some() || it.opened.link.has_message())
+        established.is_some_and(|it| it.head.is_some() || it.opened.connection.has_message())
     }
 
     /// Whether there is a message. Takes the message out of the queue and stores it.
@@ -178,7 +178,7 @@ impl Link {
         }
         let Established { opened, since, head } = established;
         for _ in 0..MOST_SKIPPED {
-            match opened.link.take() {
+            match opened.connection.take() {
                 TakeOutcome::Sample(sample) => {
                     let header = sample.header();
                     // Older messages have arrived through the engine.
@@ -220,7 +220,7 @@ impl Link {
     }
 }
 
-impl LocalLink for Link {
+impl LocalConnection for Connection {
     fn publisher(&self) -> Gid {
         self.publisher
     }
@@ -231,7 +231,7 @@ impl LocalLink for Link {
         Some(Stamp(sample.header().stamp))
     }
 
-    fn take(&mut self) -> Option<LinkMessage> {
+    fn take(&mut self) -> Option<ConnectionMessage> {
         let Handshake::Established(established) = &mut self.state else { return None };
         let (sample, received) = established.head.take()?;
         let SampleHeader { stamp, publication_number, .. } = sample.header();
@@ -242,7 +242,7 @@ impl LocalLink for Link {
             since: established.since,
             expires: None, // this was checked when the head was taken
         };
-        Some(LinkMessage { envelope, received, payload: Payload::new(sample.into_bytes()) })
+        Some(ConnectionMessage { envelope, received, payload: Payload::new(sample.into_bytes()) })
     }
 }
 
@@ -262,22 +262,25 @@ impl Opening<'_> {
         }
         let depth = if qos.history == History::KeepAll { LONGEST_QUEUE } else { qos.depth.max(1) };
         let node = HostNode::shared().map_err(OpenError::from)?;
-        let opened =
-            feros_shm::Link::open(&node, publisher.get(), LinkSettings { depth, type_hash });
+        let opened = feros_shm::Connection::open(
+            &node,
+            publisher.get(),
+            ConnectionSettings { depth, type_hash },
+        );
         let obstacle = opened.as_ref().err().and_then(OpenError::obstacle);
         CROWDED.note(publisher, obstacle, Instant::now());
-        let link = opened?;
+        let connection = opened?;
         let room = ringer.clone();
-        link.on_room(move || room.ring());
+        connection.on_room(move || room.ring());
         let is_lossless =
             qos.history == History::KeepAll && qos.reliability == Reliability::Reliable;
         // The capacity is derived from the QoS of the subscription itself. It must not be derived
         // from an announcement: others can forge announcements, and could so make the publisher
         // wait.
         let capacity =
-            if is_lossless { u32::try_from(link.depth()).unwrap_or(u32::MAX) } else { 0 };
+            if is_lossless { u32::try_from(connection.depth()).unwrap_or(u32::MAX) } else { 0 };
         let attachment = entry.attach(publisher, capacity)?;
-        Ok(Opened { link, attachment, is_lossless })
+        Ok(Opened { connection, attachment, is_lossless })
     }
 }
 
@@ -291,7 +294,7 @@ fn warn_of_views(max_views: usize, publisher: Gid) {
 }
 
 #[cold]
-fn refuse(states: &LinkStates, publisher: Gid, why: &dyn Display) {
+fn refuse(states: &ConnectionStates, publisher: Gid, why: &dyn Display) {
     if let Some(count) = states.refused.count() {
         tracing::error!(
             target: "feros::shm",
