@@ -11,6 +11,7 @@ mod cpp;
 use std::hint::black_box;
 
 use feros_msgs::geometry_msgs::msg::TransformStamped;
+use feros_test_support::TestProcess;
 use feros_tf2::glam::{DQuat, DVec3};
 use feros_tf2::{Buffer, Time, Transform};
 use rustix::time::{ClockId, clock_gettime};
@@ -25,7 +26,7 @@ const STEP_NANOS: i64 = 10_000_000;
 const FIRST_NANOS: i64 = 100_000_000_000;
 
 fn main() {
-    let mut peer = cpp::Peer::start();
+    let mut peer = cpp::start();
     let buffer = fill(peer.as_mut());
     let newest = FIRST_NANOS + (SAMPLES - 1) * STEP_NANOS;
     let between = |age: i64| newest - age - STEP_NANOS / 2;
@@ -70,7 +71,7 @@ fn compare(
     what: &str,
     calls: u32,
     mut ours: impl FnMut(),
-    mut peer: Option<(&mut cpp::Peer, String)>,
+    mut peer: Option<(&mut TestProcess, String)>,
 ) {
     let (mut of_ours, mut of_peer) = (Vec::new(), Vec::new());
     for _ in 0..ROUNDS {
@@ -83,7 +84,7 @@ fn compare(
             of_peer.push(seconds / f64::from(calls) * 1e9);
         }
     }
-    println!("{what:<44} {:>22} {:>22}", told(of_ours), told(of_peer));
+    println!("{what:<44} {:>22} {:>22}", shown(of_ours), shown(of_peer));
 }
 
 /// The processor time of this thread.
@@ -92,7 +93,7 @@ fn processor_seconds() -> f64 {
     time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9
 }
 
-fn told(mut rounds: Vec<f64>) -> String {
+fn shown(mut rounds: Vec<f64>) -> String {
     rounds.sort_by(f64::total_cmp);
     match (rounds.first(), rounds.get(rounds.len() / 2), rounds.last()) {
         (Some(least), Some(median), Some(most)) => format!("{median:.0} ({least:.0}, {most:.0})"),
@@ -101,7 +102,7 @@ fn told(mut rounds: Vec<f64>) -> String {
 }
 
 /// Fills a buffer, and the peer if there is one, with the same transforms.
-fn fill(mut peer: Option<&mut cpp::Peer>) -> Buffer {
+fn fill(mut peer: Option<&mut TestProcess>) -> Buffer {
     let buffer = Buffer::new();
     for step in 0..SAMPLES {
         let nanos = FIRST_NANOS + step * STEP_NANOS;

@@ -405,7 +405,7 @@ impl Bridge {
             Ok(ros2_type) => ros2_type,
             Err(error) => {
                 self.to_ros2.remove(topic);
-                return self.say_not_bridged(topic, &error.into());
+                return self.report_not_bridged(topic, &error.into());
             }
         };
         let is_same = |way: &OneToTwo| way.ros1_type == *ros1_type && way.ros2_type == ros2_type;
@@ -423,7 +423,7 @@ impl Bridge {
         );
         match made {
             Ok(way) => drop(self.to_ros2.insert(topic.to_owned(), way)),
-            Err(error) => self.say_not_bridged(topic, &error),
+            Err(error) => self.report_not_bridged(topic, &error),
         }
     }
 
@@ -450,7 +450,7 @@ impl Bridge {
             Ok(ros2_type) => ros2_type,
             Err(error) => {
                 self.to_ros1.remove(topic);
-                return self.say_not_bridged(topic, &error);
+                return self.report_not_bridged(topic, &error);
             }
         };
         let is_same = |way: &TwoToOne| {
@@ -473,7 +473,7 @@ impl Bridge {
         );
         match made {
             Ok(way) => drop(self.to_ros1.insert(topic.to_owned(), way)),
-            Err(error) => self.say_not_bridged(topic, &error),
+            Err(error) => self.report_not_bridged(topic, &error),
         }
     }
 
@@ -515,7 +515,7 @@ impl Bridge {
                 Ok(way) => drop(self.of_ros1.insert(name.clone(), way)),
                 Err(error) => {
                     self.refused.insert(name.clone(), (server.clone(), Instant::now()));
-                    self.say_not_bridged(name, &error);
+                    self.report_not_bridged(name, &error);
                 }
             }
         }
@@ -538,13 +538,13 @@ impl Bridge {
                 Ok(way) => drop(self.of_ros2.insert(name.clone(), way)),
                 Err(error) => {
                     self.refused.insert(name.clone(), (ty.clone(), Instant::now()));
-                    self.say_not_bridged(name, &error);
+                    self.report_not_bridged(name, &error);
                 }
             }
         }
     }
 
-    fn say_not_bridged(&mut self, name: &str, error: &BridgeError) {
+    fn report_not_bridged(&mut self, name: &str, error: &BridgeError) {
         if let Some(error @ MasterError::Unreachable { .. }) = error.of_master() {
             return self.lose_master(error);
         }

@@ -391,7 +391,7 @@ impl SubscriptionEntry {
     }
 
     /// How many times publishers have signalled that their memory is ready
-    /// ([`PeerSubscription::tell_ready`](crate::PeerSubscription::tell_ready)), modulo 2^32. A
+    /// ([`PeerSubscription::report_ready`](crate::PeerSubscription::report_ready)), modulo 2^32. A
     /// subscription may read this number and then try to open such memory too early. In that case,
     /// it is rung later, and it then reads a different number.
     pub fn publishers_ready(&self) -> u32 {
