@@ -18,7 +18,7 @@ use feros_sync::Mutex;
 use feros_test_support::{Background, WATCHDOG, until};
 
 use crate::bags::{START, numbered_bag, text, text_topic};
-use crate::support::{context, spinning};
+use crate::support::{bag_path, context, contexts, spinning};
 
 /// The strings that a listener received.
 type Heard = Arc<Mutex<Vec<String>>>;
@@ -54,8 +54,7 @@ fn only(topic: &str) -> TopicSelection {
 }
 
 fn played(path: &Path, options: PlayerOptions) -> Vec<u32> {
-    let domain = Domain::reserve_without_ros2();
-    let (here, there) = (context(&domain), context(&domain));
+    let (_domain, here, there) = contexts();
     let listener = listener(&there, "/a", QosProfile::keep_all());
     let node = here.create_node("rosbag2_player").unwrap();
     let options =
@@ -68,8 +67,7 @@ fn played(path: &Path, options: PlayerOptions) -> Vec<u32> {
 
 #[test]
 fn offsets_durations_and_rates_pick_what_is_played() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("bag");
+    let (_folder, path) = bag_path();
     numbered_bag(&path, 100, WriterOptions::default());
     let evens = |range: std::ops::Range<u32>| range.filter(|n| n % 2 == 0).collect::<Vec<_>>();
     assert_eq!(played(&path, PlayerOptions { rate: 10.0, ..patient() }), evens(0..100));
@@ -100,8 +98,7 @@ fn late_bag(path: &Path) {
 
 #[test]
 fn messages_are_played_as_they_were_sent() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("bag");
+    let (_folder, path) = bag_path();
     late_bag(&path);
     let sent = || PlayerOptions { message_order: MessageOrder::Sent, ..patient() };
     let all = |range: std::ops::Range<u32>| range.collect::<Vec<_>>();
@@ -124,11 +121,9 @@ fn messages_are_played_as_they_were_sent() {
 
 #[test]
 fn a_player_of_sent_messages_has_the_time_of_sending() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("bag");
+    let (_folder, path) = bag_path();
     late_bag(&path);
-    let domain = Domain::reserve_without_ros2();
-    let (here, there) = (context(&domain), context(&domain));
+    let (_domain, here, there) = contexts();
     let listener = listener(&there, "/a", QosProfile::keep_all());
     let node = here.create_node("rosbag2_player").unwrap();
     let options = PlayerOptions {
@@ -151,8 +146,7 @@ fn a_player_of_sent_messages_has_the_time_of_sending() {
 
 #[test]
 fn what_cannot_be_played_is_said() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("bag");
+    let (_folder, path) = bag_path();
     numbered_bag(&path, 10, WriterOptions::default());
     let domain = Domain::reserve_without_ros2();
     let node = context(&domain).create_node("rosbag2_player").unwrap();
@@ -171,8 +165,7 @@ fn what_cannot_be_played_is_said() {
 
 #[test]
 fn what_is_latched_before_the_start_is_published_first() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("bag");
+    let (_folder, path) = bag_path();
     let mut writer = BagWriter::create(&path, WriterOptions::default()).unwrap();
     let latched = QosProfile::keep_last(1).transient_local();
     let mut map = text_topic("/map");
@@ -187,8 +180,7 @@ fn what_is_latched_before_the_start_is_published_first() {
         writer.write(topic, 1, time, time, &text(content)).unwrap();
     }
     writer.finish().unwrap();
-    let domain = Domain::reserve_without_ros2();
-    let (here, there) = (context(&domain), context(&domain));
+    let (_domain, here, there) = contexts();
     let maps = listener(&there, "/map", latched);
     let others = listener(&there, "/x", QosProfile::default());
     let node = here.create_node("rosbag2_player").unwrap();
@@ -205,8 +197,7 @@ fn what_is_latched_before_the_start_is_published_first() {
 /// begins in the middle of the bag.
 #[test]
 fn all_latched_publishers_are_played_as_one_that_keeps_as_much() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("bag");
+    let (_folder, path) = bag_path();
     let mut writer = BagWriter::create(&path, WriterOptions::default()).unwrap();
     let latched = QosProfile::keep_last(1).transient_local();
     let mut frames = text_topic("/frames");
@@ -224,8 +215,7 @@ fn all_latched_publishers_are_played_as_one_that_keeps_as_much() {
     writer.write(other, 1, end, end, &text("never played")).unwrap();
     writer.finish().unwrap();
     for start_offset in [Duration::ZERO, Duration::from_millis(4_900)] {
-        let domain = Domain::reserve_without_ros2();
-        let (here, there) = (context(&domain), context(&domain));
+        let (_domain, here, there) = contexts();
         let node = here.create_node("rosbag2_player").unwrap();
         let options = PlayerOptions { start_offset, ..PlayerOptions::default() };
         let player = Player::start(&node, BagReader::open(&path).unwrap(), options).unwrap();
@@ -239,11 +229,9 @@ fn all_latched_publishers_are_played_as_one_that_keeps_as_much() {
 
 #[test]
 fn services_step_seek_and_set_the_rate() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("bag");
+    let (_folder, path) = bag_path();
     numbered_bag(&path, 100, WriterOptions::default());
-    let domain = Domain::reserve_without_ros2();
-    let (here, there) = (context(&domain), context(&domain));
+    let (_domain, here, there) = contexts();
     let listener = listener(&there, "/a", QosProfile::keep_all());
     let node = here.create_node("rosbag2_player").unwrap();
     let _spinning = spinning(&node);
@@ -285,11 +273,9 @@ fn services_step_seek_and_set_the_rate() {
 
 #[test]
 fn loops_clock_and_stop() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("bag");
+    let (_folder, path) = bag_path();
     numbered_bag(&path, 20, WriterOptions::default());
-    let domain = Domain::reserve_without_ros2();
-    let (here, there) = (context(&domain), context(&domain));
+    let (_domain, here, there) = contexts();
     let listener = listener(&there, "/a", QosProfile::keep_all());
     let times = Arc::<Mutex<Vec<i64>>>::default();
     let put = times.clone();

@@ -20,7 +20,7 @@ use feros_sync::{Condvar, Mutex};
 use feros_test_support::{WATCHDOG, until};
 
 use crate::bags::messages;
-use crate::support::{context, spinning};
+use crate::support::{bag_path, context, contexts, spinning};
 
 /// Selects only these topics, not the default topics of the test's nodes.
 fn options(output: &Path, topics: &[&str]) -> RecorderOptions {
@@ -42,10 +42,8 @@ fn texts(path: &Path) -> Vec<String> {
 
 #[test]
 fn what_other_processes_contexts_and_late_nodes_publish_is_recorded() {
-    let domain = Domain::reserve_without_ros2();
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("bag");
-    let (here, there) = (context(&domain), context(&domain));
+    let (_folder, path) = bag_path();
+    let (_domain, here, there) = contexts();
     let node = here.create_node("rosbag2_recorder").unwrap();
     let selection = TopicSelection {
         all_topics: true,
@@ -94,10 +92,9 @@ fn what_other_processes_contexts_and_late_nodes_publish_is_recorded() {
 
 #[test]
 fn services_pause_split_stop_and_begin_again() {
-    let domain = Domain::reserve_without_ros2();
     let folder = tempfile::tempdir().unwrap();
     let (one, two) = (folder.path().join("one"), folder.path().join("two"));
-    let (here, there) = (context(&domain), context(&domain));
+    let (_domain, here, there) = contexts();
     let node = here.create_node("rosbag2_recorder").unwrap();
     let recorder = Recorder::start(&node, options(&one, &["/chatter"])).unwrap();
     let _spinning = spinning(&node);
@@ -158,10 +155,8 @@ fn services_pause_split_stop_and_begin_again() {
 
 #[test]
 fn a_snapshot_has_the_newest_messages() {
-    let domain = Domain::reserve_without_ros2();
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("bag");
-    let (here, there) = (context(&domain), context(&domain));
+    let (_folder, path) = bag_path();
+    let (_domain, here, there) = contexts();
     let node = here.create_node("rosbag2_recorder").unwrap();
     let options = RecorderOptions {
         snapshot_mode: true,
@@ -189,10 +184,8 @@ fn a_snapshot_has_the_newest_messages() {
 
 #[test]
 fn simulated_time_is_the_time_of_messages() {
-    let domain = Domain::reserve_without_ros2();
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("bag");
-    let (here, there) = (context(&domain), context(&domain));
+    let (_folder, path) = bag_path();
+    let (_domain, here, there) = contexts();
     let named = NodeOptions::new("rosbag2_recorder").use_sim_time(true);
     let node = here.create_node_with(named).unwrap();
     let recorder = Recorder::start(&node, options(&path, &["/chatter"])).unwrap();
@@ -216,10 +209,8 @@ fn simulated_time_is_the_time_of_messages() {
 
 #[test]
 fn a_topic_with_two_types_is_refused_and_said_and_others_are_recorded() {
-    let domain = Domain::reserve_without_ros2();
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("bag");
-    let (here, there) = (context(&domain), context(&domain));
+    let (_folder, path) = bag_path();
+    let (_domain, here, there) = contexts();
     let talker = there.create_node("talker").unwrap();
     let _text = talker.create_publisher::<Text>("/both", 10).unwrap();
     let _number = talker.create_publisher::<Int32>("/both", 10).unwrap();
@@ -240,10 +231,8 @@ fn a_topic_with_two_types_is_refused_and_said_and_others_are_recorded() {
 
 #[test]
 fn a_type_that_nobody_defines_is_recorded_all_the_same() {
-    let domain = Domain::reserve_without_ros2();
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("bag");
-    let (here, there) = (context(&domain), context(&domain));
+    let (_folder, path) = bag_path();
+    let (_domain, here, there) = contexts();
     let talker = there.create_node("talker").unwrap();
     let identity = feros::TypeIdentity { name: "secret_msgs/msg/Code".into(), hash: None };
     let publisher = talker.create_generic_publisher("/code", &identity, 10).unwrap();
@@ -265,9 +254,7 @@ fn a_type_that_nobody_defines_is_recorded_all_the_same() {
 #[test]
 fn topics_are_recorded_while_others_are_asked_for_their_types() {
     const TOPICS: usize = 12;
-    let domain = Domain::reserve_without_ros2();
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("bag");
+    let (_folder, path) = bag_path();
     let names: Vec<String> = (0..TOPICS).map(|number| format!("/unknown_{number}")).collect();
     let answers = Arc::new((Mutex::new(false), Condvar::new()));
     let waiting = answers.clone();
@@ -283,7 +270,7 @@ fn topics_are_recorded_while_others_are_asked_for_their_types() {
         asked: Some(asked),
         ..options(&path, &wanted)
     };
-    let (here, there) = (context(&domain), context(&domain));
+    let (_domain, here, there) = contexts();
     let node = here.create_node("rosbag2_recorder").unwrap();
     let talker = there.create_node("talker").unwrap();
     let create = |name| talker.create_publisher::<Text>(name, QosProfile::default()).unwrap();
