@@ -75,7 +75,10 @@ fn image(size: usize) -> Image {
 }
 
 /// The numbers of messages that subscriptions have taken: over this transport, and in all.
-fn taken<const N: usize>(counts: [SubscriptionCounts; N], transport: Transport) -> (u64, u64) {
+fn total_taken<const N: usize>(
+    counts: [SubscriptionCounts; N],
+    transport: Transport,
+) -> (u64, u64) {
     let of = |count: &SubscriptionCounts| match transport {
         Transport::IntraProcess => count.intra_process.messages,
         Transport::SharedMemory => count.shared_memory.messages,
@@ -171,7 +174,7 @@ fn publish_on_the_intra_process_transport() {
         // One subscription that takes owned messages.
         let publisher = node.create_publisher::<Image>("owned", 4).unwrap();
         let owned = node.create_subscription("owned", 4, |_: Image| {}).unwrap();
-        let taken = || taken([owned.counts()], Transport::IntraProcess);
+        let taken = || total_taken([owned.counts()], Transport::IntraProcess);
         let make = || image(size);
         let count =
             allocations(&executor, &taken, 1, make, |image| publisher.publish(image).unwrap());
@@ -181,7 +184,8 @@ fn publish_on_the_intra_process_transport() {
         let publisher = node.create_publisher::<Image>("shared", 4).unwrap();
         let shared =
             [(); 2].map(|()| node.create_subscription("shared", 4, |_: Arc<Image>| {}).unwrap());
-        let taken = || taken([shared[0].counts(), shared[1].counts()], Transport::IntraProcess);
+        let taken =
+            || total_taken([shared[0].counts(), shared[1].counts()], Transport::IntraProcess);
         let count =
             allocations(&executor, &taken, 2, make, |image| publisher.publish(image).unwrap());
         assert_eq!(count, (0, 0), "shared, {size} bytes");
@@ -191,7 +195,7 @@ fn publish_on_the_intra_process_transport() {
         let view = node.create_subscription("bytes", 4, |_: View<Image>| {}).unwrap();
         let raw =
             node.create_subscription::<Image, _>("bytes", 4, |_: SerializedMessage| {}).unwrap();
-        let taken = || taken([view.counts(), raw.counts()], Transport::IntraProcess);
+        let taken = || total_taken([view.counts(), raw.counts()], Transport::IntraProcess);
         let lent = image(size);
         let count =
             allocations(&executor, &taken, 2, || (), |()| publisher.publish(&lent).unwrap());
@@ -218,7 +222,7 @@ fn publish_on_the_shared_memory_transport() {
             .create_subscription::<Image, _>(&topic, options(), |_: SerializedMessage| {})
             .unwrap();
         wait_for_transport(&publisher, &executor, Transport::SharedMemory, 2);
-        let taken = || taken([view.counts(), raw.counts()], Transport::SharedMemory);
+        let taken = || total_taken([view.counts(), raw.counts()], Transport::SharedMemory);
         let nothing = || ();
         let lent = image(size);
         let count =
