@@ -82,8 +82,7 @@ valgrind valgrind counts what a message costs (scripts/count_message.py)
 TOOLS
 }
 
-# Libraries are found by their headers. One line per library: a header of it, Debian package,
-# reason.
+# Libraries are found by their headers. One line per library: one of its headers, Debian package, reason.
 system_libraries() {
     [[ $purpose == lab ]] || return 0
     cat <<'LIBRARIES'
@@ -121,7 +120,7 @@ has_header() {
     printf '#if !__has_include(<%s>)\n#error\n#endif\n' "$1" | c++ -std=c++17 -x c++ -E - >/dev/null 2>&1 || compgen -G "/usr/include/iceoryx/v*/$1" >/dev/null
 }
 
-# Nothing runs as root without consent.
+# No command runs as root without consent.
 ask_for_sudo() {
     [[ "${FEROS_SETUP_YES:-}" == 1 ]] && return
     [[ -t 0 && -t 2 ]] || fail "these packages are missing: $*. Run as root: apt-get install $*" \
@@ -171,8 +170,7 @@ install_system_packages() {
         say "apt: $package ($reason)"
         missing+=("$package")
     done < <(system_modules)
-    # A compiler without the C library's headers cannot build anything: Debian packages them
-    # separately.
+    # A compiler needs the headers of the C library, which Debian packages separately.
     if ! printf '#include <stdio.h>\n' | cc -E - >/dev/null 2>&1; then
         say "apt: libc6-dev (headers of the C library)"
         missing+=(libc6-dev)

@@ -28,8 +28,8 @@ pub(crate) fn run(data: &[u8]) {
     }
 }
 
-/// The id read at the fixed position is that of the message, and writing another id there changes
-/// nothing else.
+/// The id that is read at the fixed position is the id of the message, and writing another id there
+/// changes nothing else.
 fn check_id<M: Message>(sample: &[u8], id: fn(&M) -> GoalId) {
     let Ok(message) = from_bytes::<M>(sample) else { return };
     assert_eq!(goal_id_of(sample), Some(id(&message)));

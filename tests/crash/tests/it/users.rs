@@ -62,7 +62,7 @@ fn two_users_talk_by_the_network_and_tell_why() {
     must_be_other_user(&theirs.of("transports", "pub"), NOBODY, 0);
     must_be_other_user(&ours.of("transports", "sub"), NOBODY, 0);
     assert_eq!(number(&theirs.of("counts", "sub"), "/host"), 0);
-    // Meanwhile, processes of the same user share memory.
+    // At the same time, processes of the same user share memory.
     until("the friend hears by shared memory", || {
         (number(&friend.of("counts", "sub"), "/host") > 100).then_some(())
     });
