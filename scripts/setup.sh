@@ -198,7 +198,7 @@ if not os.path.exists(os.path.join(sysconfig.get_path("include"), "Python.h")):
 PYTHON
 }
 
-# --- stock ROS 2 and the tools of the checks, in a Python environment of their own -----------------------------------
+# --- stock ROS 2 and the tools of the checks, in a separate Python environment ---------------------------------------
 # The wheels are built for these versions of CPython only.
 fits() { "$1" -c 'import sys; sys.exit(not ((3, 10) <= sys.version_info[:2] <= (3, 13)))' >/dev/null 2>&1; }
 

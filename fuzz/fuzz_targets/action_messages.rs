@@ -1,5 +1,5 @@
 //! Reads any bytes as the messages of an action: the values that are read at fixed positions,
-//! without the type, equal those that are read with the type.
+//! without the type, equal the values that are read with the type.
 
 use feros_message::cdr::Reader;
 use feros_message::{Action, Decode as _, GoalId, Message, from_bytes, goal_id_of, set_goal_id};

@@ -109,7 +109,7 @@ def parse(words, extras=()):
 
 
 def write(line):
-    # The whole line is written at once, so that lines of several threads do not mix.
+    # The whole line is written with one call, so that lines of several threads do not mix.
     sys.stdout.write(json.dumps(line, separators=(",", ":")) + "\n")
     sys.stdout.flush()
 

@@ -35,7 +35,7 @@ def children():
 
 
 def end(processes, patience_seconds=5.0):
-    """Asks these processes to end, and kills those that do not end."""
+    """Asks these processes to end, and kills the processes that do not end."""
     for number in (signal.SIGTERM, signal.SIGKILL):
         for process in processes:
             try:

@@ -128,7 +128,7 @@ impl Peer {
     }
 
     /// Repeats the request until `accepted` is true for the result, and returns that result. This
-    /// is for conditions that no event announces, such as those of the graph.
+    /// is for conditions that no event announces, such as conditions of the graph.
     ///
     /// # Panics
     /// If no result is accepted within [`LONGEST_WAIT`]; the message has the last result.

@@ -107,7 +107,7 @@ unsafe extern "C" fn rmw_publish_loaned_message(
     guarded(|| {
         let mut trace = Outbound::publish();
         // SAFETY: [handles] the publisher is null or lives. [loans] The host program does not use
-        // the message any longer.
+        // the message afterwards.
         let end = unsafe { publisher::end(publisher) }?;
         let loan = end.take_loan(ros_message)?;
         end.publisher.publish_loan(loan, &mut trace).map_err(Failure::error)
@@ -196,7 +196,7 @@ unsafe extern "C" fn rmw_return_loaned_message_from_subscription(
 ) -> rmw_ret_t {
     guarded(|| {
         // SAFETY: [handles] the subscription is null or lives. [loans] The host program does not
-        // use the message any longer.
+        // use the message afterwards.
         let end = unsafe { subscription::end(subscription) }?;
         if !can_be_lent(&end.program) {
             return Err(cannot_be_lent(&end.program));
