@@ -138,7 +138,7 @@ impl Link {
 }
 
 fn open(domain_id: u32) -> Arc<dyn Session> {
-    // There are two stacks in this process. On the network, they form one domain.
+    // This process has two stacks. On the network, they form one domain.
     let configuration = "<CycloneDDS><Domain id=\"62\"><Discovery><ExternalDomainId>61</ExternalDomainId></Discovery>\
         </Domain></CycloneDDS>";
     let engine = ConfiguredCycloneEngine { configuration: configuration.into() };

@@ -229,8 +229,8 @@ pub trait Writer: Endpoint {
     /// Waits until reliable readers of this process have room. This is needed only for libraries
     /// whose writes do not wait for such readers.
     ///
+    /// # Errors
     /// Returns an error if there is no room within the time limit.
-    /// Returns an error if there is no room in time.
     fn wait_for_local_room(&self) -> Result<(), PublishError> {
         Ok(())
     }
