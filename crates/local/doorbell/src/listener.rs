@@ -14,10 +14,10 @@ impl Listener {
         Self { callback: Box::new(callback), untold: AtomicUsize::new(0) }
     }
 
-    /// Passes this number of rings to the callback, or leaves that to the thread that is calling
-    /// the callback now.
+    /// Passes this number of rings to the callback. If another thread is calling the callback at
+    /// this time, leaves this to that thread.
     pub(crate) fn tell(&self, rings: usize) {
-        // The thread that finds the count at zero calls the callback, and repeats this until no
+        // The thread that finds the count at zero calls the callback, and calls it again until no
         // other thread has added to the count in the meantime.
         if self.untold.fetch_add(rings, Ordering::AcqRel) > 0 {
             return;

@@ -2,10 +2,10 @@
 //! connections. Their [`ring`](crate::ring) is Feros's own code.
 //!
 //! iceoryx2 finds new and removed ports, names the files, and removes the files of killed
-//! processes. The work per message is done without iceoryx2, by the ends of a connection
+//! processes. The work for each message is done without iceoryx2, by the ends of a connection
 //! (`sending_end`, `receiving_end`). After a call that makes a port or looks for other ports, the
 //! calling code takes over the ends that iceoryx2 has made on its thread. iceoryx2 itself sees
-//! neither the messages in the rings nor those that come back.
+//! neither the messages in the rings nor the messages that are returned.
 
 use std::cell::{Cell, RefCell};
 use std::ptr::NonNull;
@@ -36,7 +36,7 @@ use iceoryx2_cal::zero_copy_connection::{
 use crate::ring::{Positions, Ring, Size};
 use crate::storage::{Mapping, WholeStorage, take_sparse};
 
-/// The beginning of a connection's file; the slots of the rings follow.
+/// The beginning of a connection's file. The slots of the rings follow it.
 #[derive(Debug)]
 #[repr(C)]
 pub(crate) struct Shared {
@@ -102,8 +102,8 @@ pub(crate) struct Rings {
 impl Rings {
     pub(crate) fn new(connected: Arc<Connected>) -> Self {
         let rings = connected.ring();
-        // SAFETY: the rings lie in memory that stays mapped as long as `connected` lives, which is
-        // stored in the same struct; the rings are lent only while `self` is borrowed.
+        // SAFETY: the rings are in memory that remains mapped while `connected` exists, which is
+        // stored in the same struct. The rings are lent only while `self` is borrowed.
         let rings = unsafe { std::mem::transmute::<Ring<'_>, Ring<'static>>(rings) };
         Self { rings, connected }
     }
@@ -173,7 +173,7 @@ pub(crate) fn take_receivers() -> Vec<NewReceiver> {
     receivers
 }
 
-/// Adds the publisher's memory to the last receiver. iceoryx2 opens this memory right after the
+/// Adds the publisher's memory to the last receiver. iceoryx2 opens this memory directly after the
 /// connection.
 fn complete_last(receivers: &mut [NewReceiver]) {
     let opened = take_sparse();
@@ -182,7 +182,7 @@ fn complete_last(receivers: &mut [NewReceiver]) {
     }
 }
 
-/// The type through which iceoryx2 makes Feros's connections.
+/// The type by which iceoryx2 makes the connections of Feros.
 #[derive(Debug)]
 pub(crate) struct Connection;
 
@@ -258,7 +258,7 @@ impl Builder {
     }
 }
 
-/// The handle through which iceoryx2 sees one side.
+/// The handle by which iceoryx2 sees one side.
 #[derive(Debug)]
 pub(crate) struct Handle(Arc<Connected>);
 
@@ -407,7 +407,7 @@ impl ZeroCopyConnectionBuilder<Connection> for Builder {
         self
     }
 
-    /// Ignored, since making a connection never waits.
+    /// This setting is ignored, because making a connection never waits.
     fn timeout(self, _: Duration) -> Self {
         self
     }

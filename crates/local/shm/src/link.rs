@@ -30,8 +30,8 @@ use crate::storage;
 /// The settings for opening a [`Link`].
 #[derive(Debug, Clone, Copy)]
 pub struct LinkSettings {
-    /// The length of the queue; the publisher may limit it further. In a full queue, each new
-    /// message replaces the oldest message.
+    /// The length of the queue, which the publisher may limit further. If the queue is full, each
+    /// new message replaces the oldest message.
     pub depth: usize,
     /// The expected hash of the message type. The hash is not checked if one side has no hash.
     pub type_hash: Option<[u8; 32]>,
@@ -45,13 +45,14 @@ pub enum TakeOutcome {
     /// The queue is empty.
     Empty,
     /// There may be messages, but this subscription already holds the largest number of messages
-    /// that it may hold. Drop a message and take again. Counted in [`LinkCounts::views_exhausted`].
+    /// that it may hold. Drop a message and take again. This is counted in
+    /// [`LinkCounts::views_exhausted`].
     ViewsExhausted {
         /// The number of messages that the publisher allows each subscription to hold.
         max_views: usize,
     },
-    /// A sample was malformed and has been returned to the publisher. Take again. Counted in
-    /// [`LinkCounts::refused`].
+    /// A sample was malformed and has been returned to the publisher. Take again. This is counted
+    /// in [`LinkCounts::refused`].
     Refused(Refused),
 }
 
@@ -74,20 +75,20 @@ pub struct LinkCounts {
 }
 
 /// The connection of one subscription to one publisher's shared memory.
-#[repr(C)] // the fields that each message needs lie together
+#[repr(C)] // the fields that each message needs are next to each other
 pub struct Link {
     port: Arc<Port>,
     type_hash: u64,
-    /// The number of the last sample that was taken; 0 before the first sample.
+    /// The number of the last sample that was taken, or 0 before the first sample.
     sequence: u64,
-    /// The number of the receiving end through which that sample came.
+    /// The number of the receiving end through which that sample arrived.
     origin: u32,
     /// The number of the receiving end, and the number of the sample, for the last sample that was
-    /// received, whether or not it was taken.
+    /// received, no matter whether it was taken.
     received: (u32, u64),
     /// A sample from a larger pool that was received before the last samples from the pool that the
-    /// larger pool replaced. This happens because the pools are checked one after the other, the
-    /// oldest first, and messages may arrive in both pools in the meantime.
+    /// larger pool has replaced. This happens because the pools are checked one after the other,
+    /// beginning with the oldest pool, and messages may arrive in both pools in the meantime.
     early: Option<Box<HostSample>>,
     counts: LinkCounts,
     id: u64,
@@ -100,14 +101,15 @@ impl Link {
     /// arrive here.
     ///
     /// # Errors
-    /// [`OpenError`]; for example, [`OpenError::NotYet`] until the publisher has made its shared
-    /// memory, and [`OpenError::NotMapped`] while the publisher leaves or its memory grows.
+    /// See [`OpenError`]. For example, the error is [`OpenError::NotYet`] until the publisher has
+    /// made its shared memory, and [`OpenError::NotMapped`] while the publisher leaves or its
+    /// memory grows.
     pub fn open(node: &Arc<HostNode>, id: u64, settings: LinkSettings) -> Result<Self, OpenError> {
         check_open_files()?;
         let lock = node.exclusive()?;
         let service = match open_service(node, &lock, id) {
             Err(error @ (OpenError::NotYet { .. } | OpenError::TooMany { .. })) => {
-                lock.finish(); // no work is left unfinished
+                lock.finish(); // there is no unfinished work
                 return Err(error);
             }
             opened => opened?,
@@ -216,8 +218,8 @@ impl Link {
         }
     }
 
-    /// Receives the next sample. Delivers that sample or `early`, whichever is older, and keeps the
-    /// other.
+    /// Receives the next sample. Delivers the older one of that sample and `early`, and keeps the
+    /// other sample.
     #[cold]
     fn take_beside(&mut self, early: HostSample) -> TakeOutcome {
         match self.receive() {
@@ -239,8 +241,8 @@ impl Link {
 
     #[cold]
     fn note_crowd(&mut self, max_views: usize) -> TakeOutcome {
-        // From here on, a sample that is returned calls `on_room`. A sample that was returned
-        // earlier has already made room, so this function tries once more the first time.
+        // From now on, a sample that is returned calls `on_room`. A sample that was returned
+        // earlier has already made room, so this function tries once more at the first call.
         if !self.port.is_crowded.swap(true, Ordering::AcqRel) {
             return self.take();
         }
@@ -263,8 +265,8 @@ impl Link {
         TakeOutcome::Refused(refused)
     }
 
-    /// Whether there may be a message to take. After a ring, this function sees the message that
-    /// the publisher rang for, so a caller that calls it before it sleeps misses no message.
+    /// Whether there may be a message to take. After a ring, this function sees the message for
+    /// which the publisher rang. So a caller that calls it before it sleeps misses no message.
     #[must_use]
     pub fn has_message(&self) -> bool {
         self.early.is_some() || self.port.ends.lock().have_message()
@@ -303,7 +305,8 @@ impl Link {
         is_complete
     }
 
-    /// Checks the sample. Reads no byte of the sample before its location is known to be mapped.
+    /// Checks the sample. Reads no byte of the sample until it is known that the location of the
+    /// sample is mapped.
     fn check(&mut self, taken: &Taken) -> Result<HostSample, Refused> {
         let message = Message::new(&self.port, taken);
         let place = usize::try_from(taken.place).map_err(|_| Refused::Place)?;
@@ -313,8 +316,8 @@ impl Link {
         let left = left.ok_or(Refused::Place)? as u64;
         // SAFETY: the mapping contains `place` and at least `HEAD_BYTES` bytes after it.
         let (start, cdr) = unsafe { (taken.start.add(place), taken.start.add(place + HEAD_BYTES)) };
-        // SAFETY: the header lies in mapped, readable memory, and is aligned; a concurrent write by
-        // a hostile publisher changes only numbers.
+        // SAFETY: the header is in mapped, readable memory, and is aligned. A concurrent write by a
+        // hostile publisher changes only numbers.
         let header = unsafe { start.cast::<WireHeader>().read_volatile() };
         if header.version != HEADER_VERSION {
             return Err(Refused::Version { found: header.version, expected: HEADER_VERSION });
@@ -352,8 +355,8 @@ impl Link {
         }
     }
 
-    /// The number of messages known to have been dropped from the full queue. That messages have
-    /// been dropped becomes known when a later message is taken.
+    /// The number of messages that are known to have been dropped from the full queue. It becomes
+    /// known only when a later message is taken that messages have been dropped.
     #[must_use]
     pub fn lost(&self) -> u64 {
         self.counts.lost
@@ -402,8 +405,9 @@ fn open_service(node: &HostNode, lock: &SpaceLock, id: u64) -> Result<Service, O
 }
 
 /// Whether a process that has ended still has a slot at the publisher. This check avoids
-/// unnecessary clean-ups: a clean-up checks every process of this user, and without this check,
-/// each of possibly hundreds of subscriptions without a slot would start one.
+/// unnecessary clean-ups: a clean-up checks every process of this user. Without this check, each
+/// subscription without a slot would start a clean-up, and there may be hundreds of such
+/// subscriptions.
 fn has_place_of_dead(service: &Service) -> bool {
     let mut nodes = BTreeSet::new();
     service.dynamic_config().list_subscribers(|subscription| {
@@ -421,7 +425,7 @@ fn open_error(id: u64, cause: PublishSubscribeOpenError) -> OpenError {
     use PublishSubscribeOpenError as Cause;
     match cause {
         // The service does not exist yet, has been removed, or is incomplete because a process was
-        // killed while it made the service; then the clean-up will remove it.
+        // killed while it made the service. In the last case, the clean-up will remove it.
         Cause::DoesNotExist | Cause::HangsInCreation | Cause::IsMarkedForDestruction => {
             OpenError::NotYet { id }
         }
@@ -434,8 +438,8 @@ fn open_error(id: u64, cause: PublishSubscribeOpenError) -> OpenError {
     }
 }
 
-/// Returns how many numbers lie between `last` and `next`; 0 for the first sample, for which `last`
-/// is 0.
+/// Returns how many numbers are between `last` and `next`. Returns 0 for the first sample, for
+/// which `last` is 0.
 fn missing_between(last: u64, next: u64) -> u64 {
     if last == 0 { 0 } else { next.saturating_sub(last).saturating_sub(1) }
 }
