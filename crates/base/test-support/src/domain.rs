@@ -16,8 +16,8 @@ const DOMAINS: RangeInclusive<u16> = 20..=100;
 /// how the process ends.
 const LOCK_PORT: u16 = 28_500;
 
-/// How long a test waits for a free domain. There may be more tests than domains, so tests wait for
-/// each other.
+/// How long a test waits for a free domain. If more tests than domains exist, tests wait for each
+/// other.
 const LONGEST_TURN: Duration = Duration::from_secs(600);
 
 /// A DDS domain that no other test on this host uses while this value exists.
