@@ -148,7 +148,7 @@ fn open(domain_id: u32) -> Arc<dyn Session> {
         .unwrap()
 }
 
-// There is only one test, because the allocations of all threads are counted.
+// This file has only one test, because the allocations of all threads are counted.
 #[test]
 fn equal_samples_allocate_nothing() {
     let counted = allocations(|| drop(std::hint::black_box(Box::new(1))));
