@@ -1,6 +1,6 @@
 //! Ready flags, one bit for each slot, and a summary of the flags.
 //!
-//! There are two levels of bits: one summary word, and 64 words of flags. Because of this, the cost
+//! The bits have two levels: one summary word, and 64 words of flags. Because of this, the cost
 //! of finding the set flags does not depend on the number of slots in use. The struct consists of
 //! atomics and has a fixed layout, so it can lie in shared memory. No matter what values its words
 //! have, no function here panics or loops for long.

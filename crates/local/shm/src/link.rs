@@ -44,7 +44,7 @@ pub enum TakeOutcome {
     Sample(HostSample),
     /// The queue is empty.
     Empty,
-    /// There may be messages, but this subscription already holds the largest number of messages
+    /// Messages may be waiting, but this subscription already holds the largest number of messages
     /// that it may hold. Drop a message and take again. This is counted in
     /// [`LinkCounts::views_exhausted`].
     ViewsExhausted {

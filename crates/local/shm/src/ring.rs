@@ -154,7 +154,7 @@ impl<'a> Ring<'a> {
         self.pass(read).then_some(oldest)
     }
 
-    /// Moves `read` forward by one. Returns false if the other side has already moved it.
+    /// Moves `read` forward by one. Returns false if the other side has already moved `read`.
     fn pass(&self, read: u64) -> bool {
         let (next, position) = (read.wrapping_add(1), &self.positions.read);
         position.compare_exchange(read, next, Ordering::AcqRel, Ordering::Acquire).is_ok()

@@ -104,7 +104,7 @@ pub(super) struct Channel {
 }
 
 impl Channel {
-    /// Makes a side that has not sent or taken a message yet.
+    /// Makes a side with no messages sent or taken yet.
     pub(super) fn new(mapping: Arc<CallMapping>, index: usize, role: Role) -> Self {
         let outgoing = Outgoing { arena: Arena::new(), sent: 0, present_bytes: 0 };
         let (outgoing, incoming) = (Mutex::new(outgoing), Mutex::new(0));
