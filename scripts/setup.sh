@@ -52,10 +52,9 @@ check_rust() {
     done
 }
 
-# --- packages of the system
-# ----------------------------------------------------------------------------------------- One line
-# per tool: command, Debian package, reason. A tool that exists already is not installed again,
-# whatever its source.
+# --- packages of the system -----------------------------------------------------------------------------------------
+# One line per tool: command, Debian package, reason. A tool that is already on the path is not
+# installed again, whatever its source.
 system_tools() {
     cat <<'TOOLS'
 cmake cmake builds the engine, Cyclone DDS
