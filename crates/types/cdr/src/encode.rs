@@ -19,7 +19,7 @@ pub trait Encode {
     ///
     /// # Errors
     ///
-    /// [`EncodeError::BoundExceeded`].
+    /// Fails with [`EncodeError::BoundExceeded`].
     #[inline]
     fn check_bounds(&self) -> Result<(), EncodeError> {
         Ok(())
@@ -119,7 +119,7 @@ impl Encode for WString {
 ///
 /// # Errors
 ///
-/// [`EncodeError::BoundExceeded`].
+/// Fails with [`EncodeError::BoundExceeded`].
 #[inline]
 pub fn check_bound(field: &'static str, len: usize, bound: usize) -> Result<(), EncodeError> {
     if len > bound { Err(EncodeError::BoundExceeded { field, len, bound }) } else { Ok(()) }

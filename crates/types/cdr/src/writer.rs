@@ -48,7 +48,7 @@ impl<'a> Writer<'a> {
     ///
     /// # Errors
     ///
-    /// [`EncodeError::BufferTooSmall`].
+    /// Fails with [`EncodeError::BufferTooSmall`].
     #[inline]
     pub fn write<T: Primitive>(&mut self, value: T) -> Result<(), EncodeError> {
         let swap = self.swap;
@@ -61,7 +61,7 @@ impl<'a> Writer<'a> {
     ///
     /// # Errors
     ///
-    /// [`EncodeError::BufferTooSmall`].
+    /// Fails with [`EncodeError::BufferTooSmall`].
     #[inline]
     pub fn write_slice<T: Primitive>(&mut self, items: &[T]) -> Result<(), EncodeError> {
         if items.is_empty() {
@@ -77,7 +77,7 @@ impl<'a> Writer<'a> {
     ///
     /// # Errors
     ///
-    /// [`EncodeError::BufferTooSmall`].
+    /// Fails with [`EncodeError::BufferTooSmall`].
     #[inline]
     pub fn reserve_slice<T: Primitive>(&mut self, count: usize) -> Result<&mut [u8], EncodeError> {
         if count == 0 {
@@ -92,7 +92,7 @@ impl<'a> Writer<'a> {
     ///
     /// # Errors
     ///
-    /// [`EncodeError::BufferTooSmall`].
+    /// Fails with [`EncodeError::BufferTooSmall`].
     #[inline]
     pub fn write_if(
         &mut self,
@@ -140,7 +140,8 @@ impl<'a> Writer<'a> {
     ///
     /// # Errors
     ///
-    /// [`EncodeError::InteriorNul`], [`EncodeError::TooLong`], [`EncodeError::BufferTooSmall`].
+    /// Fails with [`EncodeError::InteriorNul`], [`EncodeError::TooLong`] or
+    /// [`EncodeError::BufferTooSmall`].
     pub fn write_string(&mut self, value: &str) -> Result<(), EncodeError> {
         let bytes = value.as_bytes();
         if bytes.contains(&0) {
@@ -160,7 +161,7 @@ impl<'a> Writer<'a> {
     ///
     /// # Errors
     ///
-    /// [`EncodeError::TooLong`], [`EncodeError::BufferTooSmall`].
+    /// Fails with [`EncodeError::TooLong`] or [`EncodeError::BufferTooSmall`].
     pub fn write_wstring(&mut self, units: &[u16]) -> Result<(), EncodeError> {
         self.write_count(units.len())?;
         for &unit in units {
@@ -174,7 +175,7 @@ impl<'a> Writer<'a> {
     ///
     /// # Errors
     ///
-    /// [`EncodeError::BoundExceeded`].
+    /// Fails with [`EncodeError::BoundExceeded`].
     #[inline]
     pub fn check_bound(
         &self,
