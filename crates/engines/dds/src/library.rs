@@ -235,7 +235,7 @@ pub trait Writer: Endpoint {
         Ok(())
     }
 
-    /// Makes all writes fail that are waiting for room, and also all later writes.
+    /// Makes all writes that wait for room fail, and also all later writes.
     fn end_waiting_writes(&self) {}
 
     /// Waits until all reliable readers have acknowledged all samples.

@@ -251,7 +251,7 @@ pub trait Publisher: Send + Sync {
     /// publisher does not wait here.
     ///
     /// # Errors
-    /// [`PublishError::Timeout`].
+    /// Fails with [`PublishError::Timeout`].
     fn wait_for_room(&self) -> Result<(), PublishError>;
 
     /// Counts messages that the engine did not have to send to any subscription. A subscription
