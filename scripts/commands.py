@@ -143,9 +143,8 @@ STAY = {
     "feros launch robot.launch.xml": "hi",
     "cargo run --bin fibonacci_server": "node /fibonacci_server",
 }
-# Files whose commands run without the robot. Otherwise both would serve the same action, and a
-# client that finds the second server during a call would ask it for the result of the first
-# server's goal.
+# Files whose commands run without the robot, because the robot serves the same action: a client that
+# finds the second server during a call would ask it for the result of the first server's goal.
 ALONE = ("examples/fibonacci/src/bin/fibonacci_server.rs",)
 # The reasons why commands do not run here, by the beginning of a command or by the page.
 NOT_HERE = {
@@ -189,8 +188,8 @@ FINDS = ("feros doctor",)
 
 
 def known(command, path):
-    """Returns the table that has a command and the matching key: the longest beginning, or the page.
-    A command that is in no table has to end successfully."""
+    """Returns the table that has a command, and the matching key: the longest key with which the
+    command or the path of its page begins. A command that is in no table has to end successfully."""
     forms = (command, re.sub(r"^(\w+=\S+ )+", "", command), str(path.relative_to(ROOT)))
     found = [
         (len(key), key, table)

@@ -10,15 +10,15 @@ The script counts instructions, and the different cache lines of code and data t
 touches. Times depend on the machine and its load; these numbers depend on the code alone. A rare
 message finds the processor's caches cold, and pays for each line.
 
-A system under test of the laboratory runs under callgrind, its counterpart without. Before each
+A system under test of the laboratory runs under callgrind, its counterpart does not. Before each
 message it reads so much that the simulated cache holds nothing else (FEROS_LAB_COLD), so each line
 is missed once. The laboratory's own work (pace, notes) is left out. Two runs of different length
 are subtracted, so start and end cancel out. The kernel is not counted.
 
-Instructions are only printed for talkers, whose loop is counted from its begin to its end. Of a
-listener the whole thread is counted, which waits and looks a different number of times in each run,
-so the difference of two runs means nothing. Its numbers of lines are right: repeated work finds its
-lines in the cache.
+Instructions are only printed for talkers, whose loop is counted from its start to its end. For a
+listener, the whole thread is counted. It waits and polls a different number of times in each run, so
+the difference of two runs means nothing. A listener's numbers of lines are right, because repeated
+work finds its lines in the cache.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""Why this exists: all peers of the laboratory in Python share this code (peers in C share contract.h). README.md is
+"""All peers of the laboratory in Python share this code (peers in C share contract.h). README.md is
 the contract.
 
     arguments = contract.parse(sys.argv[1:])

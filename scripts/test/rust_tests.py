@@ -5,7 +5,7 @@
                                              that lints and builds the programs
     scripts/test/rust_tests.py run SUITE     runs tests of a build with cargo-nextest
 
-`cargo clippy` and `cargo test` would each compile every crate of ours. The driver of clippy is a
+`cargo clippy` and `cargo test` would each compile all of our crates. The driver of clippy is a
 whole compiler, so one build serves both; its results are separate from those of `cargo test`. A
 test that fails runs once more, alone, when all others have ended: the table then names it, and it
 still has to be fixed. More than eight failures count as failures without a second run.

@@ -206,8 +206,8 @@ def _signal_group(process, number):
 
 
 def _wait_for_group(process):
-    """Waits for the processes that a command has started, which have also been signaled to end, and
-    then kills them."""
+    """Gives all processes that a command has started some time to end, after the signal; then kills
+    those that remain."""
     until = time.monotonic() + GRACE_SECONDS
     while time.monotonic() < until:
         try:

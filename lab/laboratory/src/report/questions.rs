@@ -1,7 +1,7 @@
 //! The first screen: the questions of a person who chooses a system, answered from the cells of a
 //! run. Each question takes one cell of one experiment, so that all systems are compared under the
-//! same conditions: of the cells in which the most systems were measured, the cell that is nearest
-//! to the question.
+//! same conditions. Of the cells in which the most systems were measured, it takes the cell that is
+//! nearest to the question.
 
 mod ask;
 mod names;
