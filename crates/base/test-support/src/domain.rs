@@ -31,7 +31,7 @@ impl ReservedDomain {
     /// Reserves a free domain. Waits while all domains are in use.
     ///
     /// # Panics
-    /// If no domain becomes free.
+    /// Panics if no domain becomes free.
     pub fn new() -> Self {
         let domains = chosen_domains();
         // Different processes begin with different domains. This saves attempts, and avoids domains
@@ -68,7 +68,7 @@ impl Default for ReservedDomain {
 /// The domain that all tests of this process share and that no other process uses.
 ///
 /// # Panics
-/// If no domain becomes free.
+/// Panics if no domain becomes free.
 pub fn own_domain() -> u32 {
     static OWN: OnceLock<ReservedDomain> = OnceLock::new();
     OWN.get_or_init(ReservedDomain::new).id().into()
