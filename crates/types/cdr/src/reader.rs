@@ -147,8 +147,8 @@ impl<'a> Reader<'a> {
     ///
     /// # Errors
     ///
-    /// [`DecodeError::Truncated`], [`DecodeError::CountTooLarge`], [`DecodeError::NotTerminated`],
-    /// [`DecodeError::NotUtf8`].
+    /// Fails with [`DecodeError::Truncated`], [`DecodeError::CountTooLarge`],
+    /// [`DecodeError::NotTerminated`] or [`DecodeError::NotUtf8`].
     pub fn read_str(&mut self) -> Result<&'a str, DecodeError> {
         let len = self.read_count(1)?;
         if len == 0 {

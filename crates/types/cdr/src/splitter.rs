@@ -63,7 +63,7 @@ impl<'a> Splitter<'a> {
     ///
     /// # Errors
     ///
-    /// The errors of [`value`](Self::value).
+    /// Fails like [`value`](Self::value).
     #[inline]
     pub fn array<T: Primitive, const N: usize>(&mut self) -> Result<&'a mut [T; N], BuildError> {
         let offset = self.position;
@@ -74,7 +74,7 @@ impl<'a> Splitter<'a> {
     ///
     /// # Errors
     ///
-    /// The errors of [`value`](Self::value).
+    /// Fails like [`value`](Self::value).
     #[inline]
     pub fn sequence<T: Primitive>(&mut self) -> Result<&'a mut [T], BuildError> {
         let len = self.count(T::SIZE)?;
@@ -144,7 +144,7 @@ impl<'a> Splitter<'a> {
     ///
     /// # Errors
     ///
-    /// The errors of [`Build::split`] for the messages.
+    /// Fails like [`Build::split`] for the messages.
     pub fn messages<M: Build>(&mut self) -> Result<SequenceMut<'a, M>, BuildError> {
         let len = self.count(1)?;
         self.message_array(len)
@@ -154,7 +154,7 @@ impl<'a> Splitter<'a> {
     ///
     /// # Errors
     ///
-    /// The errors of [`Build::split`] for the messages.
+    /// Fails like [`Build::split`] for the messages.
     pub fn message_array<M: Build>(
         &mut self,
         len: usize,

@@ -19,7 +19,7 @@ impl<'a> Writer<'a> {
     ///
     /// # Errors
     ///
-    /// [`EncodeError::BufferTooSmall`] if the header does not fit.
+    /// Fails with [`EncodeError::BufferTooSmall`] if the header does not fit.
     pub fn new(buffer: &'a mut [u8]) -> Result<Self, EncodeError> {
         Self::with_byte_order(buffer, ByteOrder::Little)
     }
@@ -28,7 +28,7 @@ impl<'a> Writer<'a> {
     ///
     /// # Errors
     ///
-    /// [`EncodeError::BufferTooSmall`] if the header does not fit.
+    /// Fails with [`EncodeError::BufferTooSmall`] if the header does not fit.
     pub fn with_byte_order(buffer: &'a mut [u8], order: ByteOrder) -> Result<Self, EncodeError> {
         let capacity = buffer.len();
         let Some((header, body)) = buffer.split_at_mut_checked(HEADER_LEN) else {
@@ -129,7 +129,8 @@ impl<'a> Writer<'a> {
     ///
     /// # Errors
     ///
-    /// [`EncodeError::TooLong`] if `len` does not fit 32 bits, and [`EncodeError::BufferTooSmall`].
+    /// Fails with [`EncodeError::TooLong`] if `len` does not fit into 32 bits, and with
+    /// [`EncodeError::BufferTooSmall`] if the count does not fit into the buffer.
     #[inline]
     pub fn write_count(&mut self, len: usize) -> Result<(), EncodeError> {
         let count = u32::try_from(len).map_err(|_| EncodeError::TooLong { len })?;
