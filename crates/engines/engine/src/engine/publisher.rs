@@ -192,8 +192,9 @@ pub type Fill<'a> = &'a mut dyn FnMut(&mut [u8]) -> Result<(), FillAborted>;
 /// from an ordinary buffer.
 ///
 /// # Errors
-/// [`PublishError::Size`] if the size is below the size of the header or above `largest_bytes`,
-/// [`PublishError::OutOfMemory`], and [`PublishError::FillAborted`].
+/// Fails with [`PublishError::Size`] if the size is below the size of the header or above
+/// `largest_bytes`, with [`PublishError::OutOfMemory`] if the buffer cannot be allocated, and with
+/// [`PublishError::FillAborted`] if `fill` fails.
 pub fn filled(
     topic: &str,
     size_bytes: usize,
