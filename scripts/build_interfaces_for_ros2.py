@@ -24,7 +24,7 @@ from types import SimpleNamespace
 ENVIRONMENT = Path(sys.prefix)
 REPOSITORY = Path(__file__).resolve().parent.parent
 
-# Type supports that stock nodes load, with the further libraries that each one links.
+# Type supports that stock nodes load, with the further libraries that each type support links.
 TYPE_SUPPORTS = {
     "introspection_c": ["rosidl_typesupport_introspection_c"],
     "fastrtps_c": ["rosidl_typesupport_fastrtps_c", "rosidl_typesupport_fastrtps_cpp", "fastcdr"],
@@ -47,13 +47,13 @@ def stamp(package, definitions):
 
 
 def generate(package, definitions, work):
-    """Sources, in a folder for each kind: c, cpp, py, and the type supports."""
+    """Generates the sources, in a folder for each kind: c, cpp, py, and the type supports."""
     # The prefix under which the generators find their templates.
     os.environ["AMENT_PREFIX_PATH"] = str(ENVIRONMENT)
     from rosidl_adapter.srv import convert_srv_to_idl
 
     idl = work / "idl" / package
-    with contextlib.redirect_stdout(io.StringIO()):  # which files it reads and writes
+    with contextlib.redirect_stdout(io.StringIO()):  # the output lists the files that it reads and writes
         for path in definitions:
             convert_srv_to_idl(path.parents[1], package, Path("srv") / path.name, idl / "srv")
     # The wheels declare each generator twice, which the generators' own command line refuses.
@@ -74,14 +74,14 @@ def generate(package, definitions, work):
 
 
 def needed_packages(package):
-    """Packages whose types the definitions use, and those that every service uses."""
+    """The packages whose types the definitions use, and the packages that every service uses."""
     text = "\n".join(path.read_text() for path in sorted((REPOSITORY / "interfaces" / package).rglob("*.srv")))
     used = {word.split("/")[0] for word in text.split() if "/" in word}
     return sorted(used | {"service_msgs", "builtin_interfaces"})
 
 
 def compile_all(package, work):
-    """Libraries in work/lib, Python in work/python."""
+    """Compiles the sources: libraries go to work/lib, and Python to work/python."""
     sources, include, lib = work / "sources", work / "include", work / "lib"
     lib.mkdir()
     flags = ["-shared", "-fPIC", "-O1", f"-L{lib}", f"-L{ENVIRONMENT / 'lib'}", "-Wl,-rpath,$ORIGIN"]

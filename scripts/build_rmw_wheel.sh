@@ -7,8 +7,8 @@
 #
 # The wheels of ROS 2 cannot load another rmw library: their librcl.so is linked to
 # librmw_fastrtps_cpp.so. So a .pth file makes every Python of the environment check
-# RMW_IMPLEMENTATION. If it is rmw_feros, Python loads the library before any other one, with global
-# symbols. FEROS_RMW_LIBRARY can name a library that has been built already.
+# RMW_IMPLEMENTATION. If it is rmw_feros, Python loads the library before any other library, with
+# global symbols. FEROS_RMW_LIBRARY can name a library that has been built already.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

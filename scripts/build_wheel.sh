@@ -5,9 +5,9 @@
 #
 # PROFILE is one of Cargo's (release by default; the tests use dev), DIR is the folder for the wheel
 # (target/wheels). One wheel is for CPython 3.11 and all later versions; with an interpreter of
-# CPython 3.10 as PYTHON, it is for that version alone. NAMES are engines besides Cyclone DDS, for
-# FEROS_ENGINE: zenoh, fastdds, ros1, several separated by commas. It needs maturin, which
-# scripts/setup.sh installs.
+# CPython 3.10 as PYTHON, it is for that version alone. NAMES are engines in addition to Cyclone
+# DDS, which FEROS_ENGINE can name: zenoh, fastdds or ros1, separated by commas. It needs maturin,
+# which scripts/setup.sh installs.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -43,7 +43,7 @@ folder="$profile"
 package=crates/bindings/python
 most_bytes=20000000 # the limit for a published wheel
 
-# In ./test, the command has been built already, with the workspace.
+# In ./test, the command has already been built with the workspace.
 [[ "$profile" == dev && -n "${FEROS_TESTS_BUILT:-}" ]] ||
     cargo build --locked --profile "$profile" -p feros-cli --bin feros "${features[@]}"
 command="$target/$folder/feros"

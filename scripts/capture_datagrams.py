@@ -49,7 +49,7 @@ def submessages(datagram):
         kind, flags = datagram[at], datagram[at + 1]
         length = struct.unpack_from("<H" if flags & 1 else ">H", datagram, at + 2)[0]
         found.append(f"{kind:02x}")
-        if length == 0 and kind not in (0x01, 0x09):  # the submessage reaches to the end
+        if length == 0 and kind not in (0x01, 0x09):  # the submessage extends to the end
             break
         at += 4 + length
     return "".join(found)

@@ -26,7 +26,7 @@ SHARED = ROOT / "crates/client/shared/Cargo.toml"
 # packing.
 PACKED_INTERFACES = ROOT / "crates/types/interface/interfaces"
 CARGO = os.environ.get("CARGO", "cargo")
-# The number of tries, a second apart, to find the container. It is only a watchdog.
+# The number of attempts to find the container, one second apart. This is only a watchdog.
 TRIES = 120
 
 
@@ -46,7 +46,7 @@ def pack(folder):
     """Packs all published crates, including `feros-shared`; returns their .crate files."""
     target = folder / "packed"
     shutil.rmtree(target, ignore_errors=True)
-    # Lock files are left out, since the crates that they would name are not published yet.
+    # Lock files are omitted, since the crates that they would name have not been published yet.
     options = ["--no-verify", "--allow-dirty", "--exclude-lockfile", "--target-dir", target]
     names = [word for name in published() for word in ("-p", name)]
     shutil.copytree(ROOT / "interfaces", PACKED_INTERFACES, dirs_exist_ok=True)

@@ -132,7 +132,8 @@ BASE = {"files", "sync", "time", "trace", "wording"}
 
 
 def check_imports():
-    """Checks the architecture's table: each crate imports those that its row names, from rows above it."""
+    """Checks the architecture's table: each crate imports exactly the crates that its row names,
+    and these are in rows above it."""
     page = ROOT / "ARCHITECTURE.md"
     rows, folders = {}, {path.parent.name: path.parent for path in ROOT.glob("crates/*/*/Cargo.toml")}
     for number, line in prose(page.read_text()):
@@ -201,7 +202,8 @@ def check_readme():
 
 
 def check_commands(command):
-    """Runs each `feros` line with --help, since unknown verbs and options are refused before the help."""
+    """Runs each `feros` line with --help, since unknown verbs and options are refused before the
+    help is printed."""
     for path in [ROOT / "README.md", *sorted(PAGES.glob("*.md"))]:
         for start, block in blocks(path.read_text(), {"sh"}):
             for offset, line in enumerate(block.splitlines()):

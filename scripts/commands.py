@@ -1,5 +1,6 @@
-"""Finds the commands in the README, in the book, and in READMEs and comments of examples. Has the
-knowledge that scripts/run_commands.py needs about commands that do not end successfully on their own."""
+"""Finds the commands in the README, in the book, and in READMEs and comments of examples. Also has
+the facts that scripts/run_commands.py needs about commands that do not end successfully by
+themselves."""
 
 import re
 import subprocess
@@ -18,7 +19,8 @@ PROGRAMS = {
 
 @dataclass
 class Block:
-    """Commands that belong together: variables and folders of a command apply to the next ones."""
+    """Commands that belong together: variables and folders of a command apply to the following
+    commands."""
 
     path: Path
     lines: list  # (number, text)
@@ -106,8 +108,8 @@ def is_fenced(path, block):
 
 # --- knowledge about the commands ------------------------------------------------------------------
 
-# Commands that do not end on their own, with the output that shows that they work, or with the node
-# that exists while they do.
+# Commands that do not end by themselves, with the output that shows that they work, or with the node
+# that exists while they work.
 ENDLESS = {
     "feros topic echo /cmd_vel": "linear",
     "feros topic echo /diagnostics": "status",
@@ -141,9 +143,8 @@ STAY = {
     "feros launch robot.launch.xml": "hi",
     "cargo run --bin fibonacci_server": "node /fibonacci_server",
 }
-# Files whose commands run without the robot. Otherwise both would serve the same action, and a
-# client that finds the second server during a call would ask it for the result of the first
-# server's goal.
+# Files whose commands run without the robot, because the robot serves the same action: a client that
+# finds the second server during a call would ask it for the result of the first server's goal.
 ALONE = ("examples/fibonacci/src/bin/fibonacci_server.rs",)
 # The reasons why commands do not run here, by the beginning of a command or by the page.
 NOT_HERE = {
@@ -179,7 +180,7 @@ NOT_HERE = {
     "docs/book/pages/ros1.md": "it needs a ROS 1 master: crates/tools/cli/tests/ros1",
     "docs/book/pages/zenoh.md": "an engine that is a feature: `./test zenoh`",
 }
-# Commands that run together with a command before it is interrupted, so that it has something to
+# Commands that run together with a command before it is interrupted, so that the command has work to
 # do.
 MEANWHILE = {"feros bag record --topics": "feros topic echo /odom --times 40 --no-arr"}
 # Commands that report findings in their exit code.
@@ -187,8 +188,8 @@ FINDS = ("feros doctor",)
 
 
 def known(command, path):
-    """Returns the table that has a command and the matching key: the longest beginning, or the page.
-    A command that is in no table has to end successfully."""
+    """Returns the table that has a command, and the matching key: the longest key with which the
+    command or the path of its page begins. A command that is in no table has to end successfully."""
     forms = (command, re.sub(r"^(\w+=\S+ )+", "", command), str(path.relative_to(ROOT)))
     found = [
         (len(key), key, table)

@@ -10,15 +10,15 @@ The script counts instructions, and the different cache lines of code and data t
 touches. Times depend on the machine and its load; these numbers depend on the code alone. A rare
 message finds the processor's caches cold, and pays for each line.
 
-A system under test of the laboratory runs under callgrind, its counterpart without. Before each
+A system under test of the laboratory runs under callgrind, its counterpart does not. Before each
 message it reads so much that the simulated cache holds nothing else (FEROS_LAB_COLD), so each line
 is missed once. The laboratory's own work (pace, notes) is left out. Two runs of different length
 are subtracted, so start and end cancel out. The kernel is not counted.
 
-Instructions are only printed for talkers, whose loop is counted from its begin to its end. Of a
-listener the whole thread is counted, which waits and looks a different number of times in each run,
-so the difference of two runs means nothing. Its numbers of lines are right: repeated work finds its
-lines in the cache.
+Instructions are only printed for talkers, whose loop is counted from its start to its end. For a
+listener, the whole thread is counted. It waits and polls a different number of times in each run, so
+the difference of two runs means nothing. A listener's numbers of lines are right, because repeated
+work finds its lines in the cache.
 """
 
 import argparse
@@ -51,11 +51,11 @@ BOUNDS = {
         ("feros:built", "listener"): (None, 400, 197),
     },
 }
-# The factors by which the measured numbers may exceed the bounds. The lines of code are equal in
-# each run of one build, but differ between builds due to the linker's layout: the same talker had
-# 138 and 145 lines. The rest of that factor allows for another C library. Data has different
-# addresses in each run, on more or fewer lines: nine runs of one program had 63 to 69 and 132 to
-# 150 lines, and 1689 to 1804 instructions.
+# The factors by which the measured numbers may exceed the bounds. The lines of code are equal in each
+# run of one build, but differ between builds due to the linker's layout: the same talker had 138 and
+# 145 lines. The rest of that factor allows for another C library. In each run, data has different
+# addresses, and so takes more or fewer lines: nine runs of one program had 63 to 69 and 132 to 150
+# lines, and 1689 to 1804 instructions.
 LEEWAY = (1.07, 1.06, 1.2)
 
 SYSTEMS = {
@@ -74,7 +74,7 @@ SIZE_BYTES = 256
 DEPTH = 100
 SECONDS = 120
 ATTEMPTS = 5
-# The functions of a talker that are counted: its loop, from its begin to its end.
+# The functions of a talker that are counted: its loop, from the beginning to the end.
 COUNTED = ["*send_all*", "*publish_all*"]
 # The laboratory's own functions, which are left out.
 LEFT_OUT = re.compile(
@@ -114,7 +114,7 @@ class Failed(Exception):
 
 
 class Program:
-    """A system under test in one role. Its output is read line by line, as it comes."""
+    """A system under test in one role. Its output is read line by line, as it arrives."""
 
     def __init__(self, command, environment):
         pipe = subprocess.PIPE

@@ -20,7 +20,7 @@ usage="usage: scripts/fuzz.sh SECONDS [TARGET...], or build, or list"
 what="${1:-}"
 [[ $what =~ ^([1-9][0-9]*|build|list)$ ]] || refuse "'$what' is not a number of seconds; $usage"
 shift
-# Each file but main.rs is a target. Names are checked first, since building takes minutes.
+# Each file except main.rs is a target. Names are checked first, since building takes minutes.
 mapfile -t known < <(basename -s .rs fuzz/fuzz_targets/*.rs | grep -vx main)
 for target; do
     [[ " ${known[*]} " == *" $target "* ]] ||
@@ -45,7 +45,7 @@ trap finish EXIT
 trap 'exit 143' INT TERM HUP
 
 # The coverage instrumentation needs no sanitizer, so the stable compiler suffices. Decoders are
-# safe Rust, in which the checks of the language find the faults that a sanitizer would find.
+# written in safe Rust, whose own checks find the faults that a sanitizer would find.
 folder="${CARGO_TARGET_DIR:-fuzz/target}"
 host="$(rustc -vV | sed -n 's/^host: //p')"
 RUSTC_BOOTSTRAP=1 cargo-fuzz build --sanitizer none --target "$host" --target-dir "$folder" \

@@ -5,7 +5,7 @@
 #   source PREFIX/local_setup.bash
 #   RMW_IMPLEMENTATION=rmw_feros ros2 run demo_nodes_cpp talker
 #
-# A prefix that already has a setup keeps it, and that setup suffices for this package.
+# A prefix that already has setup files keeps them, and they are sufficient for this package.
 # FEROS_RMW_LIBRARY can name a library that has been built already.
 set -euo pipefail
 here="$(cd "$(dirname "$0")/.." && pwd)"

@@ -3,8 +3,8 @@
 
     scripts/measure_bridge_restart.py COMMAND [--engines A,B] [--domains A,B] [--rounds N]
 
-COMMAND is `feros`, built with the engines. A publisher at 50 Hz on the first side and a
-subscription on the second stay; the bridge is killed (SIGKILL) and another one started at once.
+COMMAND is `feros`, built with the engines. A publisher at 50 Hz on the first side and a subscription
+on the second stay; the bridge is killed (SIGKILL), and another bridge is started immediately.
 The script prints the seconds from the kill to the new bridge's line `bridged: ...`, and to the first
 message that the subscription prints afterwards. All is on loopback; a router of Zenoh is started if
 a side uses Zenoh.

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Measures the cost of recording: processor time of a recorder beside that of a writing serialized subscription of rclpy.
+"""Measures the cost of recording: the processor time of a recorder, compared with that of an rclpy subscription that writes
+serialized messages.
 
     scripts/measure_recording.py FEROS CAMERA [--rounds N] [--seconds S] [--bytes B] [--hertz H]
 

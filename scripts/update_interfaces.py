@@ -101,7 +101,7 @@ def update_golden(share: pathlib.Path) -> int:
             description = json.loads(file.read_text())
             if "type_hashes" not in description:
                 continue
-            # The first row is the type of the file, the others are the types that it refers to.
+            # The first row is the type of the file, and the other rows are the types to which it refers.
             for row in description["type_hashes"]:
                 known = rows.setdefault(row["type_name"], row["hash_string"])
                 if known != row["hash_string"]:

@@ -1,5 +1,5 @@
 //! Reads any bytes as the messages of an action: the values that are read at fixed positions,
-//! without the type, equal those that are read with the type.
+//! without the type, equal the values that are read with the type.
 
 use feros_message::cdr::Reader;
 use feros_message::{Action, Decode as _, GoalId, Message, from_bytes, goal_id_of, set_goal_id};
@@ -28,8 +28,8 @@ pub(crate) fn run(data: &[u8]) {
     }
 }
 
-/// The id read at the fixed position is that of the message, and writing another id there changes
-/// nothing else.
+/// The id that is read at the fixed position is the id of the message, and writing another id there
+/// changes nothing else.
 fn check_id<M: Message>(sample: &[u8], id: fn(&M) -> GoalId) {
     let Ok(message) = from_bytes::<M>(sample) else { return };
     assert_eq!(goal_id_of(sample), Some(id(&message)));

@@ -1,6 +1,6 @@
 //! Reads any two lines as the announcements of a match's endpoints about their transports. Valid
-//! announcements stay the same when they are encoded and read again, and every pair has a transport
-//! or a reason why it has none.
+//! announcements stay the same when they are encoded and read again, and every pair has a
+//! transport, or a reason for not having a transport.
 
 use feros_engine::announcement::check_announcement;
 use feros_shm::{Announced, Reason, Transport, classify};
@@ -30,8 +30,8 @@ pub(crate) fn run(bytes: &[u8]) {
         if let Some(reason) = choice.reason {
             assert!(!reason.to_string().is_empty());
         }
-        // If the receiver forgets the transports that it has declined, the transport does not
-        // become longer.
+        // If the receiver forgets the transports that it has declined, the chosen transport is at
+        // least as short as before.
         let (Some(sender), mut receiver) = (publisher.feros(), subscription.clone()) else {
             continue;
         };

@@ -1,5 +1,6 @@
-//! Reads any bytes as the announcements of a DDS participant: those of its nodes, and the USER_DATA
-//! of its endpoints. The bytes are refused, or the result encodes to bytes with the same meaning.
+//! Reads any bytes as the announcements of a DDS participant: the announcements of its nodes, and
+//! the USER_DATA of its endpoints. The bytes are refused, or the result encodes to bytes with the
+//! same meaning.
 
 use feros_engine::dds::discovery_info::ParticipantEntities;
 use feros_engine::dds::names::{demangle_service_type, demangle_topic, demangle_type};

@@ -12,8 +12,8 @@ static TYPES: LazyLock<Vec<DynamicType>> = LazyLock::new(|| {
     shipped().messages().map(|message| resolve(&message.name)).collect()
 });
 
-/// Runs one input: two bytes choose the type, one byte the way of printing, and the rest is the
-/// sample.
+/// Runs one input: two bytes choose the type, one byte chooses the way of printing, and the rest is
+/// the sample.
 pub(crate) fn run(data: &[u8]) {
     let Some((&[low, high, print], sample)) = data.split_first_chunk() else { return };
     let ty = &TYPES[usize::from(u16::from_le_bytes([low, high])) % TYPES.len()];

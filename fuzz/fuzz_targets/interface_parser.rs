@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use feros_interface::{InterfaceSet, Namespace, TypeName, parse_interface, shipped};
 
-/// The types that services and actions refer to, and one more for the input to refer to.
+/// The types to which services and actions refer, and another type to which the input can refer.
 static BASE: LazyLock<InterfaceSet> = LazyLock::new(|| {
     let mut set = InterfaceSet::new();
     let packages = ["builtin_interfaces", "service_msgs", "unique_identifier_msgs"];

@@ -63,7 +63,8 @@ fn target() -> Target {
     })
 }
 
-/// The text at the beginning of any bytes: the longest valid UTF-8, as `arbitrary` makes a `&str`.
+/// The text at the beginning of any bytes: the longest valid UTF-8 prefix, which is how `arbitrary`
+/// makes a `&str`.
 fn text(bytes: &[u8]) -> &str {
     bytes.utf8_chunks().next().map_or("", |chunk| chunk.valid())
 }

@@ -1,5 +1,5 @@
-//! Reads any text as a parameter file and as a value of `-p`: the result is values that read back
-//! as they are printed, or an error with its position.
+//! Reads any text as a parameter file and as a value of `-p`: the result is either values that read
+//! back as they are printed, or an error with its position.
 
 use feros_parameter::{ParameterValue, file};
 use feros_engine::NodeName;

@@ -1,6 +1,6 @@
-//! Reads any bytes as a file of trace points that grows meanwhile, and as the content of blocks
-//! after a valid head, with valid checksums. However the file grows, each whole block is reported
-//! once.
+//! Reads any bytes as a file of trace points that grows while it is read, and as the content of
+//! blocks after a valid head, with valid checksums. No matter how the file grows, each complete
+//! block is reported once.
 
 use std::io::Cursor;
 use std::path::Path;
@@ -45,7 +45,7 @@ fn grow(bytes: &[u8], step: usize) {
     let read =
         whole.read(&mut Cursor::new(bytes), bytes.len() as u64, 1 << 20, |_, _| at_once += 1);
     assert!(read.is_ok() && (in_steps, growing.read_bytes()) == (at_once, whole.read_bytes()));
-    // With a small budget, no block is reported twice either.
+    // A small budget does not cause any block to be reported twice, either.
     let mut bounded = GrowingFile::new(Path::new("file"), "");
     let mut told = 0;
     for _ in 0..3 {

@@ -1,6 +1,6 @@
 //! Reads any bytes as untrusted input from a network of `rmw_zenoh`: liveliness tokens,
-//! announcements and attachments. Valid input is written as it was read, except for additions of
-//! newer versions.
+//! announcements and attachments. Valid input is written in the form in which it was read, except
+//! for additions of newer versions.
 
 // The target uses these sources without the rest of the crate, and so without Zenoh.
 #[path = "../../crates/engines/zenoh/src/wire"]

@@ -1,4 +1,4 @@
-/* Why this exists: every C and C++ peer of the laboratory shares this code, so that all of them take the same arguments,
+/* Every C and C++ peer of the laboratory shares this code, so that all of them take the same arguments,
  * publish at the same pace, and stamp messages and report measurements in the same way. README.md in this folder is the
  * contract in words.
  *

@@ -1,4 +1,4 @@
-"""Why this exists: all peers of the laboratory in Python share this code (peers in C share contract.h). README.md is
+"""All peers of the laboratory in Python share this code (peers in C share contract.h). README.md is
 the contract.
 
     arguments = contract.parse(sys.argv[1:])
@@ -95,7 +95,7 @@ def parse(words, extras=()):
     found = parser.parse_args(words)
     found.end_nanos = now_nanos() + int(found.timeout * 1e9)
     found.messages = None if found.seconds > 0 else found.warm_up + found.count
-    found.keeps_samples = found.samples == "all" and found.role != "relay"  # the listener at the end has them
+    found.keeps_samples = found.samples == "all" and found.role != "relay"  # the last listener keeps them
     least = STAMP_DIGITS if found.type == "string" else STAMP_BYTES
     if found.role not in ("nodes", "executor") and found.size < least:
         parser.error(f"--size {found.size}: the payload has no room for the stamp")
@@ -109,7 +109,7 @@ def parse(words, extras=()):
 
 
 def write(line):
-    # The whole line is written at once, so that lines of several threads do not mix.
+    # The whole line is written with one call, so that lines of several threads do not mix.
     sys.stdout.write(json.dumps(line, separators=(",", ":")) + "\n")
     sys.stdout.flush()
 

@@ -1,4 +1,5 @@
-"""Finds in a step's output how many tests passed, failed, were skipped, and were run again."""
+"""Finds, in a step's output, the numbers of tests that passed, failed, were skipped, and were run
+again."""
 
 import dataclasses
 import re

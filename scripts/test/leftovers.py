@@ -15,7 +15,7 @@ OF_TESTS = ("feros", "iox", "iceoryx", "fastdds", "fastrtps")
 
 
 def adopt_orphans():
-    """Makes orphaned processes children of this one from now on (prctl(2))."""
+    """From now on, makes orphaned processes children of this process (prctl(2))."""
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
@@ -35,7 +35,7 @@ def children():
 
 
 def end(processes, patience_seconds=5.0):
-    """Asks these processes to end, and kills those that do not end."""
+    """Asks these processes to end, and kills the processes that do not end."""
     for number in (signal.SIGTERM, signal.SIGKILL):
         for process in processes:
             try:
@@ -100,11 +100,12 @@ class Before:
         processes = children()
         lines = [f"process {process}: {words[:160]}" for process, words in processes.items()]
         end(processes)
-        # Another program may have made a network namespace meanwhile, so namespaces are only named.
+        # Another program may have made a network namespace in the meantime, so namespaces are named
+        # but not removed.
         lines += [f"network namespace {name}" for name in self.new_namespaces()]
         for name in self.new_files():
             path = SHARED_MEMORY / name
-            # The time shows in which steps to look for the cause.
+            # The time shows the steps in which to look for the cause.
             written = max(0.0, path.stat().st_mtime - self.began)
             lines.append(f"{path}, last written after {written:.0f} s")
             path.unlink()

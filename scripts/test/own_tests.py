@@ -170,7 +170,8 @@ class Targets(unittest.TestCase):
 
 
 def sources_of(root):
-    """Returns a target's files: all in its folder, but a program next to a library has only its own file."""
+    """Returns a target's files: all files in its folder; but a program next to a library has only
+    one file."""
     is_beside_library = root.parent.name == "bin" or (root.name == "main.rs" and (root.parent / "lib.rs").exists())
     return [root] if is_beside_library else sorted(root.parent.rglob("*.rs"))
 

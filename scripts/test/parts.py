@@ -14,7 +14,7 @@ TARGET = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", REPOSITORY / "target"))
 RESULTS = TARGET / "test"
 
 # Lanes run at the same time. Compilers take all processors, so they run one after the other; most
-# tests wait for other processes, so several steps of the lane `run` run at once.
+# tests wait for other processes, so several steps of the lane `run` run at the same time.
 SETUP, BUILD, RUN = "setup", "build", "run"
 LANES = {SETUP: 1, BUILD: 1, RUN: 2}
 
@@ -93,7 +93,7 @@ FAST_DDS_2 = {"FEROS_FASTDDS_PREFIX": "/usr", "FEROS_FASTDDS_EXPECTED": "2."}
 ON_FAST_DDS = ["--package=feros-fastdds", "--features=suite", "--tests"]
 BUILDS = {
     "workspace": Build(["--workspace", "--all-targets", ENGINES], ["--workspace", ENGINES]),
-    # This build uses Debian's Fast DDS. The builds for Fast DDS 3 are repeated after it.
+    # This build uses Debian's Fast DDS. The builds for Fast DDS 3 are repeated after this build.
     "fastdds2": Build(ON_FAST_DDS, ON_FAST_DDS, environment=FAST_DDS_2),
     # This is a separate workspace; see its Cargo.toml.
     "zenoh": Build(["--all-targets"], ["--tests"], REPOSITORY / "crates/engines/zenoh/Cargo.toml"),
@@ -255,7 +255,7 @@ PARTS = [
     ]),
     Part("zenoh", "the engine on Zenoh", ["engine on Zenoh"]),
 ]
-# These steps need no other systems and no installation, and are separate from all others.
+# These steps need no other systems and no installation, and are separate from all other steps.
 SKIP_INTEROP = LINTED | {"FEROS_SKIP_INTEROP": "1"}
 UNIT_TESTS = ["cargo", "test", "--workspace", "--locked", "--no-fail-fast", "--lib", "--bins"]
 QUICK_STEPS = [

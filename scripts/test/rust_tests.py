@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Builds Rust tests, and runs each in a process of its own.
+"""Builds Rust tests, and runs each in a separate process.
 
     scripts/test/rust_tests.py build BUILD   compiles tests, with clippy as the compiler: one pass
                                              that lints and builds the programs
     scripts/test/rust_tests.py run SUITE     runs tests of a build with cargo-nextest
 
-`cargo clippy` and `cargo test` would each compile every crate of ours. The driver of clippy is a
-whole compiler, so one build serves both; its results are apart from those of `cargo test`. A test
-that fails runs once more, alone, when all others have ended: the table then names it, and it still
-has to be fixed. More than eight failures count as failures at once.
+`cargo clippy` and `cargo test` would each compile all of our crates. The driver of clippy is a
+whole compiler, so one build serves both; its results are separate from those of `cargo test`. A
+test that fails runs once more, alone, when all others have ended: the table then names it, and it
+still has to be fixed. More than eight failures count as failures without a second run.
 """
 
 import os

@@ -74,7 +74,8 @@ class Schedule:
             _signal_group(process, signal.SIGTERM)
 
     def _run_steps(self, waiting):
-        """Runs the steps of a lane, always the first one that can begin, until no step is left."""
+        """Runs the steps of a lane until no step is left; the next step is always the first step
+        that can begin."""
         while True:
             with self.change:
                 if not waiting:
@@ -139,7 +140,8 @@ class Schedule:
         if step.counts:
             result.tests += counts.READERS[step.counts](said)
         result.skips = _skips(skips)
-        # Scripts name repeated tests only if these passed then; the report is that of the first run.
+        # Scripts name repeated tests only if the tests passed the second time. The report is that of
+        # the first run.
         again = _run_again(said)
         recovered = min(len(again), result.tests.failed)
         result.tests += counts.Counts(recovered, -recovered, 0, again)
@@ -183,7 +185,7 @@ class Schedule:
 
 
 def say(text):
-    """Prints whole lines at once, since lanes print at the same time."""
+    """Prints complete lines with one call, since lanes print at the same time."""
     print(text, flush=True)
 
 
@@ -204,7 +206,8 @@ def _signal_group(process, number):
 
 
 def _wait_for_group(process):
-    """Waits for the processes that a command has started, which were also asked to end, and then kills them."""
+    """Gives all processes that a command has started some time to end, after the signal; then kills
+    those that remain."""
     until = time.monotonic() + GRACE_SECONDS
     while time.monotonic() < until:
         try:

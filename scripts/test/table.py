@@ -68,8 +68,8 @@ def keep(results, seconds, left):
 
 
 def usual():
-    """Returns the seconds that each step took when it last ran on this machine, or else on that of the table in
-    CONTRIBUTING.md."""
+    """Returns the seconds that each step took when it last ran on this machine or, if it never did,
+    on the machine of the table in CONTRIBUTING.md."""
     found = {}
     for file in (RECORDED, NUMBERS):
         try:

@@ -1,6 +1,6 @@
 //! Two components: a talker, and a listener that repeats each message.
 //!
-//! `src/main.rs` composes them by hand; the crate in `library/` makes them a library that
+//! `src/main.rs` composes them by hand; the crate in `library/` turns them into a library that
 //! containers load.
 
 use std::time::Duration;

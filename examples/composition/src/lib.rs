@@ -1,9 +1,9 @@
-//! Code that the example programs and graphs share: composing components by hand, and keeping the
+//! Code that the example programs and graphs share. It composes components by hand, and keeps the
 //! parts of components with many endpoints.
 //!
 //! A program has a table of components, and runs those that its command line names, in one process,
-//! on one executor. `pipeline` runs all of its components in one process, `pipeline camera` only
-//! the camera. So one program serves for both placements, a process for each component and one
+//! on one executor. `pipeline` runs all of its components in one process; `pipeline camera` runs
+//! only the camera. So one program serves for both placements, a process for each component and one
 //! process for all, and the components are the same.
 
 mod managed;
@@ -31,8 +31,8 @@ pub const fn entry<C: Component>(name: &'static str) -> Entry {
     (name, |context, options| Ok(Box::new(C::new(context, options)?)))
 }
 
-/// Runs the components that the command line names, or all of them, until the process is asked to
-/// end.
+/// Runs the components that the command line names, or all of them, until the process gets SIGINT
+/// or SIGTERM.
 pub fn main(table: &[Entry]) -> ExitCode {
     match run(table) {
         Ok(()) => ExitCode::SUCCESS,

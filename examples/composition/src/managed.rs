@@ -23,7 +23,7 @@ pub struct ManagedParts {
     ends: Vec<Box<dyn FnMut() + Send>>,
 }
 
-/// Tells callbacks whether their managed node is active.
+/// Shows callbacks whether their managed node is active.
 #[derive(Clone, Default)]
 pub struct Activity(Arc<AtomicBool>);
 
@@ -41,7 +41,7 @@ impl ManagedParts {
         Self { parts, node, activity, beginnings: Vec::new(), ends: Vec::new() }
     }
 
-    /// A publisher that sends while the node is active.
+    /// Makes a publisher that sends while the node is active.
     ///
     /// # Errors
     /// See [`LifecycleNode::create_lifecycle_publisher`].
@@ -54,7 +54,7 @@ impl ManagedParts {
         Ok(node.create_lifecycle_publisher(topic, options)?)
     }
 
-    /// Whether the node is active.
+    /// Returns a value that shows whether the node is active.
     pub fn activity(&self) -> Activity {
         self.activity.clone()
     }

@@ -42,7 +42,7 @@ impl Parts {
     /// Subscribes to a topic.
     ///
     /// # Errors
-    /// As [`Node::create_subscription`].
+    /// See [`Node::create_subscription`].
     pub fn hear<M: Message, Form: 'static>(
         &mut self,
         topic: &str,
@@ -57,7 +57,7 @@ impl Parts {
     /// Keeps the newest message of a topic.
     ///
     /// # Errors
-    /// As [`Node::create_subscription`].
+    /// See [`Node::create_subscription`].
     pub fn newest<M: Message>(
         &mut self,
         topic: &str,
@@ -72,7 +72,7 @@ impl Parts {
     /// Answers the requests of a service.
     ///
     /// # Errors
-    /// As [`Node::create_service`].
+    /// See [`Node::create_service`].
     pub fn serve<S: Service, Form: 'static>(
         &mut self,
         name: &str,
@@ -86,7 +86,7 @@ impl Parts {
     /// Adds a function that runs at a steady rate.
     ///
     /// # Errors
-    /// As [`Node::create_timer`].
+    /// See [`Node::create_timer`].
     pub fn at_rate(
         &mut self,
         rate_hz: f64,
@@ -97,18 +97,19 @@ impl Parts {
         Ok(())
     }
 
-    /// Pauses the functions that run at a steady rate.
+    /// Pauses all functions that run at a steady rate.
     pub(crate) fn pause(&self) {
         self.timers.iter().for_each(|timer| timer.cancel());
     }
 
-    /// Resumes these functions.
+    /// Resumes all functions that run at a steady rate.
     pub(crate) fn resume(&self) {
         self.timers.iter().for_each(|timer| timer.reset());
     }
 }
 
-/// The newest value of a kind, shared by the callbacks of a node. Clones share the same slot.
+/// The newest value from one source, which the callbacks of a node share. Clones share the same
+/// slot.
 pub struct Latest<T>(Arc<Mutex<Option<T>>>);
 
 impl<T> Default for Latest<T> {
@@ -143,12 +144,12 @@ impl<T> Latest<T> {
     }
 }
 
-/// A publisher, whether of a managed node or not.
+/// A publisher of a managed node or of any other node.
 pub trait Publishes<M> {
     /// Publishes a message.
     ///
     /// # Errors
-    /// As [`Publisher::publish`].
+    /// See [`Publisher::publish`].
     fn publish(&self, message: impl Publishable<M>) -> Result<(), PublishError>;
 }
 

@@ -1,4 +1,4 @@
-//! Runs the server and the client as two processes, like a user.
+//! Runs the server and the client as two processes, as a user would.
 #![allow(clippy::unwrap_used)]
 
 use std::process::{Child, Command, Stdio};

@@ -1,5 +1,5 @@
-//! Action servers that execute their goals step by step with a timer, so that ten of them need no
-//! thread of their own.
+//! Action servers that execute their goals step by step with a timer, so that ten servers need no
+//! separate threads.
 //!
 //! Each server computes Fibonacci numbers, one per step, for goals of
 //! `example_interfaces/action/Fibonacci`.
@@ -17,7 +17,7 @@ use feros::{CancelResponse, Error, GoalId, GoalResponse, ServerGoalHandle};
 const STEP_HZ: f64 = 10.0;
 /// The limit on goals that a server executes at the same time; it rejects further goals.
 const MOST_GOALS: usize = 16;
-/// The greatest order; further Fibonacci numbers do not fit into 32 bits.
+/// The highest order; the Fibonacci numbers after it do not fit into 32 bits.
 const GREATEST_ORDER: i32 = 45;
 
 /// A goal that is being executed.

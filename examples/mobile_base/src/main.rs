@@ -1,5 +1,5 @@
 //! The base composed by hand: `mobile_base` runs all nodes in one process, `mobile_base
-//! motion_control` only the node `motion_control`.
+//! motion_control` runs only the node `motion_control`.
 
 use std::process::ExitCode;
 

@@ -22,7 +22,7 @@ fn motion_control(parts: &mut Parts) -> Result<(), Error> {
     let commands = Latest::<Twist>::default();
     let inside = commands.clone();
     parts.hear("cmd_vel", 10, move |command: Twist| inside.set(command))?;
-    // Hazards stop the base here too: a base that has bumped does not go on.
+    // Hazards stop the base here too: a base that has bumped into an obstacle does not go on.
     let hazards = parts.newest::<Int16MultiArray>("hazard_detection", QosProfile::sensor_data())?;
     let applied = parts.node().create_publisher::<Twist>("cmd_vel_applied", 10)?;
     let (mut command, mut steps_without) = (Twist::default(), 0);

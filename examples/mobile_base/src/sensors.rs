@@ -119,7 +119,7 @@ fn kidnap_status(parts: &mut Parts) -> Result<(), Error> {
         "cliff_intensity",
         QosProfile::sensor_data(),
         move |cliffs: Arc<Int16MultiArray>| {
-            // If no sensor sees the floor, somebody has lifted the base.
+            // If no sensor sees the floor, the base has been lifted.
             let is_lifted =
                 !cliffs.data.is_empty() && cliffs.data.iter().all(|intensity| *intensity < 100);
             let data = is_lifted || wheel_drop.read().is_some_and(|dropped| dropped.data);

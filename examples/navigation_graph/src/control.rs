@@ -66,7 +66,7 @@ fn controller_server(parts: &mut ManagedParts) -> Result<(), Error> {
 }
 
 /// The part of a plan that lies ahead: it begins at the first pose that is at least `lookahead`
-/// away from the robot, or is only the last pose.
+/// away from the robot, or consists only of the last pose.
 fn ahead(plan: &Path, robot: Pose2, lookahead: f64) -> Vec<Pose2> {
     let poses: Vec<_> = plan.poses.iter().map(|pose| Pose2::of(&pose.pose)).collect();
     let nearest = |a: &(usize, &Pose2), b: &(usize, &Pose2)| {
@@ -103,7 +103,7 @@ fn velocity_smoother(parts: &mut ManagedParts) -> Result<(), Error> {
 }
 
 managed_component!(
-    /// Passes commands on while there is no obstacle close ahead of the robot.
+    /// Passes commands on as long as there is no obstacle close in front of the robot.
     CollisionMonitor, "collision_monitor", "navigation_graph::CollisionMonitor", collision_monitor
 );
 

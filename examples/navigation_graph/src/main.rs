@@ -1,5 +1,5 @@
 //! The graph composed by hand: `navigation_graph` runs all nodes in one process, `navigation_graph
-//! amcl` only the node `amcl`.
+//! amcl` runs only the node `amcl`.
 
 use std::process::ExitCode;
 

@@ -27,8 +27,8 @@ const TICKS_PER_FEEDBACK: u32 = 10;
 
 managed_component!(
     /// Brings the robot to the pose of a goal of `navigate_to_pose` or of a message on `goal_pose`:
-    /// asks the planner for a plan each second until the robot has arrived. A newer goal ends an
-    /// older one.
+    /// asks the planner for a plan every second until the robot has arrived. A newer goal ends an
+    /// older goal.
     BtNavigator, "bt_navigator", "navigation_graph::BtNavigator", bt_navigator
 );
 

@@ -1,4 +1,4 @@
-//! Plans the way to the goal.
+//! Plans the path to the goal.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use crate::navigation_interfaces::action::{ComputePath, ComputePath_Goal, Comput
 const SPACING: f64 = 0.05;
 
 managed_component!(
-    /// Plans a straight way from one pose to another; if there is no way, the goal is aborted.
+    /// Plans a straight path from one pose to another; if there is no path, the goal is aborted.
     PlannerServer, "planner_server", "navigation_graph::PlannerServer", planner_server
 );
 
@@ -25,7 +25,7 @@ fn planner_server(parts: &mut ManagedParts) -> Result<(), Error> {
     let costmap = parts.newest::<OccupancyGrid>("/global_costmap/costmap", map_qos())?;
     let (clock, activity) = (parts.node().clock().clone(), parts.activity());
     let known = costmap.clone();
-    // Without a costmap, it is unknown whether there is a way; the client asks again.
+    // Without a costmap, it is unknown whether there is a path; the client asks again.
     let decide = move |_: &GoalId, _: &ComputePath_Goal| {
         let is_possible = activity.is_active() && known.read().is_some();
         if is_possible { GoalResponse::AcceptAndExecute } else { GoalResponse::Reject }

@@ -45,7 +45,7 @@ fn laser_driver(parts: &mut Parts) -> Result<(), Error> {
     })
 }
 
-/// The distance to the wall in a direction, which is relative to the robot's.
+/// The distance to the wall in a direction, which is relative to the robot's orientation.
 fn wall_distance(pose: Pose2, angle: f64) -> f64 {
     let (sin, cos) = (pose.heading + angle).sin_cos();
     let along = |position: f64, part: f64| {
@@ -61,7 +61,7 @@ fn wall_distance(pose: Pose2, angle: f64) -> f64 {
 }
 
 component!(
-    /// Moves as `cmd_vel` commands, and publishes its pose.
+    /// Moves according to `cmd_vel`, and publishes its pose.
     BaseDriver, "base_driver", "navigation_graph::BaseDriver", base_driver
 );
 
@@ -142,8 +142,8 @@ fn stepped(pose: Pose2, command: &Twist, seconds: f64) -> Pose2 {
 }
 
 component!(
-    /// Publishes the frames of the wheels, from the joints, and those of the sensors, which never
-    /// move.
+    /// Publishes the frames of the wheels, which it computes from the joints, and the frames of the
+    /// sensors, which never move.
     RobotStatePublisher, "robot_state_publisher", "navigation_graph::RobotStatePublisher", robot_state_publisher
 );
 

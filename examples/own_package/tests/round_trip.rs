@@ -39,7 +39,7 @@ fn a_message_survives_the_round_trip_owned_and_viewed() {
     assert_eq!(seen.waypoints.get(2), Some(Point { x: 1.0, y: 2.0, z: 3.0 }));
 }
 
-/// The shape has everything of variable size: the strings, the elements of variable size, and the
+/// The shape has all parts of variable size: the strings, the elements of variable size, and the
 /// number of elements of fixed size. All other values are written directly into the lent memory.
 #[test]
 fn a_message_built_in_place_is_the_one_that_is_encoded() {

@@ -1,5 +1,5 @@
 //! The camera: publishes images of a dark floor with a bright spot, drawn directly into the memory
-//! that subscriptions read them from.
+//! from which subscriptions read them.
 
 use std::f64::consts::TAU;
 use std::time::Duration;

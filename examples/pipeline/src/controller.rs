@@ -82,8 +82,8 @@ impl Law {
         let mut command = Twist::default();
         let Some(end) = path.poses.last().map(|end| &end.pose) else { return command };
         let length = end.position.x.hypot(end.position.y);
-        // The path is straight, so the last pose faces the direction that the robot has to turn to,
-        // even if the robot is already there.
+        // The path is straight, so the last pose faces the direction to which the robot has to
+        // turn, even if the robot already faces it.
         let bearing = 2.0 * end.orientation.z.atan2(end.orientation.w);
         if length.is_finite() && bearing.is_finite() {
             command.linear.x = (self.speed_gain.get() * length).min(self.max_speed.get());

@@ -9,9 +9,10 @@
 //! | [`Planner`] | `target` | `path`: the way to the target |
 //! | [`Controller`] | `path` | `cmd_vel`: forward speed and turn rate; zero when there is no longer a path |
 //!
-//! The components do not know where they run: the files in `launch/` run them in five processes, in
-//! one program, in a container, and in a container with a process for each. Once a second, each
-//! component reports on `/diagnostics` how many messages of its input came on each transport.
+//! The components do not depend on their placement: the files in `launch/` run them in five
+//! processes, in one program, in a container, and in a container with a process for each component.
+//! Once a second, each component reports on `/diagnostics` how many messages of its input came on
+//! each transport.
 #![forbid(unsafe_code)]
 
 mod camera;

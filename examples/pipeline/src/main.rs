@@ -1,5 +1,5 @@
 //! The pipeline composed by hand: `pipeline` runs all components in one process, `pipeline camera
-//! detector` only the two named components.
+//! detector` runs only the two named components.
 
 use std::process::ExitCode;
 

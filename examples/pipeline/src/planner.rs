@@ -1,4 +1,5 @@
-//! The planner: plans a path towards the target's future position, which ends short of it.
+//! The planner: plans a path towards the target's future position. The path ends short of that
+//! position.
 
 use feros::msgs::geometry_msgs::msg::{Pose, PoseStamped};
 use feros::msgs::nav_msgs::msg::{Odometry, Path};
@@ -7,7 +8,7 @@ use feros_component::{Component, register};
 
 use crate::input_report::ReportedInput;
 
-/// The limit on the poses of a path, however far the target is.
+/// The limit on the poses of a path, no matter how far away the target is.
 const MOST_POSES: usize = 200;
 
 /// Takes `target`; publishes `path`, a straight path from the robot, in the robot's frame.
@@ -47,7 +48,7 @@ impl Component for Planner {
 }
 
 /// Returns the poses from the robot towards an aim, all facing the aim; the last pose is `standoff`
-/// short of the aim. There is at least one pose, or none if the aim is not finite.
+/// short of the aim. Returns at least one pose, or no pose if the aim is not finite.
 fn straight(aim: (f64, f64), standoff: f64, spacing: f64) -> Vec<Pose> {
     let distance = aim.0.hypot(aim.1);
     if !distance.is_finite() {

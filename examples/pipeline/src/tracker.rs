@@ -70,8 +70,8 @@ impl Track {
         Self { nanos, position, velocity: [0.0; 2] }
     }
 
-    /// Returns the track after one more measurement, or a new track after a gap or if the time went
-    /// back.
+    /// Returns the track after one more measurement, or a new track after a gap or after time has
+    /// jumped back.
     fn follow(
         self,
         measured: [f64; 2],

@@ -19,8 +19,8 @@ use crate::{Observer, WATCHDOG};
 /// The variable that marks the processes of a launch, so that they can be found.
 const MARK: &str = "FEROS_PLACEMENT";
 
-/// A launch file of an example, started by `feros launch` in a domain of its own. Dropping this
-/// value always ends the launch.
+/// A launch file of an example, started by `feros launch` in a separate domain. Dropping this value
+/// always ends the launch.
 pub struct Launched {
     launcher: Child,
     mark: String,
@@ -77,7 +77,7 @@ impl Launched {
     /// Measures the resources that the processes of the launch use during a time.
     ///
     /// # Panics
-    /// If one of the processes ends meanwhile.
+    /// If one of the processes ends during that time.
     pub fn cost(&self, during: Duration) -> Cost {
         let (began, before) = (Instant::now(), Sample::of(&self.processes()));
         thread::sleep(during);

@@ -1,5 +1,5 @@
-//! Starts an example from one of its launch files, like a user, and watches its output, its cost
-//! and its leftovers.
+//! Starts an example from one of its launch files, as a user would, and watches its output, its
+//! cost and its leftovers.
 //!
 //! `feros` and the containers are the programs that cargo built into the folder of the running test
 //! or program; a build of only some packages also needs `-p feros-cli -p feros-container`.

@@ -22,7 +22,8 @@ pub struct Observer {
     node: Node,
 }
 
-/// The messages received on a topic, the newest last; beyond a limit, the oldest are dropped.
+/// The messages received on a topic, the newest last. Beyond a limit, the oldest messages are
+/// dropped.
 pub struct Heard<M> {
     messages: Arc<Mutex<Vec<M>>>,
     _subscription: Subscription<M>,
@@ -74,7 +75,7 @@ impl Observer {
         publisher
     }
 
-    /// Spins until a condition holds, whether a message makes it hold or not.
+    /// Spins until a condition holds, even if the cause is not a message.
     ///
     /// # Panics
     /// If the condition never holds.

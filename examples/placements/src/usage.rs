@@ -5,8 +5,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// The unit of times in `/proc/<pid>/stat`, in units per second. Linux shows programs 100 per
-/// second, whatever unit it uses itself.
+/// The unit of times in `/proc/<pid>/stat`, in units per second. Linux shows programs 100 units per
+/// second, whatever unit it uses internally.
 const TICKS_PER_SECOND: f64 = 100.0;
 
 /// A process of a launched example.

@@ -122,7 +122,7 @@ pub struct Server {
     pub environment: BTreeMap<String, String>,
 }
 
-/// A port, or a placeholder for one: `{port}`.
+/// A port number, or the placeholder `{port}`.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(untagged)]
 pub enum Port {
@@ -148,7 +148,8 @@ pub struct Variant {
     /// programs; it runs like the peer's `build`.
     #[serde(default)]
     pub build: Vec<String>,
-    /// The arguments after the arguments of `program` and before those of the contract.
+    /// The arguments that are inserted between the arguments of `program` and the arguments of the
+    /// contract.
     #[serde(default)]
     pub arguments: Vec<String>,
     /// The additional environment variables of the programs.

@@ -29,7 +29,7 @@ const NANOS_PER_SECOND: u64 = 1_000_000_000;
 /// costs as much processor time as carrying ten packets.
 const NEAR_NANOS: u64 = 50_000;
 /// The thread may spend one part in `ACTIVE_PART` of its time on active waiting, and at most
-/// `MOST_ACTIVE_NANOS` at once. So single packets are on time, and a stream of close packets does
+/// `MOST_ACTIVE_NANOS` at a time. So single packets are on time, and a stream of close packets does
 /// not take a whole processor.
 const ACTIVE_PART: u64 = 8;
 const MOST_ACTIVE_NANOS: u64 = 1_000_000;

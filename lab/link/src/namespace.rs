@@ -172,7 +172,7 @@ impl Namespace {
         run_in(&self.net, work)
     }
 
-    /// A handle that keeps the namespace alive even when no process runs in it any longer.
+    /// A handle that keeps the namespace alive even when no process runs in it.
     pub(crate) fn handle(&self) -> std::io::Result<File> {
         self.net.try_clone()
     }

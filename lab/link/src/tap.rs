@@ -79,7 +79,7 @@ impl Tap {
         device
             .set_tx_queue_len(DEVICE_QUEUE_PACKETS)
             .map_err(failed("setting the queue length"))?;
-        // IPv6 would send packets of its own, which would be counted. If the kernel has no IPv6,
+        // IPv6 would send additional packets, which would be counted. If the kernel has no IPv6,
         // there is nothing to switch off.
         let _ = std::fs::write(format!("/proc/sys/net/ipv6/conf/{DEVICE}/disable_ipv6"), "1");
         let address = format!("{}/24", address(host));

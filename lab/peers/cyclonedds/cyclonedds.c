@@ -1,7 +1,7 @@
-/* Why this exists: the engine of Feros without Feros. It shows the numbers of a C program that calls only the API of Cyclone
+/* The engine of Feros without Feros. It shows the numbers of a C program that calls only the API of Cyclone
  * DDS, which no ROS 2 client on Cyclone DDS can beat.
  *
- * How fair it is: it uses the QoS of a ROS 2 profile, plain CDR, and a type with one field. It keeps one sample and takes
+ * Fairness: it uses the QoS of a ROS 2 profile, plain CDR, and a type with one field. It keeps one sample and takes
  * every message into it, so that the payload's memory is allocated once. `--receive waitset` (default): a thread of this
  * program waits and takes, like an executor; `listener`: the callback runs on the engine's receiving thread, which is the
  * fastest mode of the API. */

@@ -1,7 +1,7 @@
-// Why this exists: to measure Fast DDS itself, without a client library above it, through its C++ API. The contract is in
+// Measures Fast DDS itself, without a client library above it, through its C++ API. The contract is in
 // ../README.md.
 //
-// How fair it is: Fast DDS as it is installed (2 of Debian's package, or 3: ../fastdds3); `participant_qos` has the settings
+// Fairness: Fast DDS as it is installed (2 of Debian's package, or 3: ../fastdds3); `participant_qos` has the settings
 // of the variants. The payload is an unbounded sequence of octets or string, in CDR, written here by hand as its generator
 // would (a length and one copy), so that no generator is needed. History memory is PREALLOCATED_WITH_REALLOC, as rmw_fastrtps
 // has it.
@@ -11,7 +11,7 @@
 // does every node of a chain. Placement `composed`: Fast DDS delivers from writer to reader without a transport, but
 // serialized; it cannot pass unbounded data by pointer, so there is no `intra`. The variant `zero_copy` has data of a fixed
 // size: loaned from the writer, written in place, and read there by another process (data sharing). There, a reader that its
-// writer overtakes crashes in Fast DDS: zero_copy_overrun.cpp.
+// writer overtakes crashes in Fast DDS (see zero_copy_overrun.cpp).
 #include <fastdds/dds/core/condition/GuardCondition.hpp>
 #include <fastdds/dds/core/condition/StatusCondition.hpp>
 #include <fastdds/dds/core/condition/WaitSet.hpp>

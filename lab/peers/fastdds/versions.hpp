@@ -1,4 +1,4 @@
-// Why this exists: Fast DDS 3 renamed parts of Fast DDS 2. fastdds.cpp uses only the names defined here.
+// Fast DDS 3 renamed parts of Fast DDS 2. fastdds.cpp uses only the names defined here.
 #pragma once
 
 #if __has_include(<fastdds/config.hpp>)

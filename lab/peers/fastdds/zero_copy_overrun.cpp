@@ -1,4 +1,4 @@
-// Why this exists: it proves that the SIGSEGV of a data-sharing reader whose writer writes without pause is a fault of Fast
+// Proves that the SIGSEGV of a data-sharing reader whose writer writes without pause is a fault of Fast
 // DDS (docs/measurements/0009-conditions-of-a-table.md). The reader has no listener and takes nothing: no code but Fast DDS's
 // touches a sample in its process.
 //

@@ -1,4 +1,4 @@
-/* Why this exists: the address of the talker of a network floor, and the limit on its listeners. */
+/* The address of the talker of a network floor, and the limit on its listeners. */
 #ifndef FEROS_LAB_FLOORS_ADDRESS_H
 #define FEROS_LAB_FLOORS_ADDRESS_H
 

@@ -1,4 +1,4 @@
-/* Why this exists: the limits that no engine on this machine can beat. They are measured as systems under test like the
+/* The limits that no engine on this machine can beat. They are measured as systems under test like the
  * engines: at the same rate, size, placement and link, in turn with them.
  *
  * handover.c has the floors within a host, udp.c and tcp.c those over sockets. */

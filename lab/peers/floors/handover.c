@@ -1,4 +1,4 @@
-/* Why this exists: the simplest hand-over of a message, in the roles of an engine, to be measured in turn with engines.
+/* The simplest hand-over of a message, in the roles of an engine, to be measured in turn with engines.
  *
  *   --kind futex        two processes, a futex word in shared memory; the payload is built where it is read
  *   --kind copy         the same after one copy of the payload into the shared memory

@@ -1,4 +1,4 @@
-/* Why this exists: the interface of handover.c. */
+/* The interface of handover.c. */
 #ifndef FEROS_LAB_FLOORS_HANDOVER_H
 #define FEROS_LAB_FLOORS_HANDOVER_H
 

@@ -1,4 +1,4 @@
-/* Why this exists: memory for payloads whose pages all exist before anything is measured. */
+/* Memory for payloads whose pages all exist before anything is measured. */
 #ifndef FEROS_LAB_FLOORS_MEMORY_H
 #define FEROS_LAB_FLOORS_MEMORY_H
 

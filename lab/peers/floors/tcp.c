@@ -1,4 +1,4 @@
-/* Why this exists: to send the payload from process to process through plain TCP connections, which is the limit for every
+/* Sends the payload from process to process through plain TCP connections, which is the limit for every
  * system over TCP, the default of Zenoh.
  *
  * The talker listens at FEROS_LAB_ADDRESS and FEROS_LAB_PORT; a listener tries until it is connected. Every message has the

@@ -1,4 +1,4 @@
-/* Why this exists: the interface of tcp.c. */
+/* The interface of tcp.c. */
 #ifndef FEROS_LAB_FLOORS_TCP_H
 #define FEROS_LAB_FLOORS_TCP_H
 

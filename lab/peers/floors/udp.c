@@ -1,8 +1,8 @@
-/* Why this exists: to send the payload from process to process through plain UDP sockets, within a host or over a link,
+/* Sends the payload from process to process through plain UDP sockets, within a host or over a link,
  * which is the limit for every system over the network.
  *
  * A datagram is as large as fits in one packet to the listener: 65507 bytes over loopback, 1472 over a link with an MTU of
- * 1500. Each has a header; a message is complete when all of its bytes have come. Nothing is sent again: a message with a
+ * 1500. Each has a header; a message is complete when all of its bytes have arrived. Nothing is sent again: a message with a
  * missing datagram is lost, and the laboratory counts it.
  *
  * The talker is at FEROS_LAB_ADDRESS and FEROS_LAB_PORT. A listener sends its address and index to the talker repeatedly

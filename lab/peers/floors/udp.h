@@ -1,4 +1,4 @@
-/* Why this exists: the interface of udp.c. */
+/* The interface of udp.c. */
 #ifndef FEROS_LAB_FLOORS_UDP_H
 #define FEROS_LAB_FLOORS_UDP_H
 

@@ -1,7 +1,7 @@
-// Why this exists: to measure iceoryx itself, the shared memory transport with a daemon (RouDi) that owns the memory,
+// Measures iceoryx itself, the shared memory transport with a daemon (RouDi) that owns the memory,
 // through its untyped C++ API. The contract is in ../README.md.
 //
-// How fair it is: this uses Debian's package as it is; the daemon's pools are those of roudi.toml, sized for the payloads
+// Fairness: this uses Debian's package as it is; the daemon's pools are those of roudi.toml, sized for the payloads
 // and depths of the scenarios. A message is loaned from the pool, gets its stamp there and is published: nothing is copied
 // or serialized, and the bytes after the stamp keep the loan's old content, unless `--fill each` overwrites them. A relay
 // has to copy into its own loan. Both types are octets here. There is no network, so no `remote`; within a process it is the

@@ -1,4 +1,4 @@
-/* Why this exists: servers and clients of a service of stock ROS 2; each response has a string of `--size` characters.
+/* Servers and clients of a service of stock ROS 2; each response has a string of `--size` characters.
  *
  * Both wait with rcl_wait, like the executors of rclcpp and rclpy; the client waits on the calling thread. */
 #include "calls.h"

@@ -1,4 +1,4 @@
-/* Why this exists: the interface of calls.c. */
+/* The interface of calls.c. */
 #ifndef FEROS_LAB_RCL_CALLS_H
 #define FEROS_LAB_RCL_CALLS_H
 

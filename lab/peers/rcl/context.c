@@ -1,4 +1,4 @@
-/* Why this exists: the single context of the program, its nodes, and the code that ends its waits. */
+/* The single context of the program, its nodes, and the code that ends its waits. */
 #include "context.h"
 
 /* librcl.so of the wheels is linked to libraries of the Python bindings, which nothing here calls. So that the process does

@@ -1,4 +1,4 @@
-/* Why this exists: the parts of `rcl` that all roles need: the context, nodes, the failure of calls and the end of waits. */
+/* The parts of `rcl` that all roles need: the context, nodes, the failure of calls and the end of waits. */
 #ifndef FEROS_LAB_RCL_CONTEXT_H
 #define FEROS_LAB_RCL_CONTEXT_H
 

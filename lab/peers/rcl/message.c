@@ -1,4 +1,4 @@
-/* Why this exists: messages of both types, filled as the contract requires. */
+/* Messages of both types, filled as the contract requires. */
 #include "message.h"
 
 #include <rosidl_runtime_c/primitives_sequence_functions.h>

@@ -1,4 +1,4 @@
-/* Why this exists: a message of either type. */
+/* A message of either type. */
 #ifndef FEROS_LAB_RCL_MESSAGE_H
 #define FEROS_LAB_RCL_MESSAGE_H
 

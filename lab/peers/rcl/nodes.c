@@ -1,4 +1,4 @@
-/* Why this exists: the role `nodes`, which measures the cost of idle nodes of stock ROS 2.
+/* The role `nodes`, which measures the cost of idle nodes of stock ROS 2.
  *
  * Like a node of rclcpp or rclpy, each node has /rosout, publishes /parameter_events and serves the six services of its
  * parameters. The further parts of such nodes (a subscription to /parameter_events, clocks, the type description service)

@@ -1,4 +1,4 @@
-/* Why this exists: the interface of nodes.c. */
+/* The interface of nodes.c. */
 #ifndef FEROS_LAB_RCL_NODES_H
 #define FEROS_LAB_RCL_NODES_H
 

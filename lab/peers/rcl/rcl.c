@@ -1,7 +1,7 @@
-/* Why this exists: to measure stock ROS 2 at its fastest: `rcl` in C, without the cost of an executor of rclcpp or rclpy.
+/* Measures stock ROS 2 at its fastest: `rcl` in C, without the cost of an executor of rclcpp or rclpy.
  * The contract is in ../README.md.
  *
- * How fair it is: the ROS 2 Kilted wheels as installed (rcl, rmw_fastrtps_cpp, Fast DDS). As in rclcpp, the wait set is
+ * Fairness: the ROS 2 Kilted wheels as installed (rcl, rmw_fastrtps_cpp, Fast DDS). As in rclcpp, the wait set is
  * filled for every wait. Unlike in rclcpp, all available messages are taken before the next wait, and all are taken into the
  * same message, so that its buffer is allocated only once. Nodes that carry messages have neither /rosout nor parameter
  * services, which would only add cost. (The role `nodes` has them, because it measures them.)

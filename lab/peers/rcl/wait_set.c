@@ -1,4 +1,4 @@
-/* Why this exists: the role `executor`, which measures the cost of one event for an executor on `rcl`'s wait set,
+/* The role `executor`, which measures the cost of one event for an executor on `rcl`'s wait set,
  * among idle entities.
  *
  * One thread triggers a guard condition, fills the wait set, waits, finds the ready entity and calls an empty function, as

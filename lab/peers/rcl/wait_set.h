@@ -1,4 +1,4 @@
-/* Why this exists: the interface of wait_set.c. */
+/* The interface of wait_set.c. */
 #ifndef FEROS_LAB_RCL_WAIT_SET_H
 #define FEROS_LAB_RCL_WAIT_SET_H
 

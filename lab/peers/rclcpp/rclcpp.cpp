@@ -1,6 +1,6 @@
-// Why this exists: to measure ROS 2 as its C++ programs use it: rclcpp with an executor. The contract is in ../README.md.
+// Measures ROS 2 as its C++ programs use it: rclcpp with an executor. The contract is in ../README.md.
 //
-// How fair it is: only variants configure anything. Callbacks take a message by `ConstSharedPtr` and run on the executor of
+// Fairness: only variants configure anything. Callbacks take a message by `ConstSharedPtr` and run on the executor of
 // the role: `single`, `multi` and the variant `events` are rclcpp's own, `isolated` is a single-threaded executor for each
 // node. The main thread publishes, by reference to a message that it fills; `intra` is rclcpp's intra-process communication,
 // where a publisher gives a message away by `unique_ptr`. Nodes that carry messages have no parameter services and no

@@ -2,8 +2,8 @@
 """Stock ROS 2 as Python programs use it: rclpy with its executors, on Fast DDS.
 
 `--executor` is single, multi or isolated (a thread and an executor for each node) as in the contract. `--events yes`
-takes rclpy's executor of events instead of the one of wait sets, only on the main thread, because it does not end on
-another thread.
+takes rclpy's EventsExecutor instead of the executors with wait sets, and only on the main thread, because on another
+thread it does not end.
 """
 
 import faulthandler

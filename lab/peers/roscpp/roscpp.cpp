@@ -1,14 +1,14 @@
-// Why this exists: to measure ROS 1 Noetic as its programs use it: roscpp between processes, nodelets within one process.
+// Measures ROS 1 Noetic as its programs use it: roscpp between processes, nodelets within one process.
 // The contract is in ../README.md.
 //
-// How fair it is: this uses Debian's packages with a real rosmaster; only variants configure anything. Callbacks are
+// Fairness: this uses Debian's packages with a real rosmaster; only variants configure anything. Callbacks are
 // roscpp's, called by its AsyncSpinner with one thread, which does the same as ros::spin(); the main thread publishes.
 // /rosout, a topic that every ROS 1 node has, is off in nodes that carry messages and on in the role `nodes`.
 //
 // Placements. roscpp does not connect to itself through TCP: a subscription finds its own process and takes a shortcut,
 // whatever the program does. `composed` is a program that publishes a message by reference: the message is serialized, handed
 // over in memory and deserialized. `intra` are nodelets in the nodelet library's loader that publish shared pointers: nothing
-// is copied. The loader is the one of the nodelet manager, with its pool of threads; only the plugin files are left out.
+// is copied. The loader is that of the nodelet manager, with its pool of threads; only the plugin files are left out.
 //
 // ROS 1 lacks best effort over TCP (it gets TCP, which is more), deadlines (they are not watched) and acknowledgement (a
 // talker waits until its subscriptions have left, 2 s at most). TRANSIENT_LOCAL is a latched topic, which keeps one message.

@@ -242,7 +242,8 @@ fn a_median_over_repetitions_lies_in_its_interval() {
     assert_eq!(median_over_repetitions(&[], 1), None);
 }
 
-/// Makes times like those of real processes: many near the median, some far above.
+/// Makes times like the times of real processes: many are near the median, and some are far above
+/// it.
 fn latencies(count: usize, median: f64, spread: f64, seed: u64) -> Vec<u64> {
     let mut random = resample::random(seed);
     let times = LogNormal::new(median.ln(), spread).unwrap();

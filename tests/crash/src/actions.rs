@@ -1,7 +1,7 @@
 //! An action server and its client. The goals of the server run until a request ends them.
 //!
 //! Operations: `serve {name}`, `goals` (order and status of each goal), `succeed {order}`; `call
-//! {name}` waits for a server, `send_goal {order}` sends a goal and asks for its result, `result`
+//! {name}` waits for a server, `send_goal {order}` sends a goal and requests its result, `result`
 //! waits for the result of the oldest goal.
 
 use std::sync::{Arc, Mutex};

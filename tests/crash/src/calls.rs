@@ -28,7 +28,7 @@ impl Server {
             }
             count += 1;
             let message = format!("{} {count}", std::process::id());
-            // The client may be killed before it has its response.
+            // Sending fails if the client is killed before it has its response.
             let _ = responder.send(&Trigger_Response { success: true, message });
         };
         let options = ServiceOptions::default().transports(transports);

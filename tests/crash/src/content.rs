@@ -6,7 +6,7 @@ use feros::msgs::sensor_msgs::msg::Image;
 /// A marker in every message, which the hostile test looks for in shared memory.
 pub(crate) const MARKER: &str = "crash-test-marker";
 
-/// Makes message `number` of talker `id`.
+/// Makes the message with this number of the talker `id`.
 pub(crate) fn message(id: u32, number: u32, size_bytes: usize) -> Image {
     Image {
         height: number,
@@ -22,8 +22,8 @@ fn fill(id: u32, number: u32) -> u8 {
     (id.wrapping_mul(31).wrapping_add(number)) as u8
 }
 
-/// Whether a message is as its talker sent it. The data is checked at sample positions throughout
-/// the message.
+/// Whether a message is exactly what its talker sent. The data is checked at sample positions
+/// throughout the message.
 pub(crate) fn is_whole(id: u32, number: u32, step: u32, encoding: &str, data: &[u8]) -> bool {
     let expected = fill(id, number);
     encoding == MARKER

@@ -1,5 +1,5 @@
-//! A subscription that checks for each message who sent it, whether its number is missing or comes
-//! twice, and whether it is whole.
+//! A subscription that checks the sender, the number and the completeness of each message, and
+//! counts messages that are missing or come twice.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -41,7 +41,7 @@ struct Stream {
     last: u32,
     count: u64,
     missing: u64,
-    /// The number of messages whose number is not larger than that of an earlier message.
+    /// The number of messages whose number is not larger than the number of an earlier message.
     doubled: u64,
 }
 
@@ -114,8 +114,8 @@ fn look_at(image: &View<Image>) -> (u32, u32, bool) {
 }
 
 impl Listener {
-    /// `form`: owned (default), view or raw; `hold`: the number of the latest views to hold (beyond
-    /// the limit of a subscription, it gets no further views); `stall_ms`: the time that a callback
+    /// `form`: owned (default), view or raw; `hold`: the number of the latest views to hold (above
+    /// the limit of a subscription, no further views arrive); `stall_ms`: the time that a callback
     /// takes.
     pub(crate) fn new(
         node: &Node,

@@ -31,7 +31,7 @@ use crate::listener::Listener;
 use crate::talker::Talker;
 
 /// The limit on waiting for the executor to end: a doorbell that another process has overwritten
-/// must not hang this process.
+/// must not make this process hang.
 const WATCHDOG: Duration = Duration::from_secs(20);
 
 fn main() {
@@ -194,7 +194,7 @@ fn qos(request: &Value) -> QosProfile {
     if request["best_effort"] == true { qos.best_effort() } else { qos }
 }
 
-/// The allowed transports: only the network transport with `by_network`, otherwise all.
+/// The allowed transports: only the network transport with `by_network`, otherwise all transports.
 fn transport_set(request: &Value) -> TransportSet {
     if request["by_network"] == true { Transport::Network.into() } else { TransportSet::ALL }
 }

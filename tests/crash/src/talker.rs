@@ -1,4 +1,4 @@
-//! A publisher that sends numbered messages, on request or on a thread of its own.
+//! A publisher that sends numbered messages, on request or on a separate thread.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -28,7 +28,7 @@ struct State {
 }
 
 impl State {
-    /// Publishes the next message; its number counts only if publishing succeeds.
+    /// Publishes the next message; the number is used up only if publishing succeeds.
     fn publish(&self, publisher: &Publisher<Image>, id: u32, size_bytes: usize) {
         let number = self.number.load(Ordering::Relaxed) + 1;
         let message = content::message(id, number, size_bytes);
@@ -79,7 +79,7 @@ impl Talker {
         &self.publisher
     }
 
-    /// Publishes this many messages at once.
+    /// Publishes this many messages without a pause.
     pub(crate) fn publish(&self, count: u64, size_bytes: usize) -> Value {
         (0..count).for_each(|_| self.state.publish(&self.publisher, self.id, size_bytes));
         self.state.progress()

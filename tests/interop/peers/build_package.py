@@ -52,15 +52,15 @@ def compile_all(package, output):
     includes += [sysconfig.get_paths()["include"], numpy.get_include()]
     flags = ["-shared", "-fPIC", "-O2", "-w", *(f"-I{path}" for path in includes), f"-L{lib}", f"-L{PREFIX / 'lib'}",
              f"-Wl,-rpath,{PREFIX / 'lib'}", "-Wl,--as-needed"]
-    # The libraries of messages that the package refers to, and those that all messages need. The
-    # linker drops unused ones.
+    # The libraries of the messages to which the package refers, and the libraries that all messages need. The linker drops
+    # unused libraries.
     of_wheels = [path.name[3:-3] for pattern in ("lib*__rosidl_*_c*.so", "lib*__rosidl_generator_py.so", "librosidl_*_c*.so")
                  for path in (PREFIX / "lib").glob(pattern)] + ["fastcdr", "rmw", "rcutils"]
 
     def link(output, sources, libraries):
         compiler = "g++" if any(source.suffix == ".cpp" for source in sources) else "gcc"
         libraries = [f"-l{library}" for library in [*libraries, *of_wheels]]
-        # With a soname, a library that is already open is found by the libraries that need it.
+        # With a soname, the libraries that need this library find it if it is already open.
         named = [*flags, f"-Wl,-soname,{output.name}", "-o", output]
         subprocess.run([compiler, *named, *sources, *libraries], check=True)
 
@@ -68,7 +68,7 @@ def compile_all(package, output):
     for name, _ in GENERATORS:
         folder = work / name / package
         sources = [path for path in folder.rglob("*.c*") if ".ep." not in path.name]
-        if not sources:  # headers alone
+        if not sources:  # the package has only headers
             continue
         library = f"{package}__rosidl_{name}"
         link(lib / f"lib{library}.so", sources, known)

@@ -62,7 +62,8 @@ def from_json(kind, value):
 
 
 def bytes_field(kind, content):
-    """A large block of bytes in the form that the generated setter accepts without a check of every element."""
+    """A large block of bytes, in the form that the generated setter accepts without checking every
+    element."""
     if kind.value_type.typename == "octet":
         return [content[i:i + 1] for i in range(len(content))]
     if isinstance(kind, definition.Array):

@@ -113,8 +113,7 @@ class Node:
             message = conversion.fill(kind(), value)
             publisher = node.create_publisher(kind, topic, 10)
             watchdog = time.monotonic() + timeout
-            # A message right after the match is lost most easily, so it is published without a
-            # pause.
+            # A message right after the match is the most likely to get lost, so it is published without a pause.
             while publisher.get_subscription_count() == 0:
                 if time.monotonic() > watchdog:
                     raise TimeoutError("no subscription matched")

@@ -133,7 +133,7 @@ def result_of(operations, line):
         if name not in operations:
             raise ValueError(f"unknown operation {name!r}, known: {sorted(operations)}")
         return {"ok": operations[name](**request)}
-    except Exception as error:  # every failure is an answer, which the test judges
+    except Exception as error:  # every failure becomes an answer, which the test checks
         return {"error": f"{type(error).__name__}: {error}"}
 
 

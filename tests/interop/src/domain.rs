@@ -22,8 +22,8 @@ const FOREIGN_VARIABLES: [&str; 8] = [
 ];
 
 /// The variable that names a library for stock nodes to load before all others. With
-/// `librmw_feros.so`, stock nodes use the rmw of Feros, so the tests of Feros nodes with stock
-/// nodes also test that rmw.
+/// `librmw_feros.so`, stock nodes use the rmw of Feros, so that the tests of Feros nodes with stock
+/// nodes test that rmw too.
 const PRELOADED: &str = "FEROS_INTEROP_PRELOAD";
 
 /// A DDS domain that no other test on this host uses while this value exists.
@@ -133,8 +133,8 @@ pub fn prefix_of_ros2() -> Option<PathBuf> {
     python.ancestors().nth(2).map(Path::to_owned)
 }
 
-/// The Python interpreter that `FEROS_ROS2_PYTHON` names, or that of the repository's environment
-/// with stock ROS 2.
+/// The Python interpreter that `FEROS_ROS2_PYTHON` names, or else the interpreter of the
+/// repository's environment with stock ROS 2.
 pub fn python_with_ros2() -> PathBuf {
     std::env::var_os("FEROS_ROS2_PYTHON").map_or_else(
         || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.venv/bin/python"),

@@ -12,7 +12,7 @@ use crate::domain::python_with_ros2;
 /// The tests of a process build a package only once: while one test builds it, others wait.
 static BUILDING: Mutex<()> = Mutex::new(());
 
-/// A package that stock nodes can use in addition to those of the wheels.
+/// A package that stock nodes can use in addition to the packages of the wheels.
 #[derive(Debug, Clone)]
 pub struct Package {
     folder: PathBuf,
@@ -20,7 +20,7 @@ pub struct Package {
 
 impl Package {
     /// Returns the package with the messages of `peers/idl/`, which is built if it does not exist.
-    /// It lies in a folder that cargo keeps for tests.
+    /// The package is in a folder that cargo provides for tests.
     ///
     /// # Panics
     /// If the package cannot be built; the message has the output of the generators or the
@@ -46,7 +46,7 @@ impl Package {
             .expect("Python is there: the domain was reserved");
         let said = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "{name} was not built for stock peers: {said}");
-        // Another test process may have built the package first; then that one is used.
+        // Another test process may have built the package first; then that package is used.
         if std::fs::rename(&building, &folder).is_err() {
             let _ = std::fs::remove_dir_all(&building);
         }

@@ -1,4 +1,4 @@
-//! One stock ROS 2 node in a process of its own.
+//! One stock ROS 2 node in a separate process.
 
 use feros_sync::Mutex;
 use std::io::{BufRead, BufReader, Write};
@@ -16,8 +16,8 @@ use crate::domain::python_with_ros2;
 use crate::package::Package;
 use crate::shared_files::{self, SegmentsBefore};
 
-/// The watchdog: a stock node that takes longer than this to answer hangs. The node's own waits are
-/// shorter and fail with a reason.
+/// The watchdog: a stock node that takes longer than this to answer counts as hanging. The node's
+/// own waits are shorter and fail with a reason.
 pub const LONGEST_WAIT: Duration = Duration::from_secs(120);
 
 /// A stock ROS 2 node that executes requests; it ends when this value is dropped.
@@ -36,15 +36,15 @@ impl Peer {
     /// it is ready.
     ///
     /// # Panics
-    /// If the node cannot be started or ends at once; the message has the reason.
+    /// If the node cannot be started or ends immediately; the message has the reason.
     pub fn start(domain: &Domain, namespace: &str, name: &str) -> Self {
         Self::start_with(domain, namespace, name, &[])
     }
 
-    /// Like [`Peer::start`], with packages in addition to those of the wheels.
+    /// Like [`Peer::start`], with packages in addition to the packages of the wheels.
     ///
     /// # Panics
-    /// As [`Peer::start`].
+    /// See [`Peer::start`].
     pub fn start_with(domain: &Domain, namespace: &str, name: &str, packages: &[Package]) -> Self {
         Self::start_prepared(domain, namespace, name, |command| {
             packages.iter().for_each(|package| package.add_to(command));
@@ -54,7 +54,7 @@ impl Peer {
     /// Like [`Peer::start`], after `prepare` has changed the command.
     ///
     /// # Panics
-    /// As [`Peer::start`].
+    /// See [`Peer::start`].
     pub fn start_prepared(
         domain: &Domain,
         namespace: &str,
@@ -107,7 +107,7 @@ impl Peer {
         })
     }
 
-    /// Like [`Peer::ask`], but returns the error that the peer answered with.
+    /// Like [`Peer::ask`], but returns the peer's error if the peer answers with an error.
     ///
     /// # Errors
     /// The text of the peer's error.
@@ -128,7 +128,7 @@ impl Peer {
     }
 
     /// Repeats the request until `accepted` is true for the result, and returns that result. This
-    /// is for conditions that no event announces, such as those of the graph.
+    /// is for conditions that no event announces, such as conditions of the graph.
     ///
     /// # Panics
     /// If no result is accepted within [`LONGEST_WAIT`]; the message has the last result.

@@ -1,6 +1,6 @@
 //! The files that Fast DDS keeps in `/dev/shm`. A killed process leaves them behind, and no later
-//! process removes them: segments with messages, which are its own, and ports, which the processes
-//! of one domain share.
+//! process removes them: segments with messages, which belong to one process, and ports, which the
+//! processes of one domain share.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -20,8 +20,8 @@ impl SegmentsBefore {
         Self(files().filter(|file| is_segment(file)).collect())
     }
 
-    /// The segments that a process has made since: those that it maps or has open and that did not
-    /// exist.
+    /// The segments that a process has made since then: the segments that it maps or has open, and
+    /// that did not exist before.
     pub(crate) fn made_by(&self, process: u32) -> BTreeSet<PathBuf> {
         let maps = fs::read_to_string(format!("/proc/{process}/maps")).unwrap_or_default();
         let mapped = maps.lines().filter_map(|line| line.find(FOLDER).map(|at| line[at..].into()));
@@ -39,8 +39,8 @@ pub(crate) fn remove_segments(segments: &BTreeSet<PathBuf>) {
     segments.iter().for_each(|file| drop(fs::remove_file(file)));
 }
 
-/// Removes the ports of a domain in which no process is left (DDSI-RTPS 2.5, 9.6.2.3: 250 ports for
-/// each domain, from 7400 on).
+/// Removes the ports of a domain in which no process is left. (DDSI-RTPS 2.5, 9.6.2.3, gives each
+/// domain 250 ports, starting at 7400.)
 pub(crate) fn remove_ports(domain: u16) {
     let first = 7400 + 250 * u32::from(domain);
     let is_of_domain = |file: &PathBuf| {

@@ -1,5 +1,5 @@
-// Contexts that come and go: many one after the other, several at once, and nodes that outlive
-// their shutdown.
+// Contexts that come and go: many contexts one after the other, several at the same time, and nodes
+// that outlive their shutdown.
 #include <vector>
 
 #include "std_msgs/msg/int32.hpp"

@@ -1,5 +1,5 @@
-// The graph as two processes see it: nodes, names, types, and endpoints with their QoS and type
-// hashes.
+// The graph from the point of view of two processes: nodes, names, types, and endpoints with their
+// QoS and type hashes.
 #include <algorithm>
 #include <vector>
 

@@ -1,5 +1,5 @@
-// A talker and a listener, for a harness that kills some of them; the survivors go on with new
-// ones.
+// A talker and a listener, for a harness that kills some of these processes. The survivors go on
+// with new processes.
 #include <set>
 
 #include "std_msgs/msg/u_int8_multi_array.hpp"

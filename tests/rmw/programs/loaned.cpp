@@ -1,4 +1,4 @@
-// Loaned messages, both where the rmw lends them and where rclcpp allocates them itself.
+// Loaned messages, both if the rmw lends them and if rclcpp allocates them itself.
 #include "support.hpp"
 #include "test_msgs/msg/basic_types.hpp"
 #include "test_msgs/msg/strings.hpp"

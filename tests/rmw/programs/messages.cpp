@@ -1,5 +1,5 @@
 // A talker sends every message of test_msgs, a large message and serialized messages to a listener,
-// which sends each of them back on another topic.
+// which sends each message back on another topic.
 #include <vector>
 
 #include "std_msgs/msg/u_int8_multi_array.hpp"
@@ -57,7 +57,7 @@ void echo(const Arguments & arguments)
           "there/" + name, QOS,
           [publisher](std::unique_ptr<Message> message) {publisher->publish(std::move(message));}));
     });
-  // A message that is published and received as bytes.
+  // One message is published and received as bytes.
   auto publisher = node->create_generic_publisher(
     "back/serialized", "test_msgs/msg/UnboundedSequences", QOS);
   kept.push_back(node->create_generic_subscription(

@@ -72,7 +72,7 @@ void ask(const Arguments & arguments)
     request->int64_value = value;
     request->float64_value = 0.5 * value;
     request->string_value = "text " + std::to_string(value);
-    // Each client gets only its own responses.
+    // Each client gets only the responses to its own requests.
     auto & client = value % 2 ? numbers : second;
     auto future = client->async_send_request(request);
     auto response = support::value_of(future, "numbers answers");

@@ -23,7 +23,7 @@ namespace support
 
 using namespace std::chrono_literals;
 
-// Longer than any of these programs takes: the alarm ends a program that hangs.
+// The time after which an alarm ends a program that hangs. No program takes this long otherwise.
 constexpr unsigned WATCHDOG_SECONDS = 100;
 
 [[noreturn]] inline void fail(const std::string & what, const char * file, int line)
@@ -84,7 +84,7 @@ struct Arguments
   }
 };
 
-// An executor in a thread of its own, for the lifetime of this value.
+// An executor that spins on a separate thread until this value is destroyed.
 class Spinning
 {
 public:

@@ -1,5 +1,5 @@
-// Wait sets without an executor: which entities are ready, timeouts, many wait sets with the same
-// entities, and a wait that another thread ends.
+// Wait sets without an executor: the entities that are ready, timeouts, many wait sets with the
+// same entities, and a wait that another thread ends.
 #include <vector>
 
 #include "rclcpp/wait_set.hpp"
@@ -37,7 +37,7 @@ void alone(const Arguments &)
   wait_set.add_guard_condition(guard);
   wait_set.add_service(service);
   wait_set.add_client(client);
-  // Nothing is ready: the wait takes at least the given time.
+  // No entity is ready, so the wait takes at least the given time.
   const auto began = std::chrono::steady_clock::now();
   CHECK(wait_set.wait(30ms).kind() == rclcpp::WaitResultKind::Timeout);
   CHECK(std::chrono::steady_clock::now() - began >= 30ms);
@@ -74,7 +74,7 @@ void alone(const Arguments &)
   CHECK(!first->take(taken, info));
   CHECK(wait_set.wait(0ms).kind() == rclcpp::WaitResultKind::Timeout);
 
-  // A request makes the service ready, and its response the client.
+  // A request makes the service ready, and the response makes the client ready.
   CHECK(client->wait_for_service(60s));
   auto future = client->async_send_request(std::make_shared<Empty::Request>());
   {
@@ -93,7 +93,7 @@ void alone(const Arguments &)
     CHECK(result.get_wait_set().get_rcl_wait_set().clients[0] != nullptr);
   }
 
-  // A timer ends the wait when it is due.
+  // A timer ends the wait when the timer is due.
   wait_set.add_timer(timer);
   wait_set.remove_client(client);
   CHECK(wait_set.wait(60s).kind() == rclcpp::WaitResultKind::Ready);

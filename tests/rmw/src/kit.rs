@@ -33,8 +33,8 @@ impl Kit {
         Some(Self { folder, environment, programs: programs.into() })
     }
 
-    /// The stock rmw, and the rmw of Feros if its library exists in the folder that `FEROS_RMW_DIR`
-    /// names or, by default, where cargo puts it.
+    /// The stock rmw, and the rmw of Feros if its library exists. The library is in the folder that
+    /// `FEROS_RMW_DIR` names or, by default, in the folder into which cargo puts it.
     pub fn rmws(&self) -> Vec<Rmw> {
         let mut all = vec![Rmw::Stock];
         match feros_library_folder() {
@@ -101,7 +101,7 @@ fn feros_library_folder() -> Option<PathBuf> {
         );
         return Some(folder);
     }
-    // The test programs lie in target/PROFILE/deps.
+    // The test programs are in target/PROFILE/deps.
     let test = std::env::current_exe().ok()?;
     let mut places = test.ancestors().skip(1).take(2);
     places.find(|folder| folder.join(LIBRARY).is_file()).map(Path::to_owned)

@@ -1,5 +1,5 @@
-//! Compiles programs that use stock rclcpp (`programs/`), and runs them on one rmw, or on two that
-//! communicate.
+//! Compiles programs that use stock rclcpp (`programs/`), and runs them on one rmw, or on two rmw
+//! implementations that communicate.
 //!
 //! A program has the role `alone`, or the roles `serve` and `ask`, which run in two processes. It
 //! exits with 0 after printing the line `ok ROLE RMW`; a serving process ends when its input ends.

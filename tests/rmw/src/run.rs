@@ -11,7 +11,7 @@ use feros_interop::{Domain, LONGEST_WAIT};
 
 use crate::Kit;
 
-/// The rmw that a program communicates through.
+/// The rmw through which a program communicates.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Rmw {
     /// The default of ROS 2.
@@ -55,7 +55,7 @@ pub struct Running {
     child: Child,
     /// The standard input; closing it ends a serving program.
     input: Option<ChildStdin>,
-    /// The lines of the standard output. The program's own watchdog ends it if nothing else does.
+    /// The lines of the standard output. If nothing else ends the program, its own watchdog does.
     said: Lines<BufReader<ChildStdout>>,
 }
 

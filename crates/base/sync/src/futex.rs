@@ -67,7 +67,7 @@ impl Futex {
     }
 
     fn wake(&self, sharing: Sharing, most: u32) {
-        // It can fail only because of a bad address or bad flags. Neither is possible, because the
+        // The call fails only for a bad address or bad flags. Both are impossible, because the
         // address is from a reference and the flags are constants.
         let _ = futex::wake(&self.0, flags(sharing), most);
     }

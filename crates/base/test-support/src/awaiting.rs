@@ -20,7 +20,7 @@ impl Wake for Unpark {
 ///
 /// # Panics
 ///
-/// If nothing wakes the future within the time of [`WATCHDOG`].
+/// Panics if nothing wakes the future within the time of [`WATCHDOG`].
 pub fn block_on<F: Future>(future: F) -> F::Output {
     let waker = Waker::from(Arc::new(Unpark(thread::current())));
     let mut future = pin!(future);

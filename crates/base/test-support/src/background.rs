@@ -40,8 +40,8 @@ impl Background {
     ///
     /// # Panics
     ///
-    /// If `work` has panicked. Dropping the value panics in the same case, unless the test is
-    /// already panicking.
+    /// Panics if `work` has panicked. Dropping the value panics in the same case, unless the test
+    /// is already panicking.
     pub fn stop(self) {}
 }
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The variable with which `./test` says that all packages of the workspace have been built. If a
-/// test called cargo even so, it would have to wait for the build that runs in parallel with the
+/// test still called cargo, it would have to wait for the build that runs in parallel with the
 /// tests.
 const ALL_BUILT: &str = "FEROS_TESTS_BUILT";
 

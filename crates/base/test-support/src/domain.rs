@@ -16,8 +16,8 @@ const DOMAINS: RangeInclusive<u16> = 20..=100;
 /// how the process ends.
 const LOCK_PORT: u16 = 28_500;
 
-/// How long a test waits for a free domain. There may be more tests than domains, so tests wait for
-/// each other.
+/// How long a test waits for a free domain. If more tests than domains exist, tests wait for each
+/// other.
 const LONGEST_TURN: Duration = Duration::from_secs(600);
 
 /// A DDS domain that no other test on this host uses while this value exists.
@@ -31,7 +31,7 @@ impl ReservedDomain {
     /// Reserves a free domain. Waits while all domains are in use.
     ///
     /// # Panics
-    /// If no domain becomes free.
+    /// Panics if no domain becomes free.
     pub fn new() -> Self {
         let domains = chosen_domains();
         // Different processes begin with different domains. This saves attempts, and avoids domains
@@ -68,7 +68,7 @@ impl Default for ReservedDomain {
 /// The domain that all tests of this process share and that no other process uses.
 ///
 /// # Panics
-/// If no domain becomes free.
+/// Panics if no domain becomes free.
 pub fn own_domain() -> u32 {
     static OWN: OnceLock<ReservedDomain> = OnceLock::new();
     OWN.get_or_init(ReservedDomain::new).id().into()

@@ -16,7 +16,7 @@ impl TestProcess {
     /// command may run the program on another host or with other environment variables.
     ///
     /// # Panics
-    /// If the process cannot be started.
+    /// Panics if the process cannot be started.
     #[must_use]
     pub fn start(mut command: Command, test: &str) -> Self {
         command.args([test, "--exact", "--nocapture"]);
@@ -52,7 +52,7 @@ impl TestProcess {
     /// Returns the next line that the process prints.
     ///
     /// # Panics
-    /// If the process has ended, or the line is not UTF-8.
+    /// Panics if the process has ended, or the line is not UTF-8.
     pub fn line(&mut self) -> String {
         let mut line = String::new();
         let read = self.says.read_line(&mut line).expect("UTF-8");
@@ -64,7 +64,7 @@ impl TestProcess {
     /// Reads lines until one contains `begin`, and returns the text after it.
     ///
     /// # Panics
-    /// If the process ends without such a line.
+    /// Panics if the process ends without such a line.
     pub fn said(&mut self, begin: &str) -> String {
         loop {
             let mut line = String::new();
@@ -78,7 +78,7 @@ impl TestProcess {
     /// Sends a command to the process.
     ///
     /// # Panics
-    /// If the process has ended.
+    /// Panics if the process has ended.
     pub fn tell(&mut self, line: &str) {
         let input = self.input.as_mut().expect("there until the end");
         writeln!(input, "{line}").expect("the process reads it");
@@ -96,7 +96,7 @@ impl TestProcess {
     /// Sends a command to a process that [`obey`]s, and waits until the command is done.
     ///
     /// # Panics
-    /// If the process ends before the command is done.
+    /// Panics if the process ends before the command is done.
     pub fn command(&mut self, word: &str) {
         self.tell(word);
         while self.line() != word {}
@@ -105,7 +105,7 @@ impl TestProcess {
     /// Closes the input of the process, and waits until the process has ended successfully.
     ///
     /// # Panics
-    /// If the process ends with a failure.
+    /// Panics if the process ends with a failure.
     pub fn end(mut self) {
         self.input = None;
         self.says.read_to_end(&mut Vec::new()).expect("a pipe is read");
@@ -125,7 +125,7 @@ impl Drop for TestProcess {
 /// again. It returns when the input ends.
 ///
 /// # Panics
-/// If the input is not UTF-8.
+/// Panics if the input is not UTF-8.
 pub fn obey(mut handle: impl FnMut(&str)) {
     println!("ready");
     for line in std::io::stdin().lines() {

@@ -20,7 +20,7 @@ const COLLECTED: &str = "FEROS_TESTS_SKIPPED";
 ///
 /// # Panics
 ///
-/// If the file cannot be written. Without this panic, nobody would notice the skipped test.
+/// Panics if the file cannot be written. Without this panic, nobody would notice the skipped test.
 #[track_caller]
 pub fn skip(reason: impl Display) {
     let reason = on_one_line(&reason.to_string());

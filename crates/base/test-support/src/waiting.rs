@@ -13,7 +13,8 @@ const PAUSE: Duration = Duration::from_millis(2);
 ///
 /// # Panics
 ///
-/// If `look` has not succeeded within [`WATCHDOG`]. The message contains the last error of `look`.
+/// Panics if `look` has not succeeded within [`WATCHDOG`]. The message contains the last error of
+/// `look`.
 #[track_caller]
 pub fn eventually<T, E: Display>(mut look: impl FnMut() -> Result<T, E>) -> T {
     let began = Instant::now();
@@ -30,7 +31,7 @@ pub fn eventually<T, E: Display>(mut look: impl FnMut() -> Result<T, E>) -> T {
 ///
 /// # Panics
 ///
-/// If the condition is not true within [`WATCHDOG`].
+/// Panics if the condition is not true within [`WATCHDOG`].
 #[track_caller]
 pub fn until(what: &str, mut holds: impl FnMut() -> bool) {
     eventually(|| if holds() { Ok(()) } else { Err(what) });

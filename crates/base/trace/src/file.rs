@@ -56,7 +56,7 @@ pub mod format {
     /// The largest size of a block's content, in bytes.
     pub const LARGEST_BLOCK: usize = 1 << 20;
 
-    /// The FNV-1a checksum. It detects damage by a disk, and incomplete copies.
+    /// The FNV-1a checksum. It detects data that a disk has damaged, and incomplete copies.
     pub fn checksum(bytes: &[u8]) -> u32 {
         bytes
             .iter()

@@ -56,8 +56,8 @@ impl Ready {
     }
 
     fn ring(&self) {
-        // A callback on the spinning thread need not wake the thread, which checks after the
-        // callback.
+        // If this is a callback on the spinning thread, that thread is awake, and checks the queue
+        // after the callback.
         if self.spinning.load(Ordering::Acquire) != this_thread() {
             self.stopper.stop();
         }

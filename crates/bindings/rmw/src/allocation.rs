@@ -210,7 +210,7 @@ impl rcutils_uint8_array_t {
             return &[];
         }
         // SAFETY: [bytes] the buffer has `buffer_length` initialized bytes, which nobody writes
-        // meanwhile.
+        // during the call.
         unsafe { std::slice::from_raw_parts(self.buffer, self.buffer_length) }
     }
 }

@@ -120,7 +120,7 @@ unsafe extern "C" fn rmw_send_request(
 ) -> rmw_ret_t {
     guarded(|| {
         // SAFETY: [handles] the client lives. [messages] The request has the service's type, and
-        // nobody writes it meanwhile. [outputs] There is memory for the number.
+        // nobody writes it during the call. [outputs] There is memory for the number.
         unsafe {
             let end = end(client)?;
             given(ros_request, "ros_request")?;

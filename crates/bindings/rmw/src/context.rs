@@ -34,7 +34,6 @@ pub(crate) struct Context {
 }
 
 impl Context {
-    /// Opens a session.
     pub(crate) fn open(options: &SessionOptions) -> Result<Arc<Self>, Failure> {
         feros_trace::enable_from_environment(|error| tracing::error!("{error}"))
             .map_err(Failure::error)?;

@@ -185,7 +185,7 @@ unsafe extern "C" fn rmw_send_response(
 ) -> rmw_ret_t {
     guarded(|| {
         // SAFETY: [handles] the server lives. [pointers] The header is valid for the call.
-        // [messages] The response has the service's type, and nobody writes it meanwhile.
+        // [messages] The response has the service's type, and nobody writes it during the call.
         unsafe {
             let end = server(service)?;
             let id = given(request_header, "request_header")?;

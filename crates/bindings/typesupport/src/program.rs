@@ -45,8 +45,8 @@ pub(crate) struct Part {
     pub(crate) bools: bool,
 }
 
-/// A fixed number of elements, which lie within the struct. A single string is an array of one
-/// element.
+/// A fixed number of elements, which lie within the struct. A single string counts as an array with
+/// one element.
 #[derive(Debug)]
 pub(crate) struct Array {
     pub(crate) offset: usize,
@@ -70,7 +70,7 @@ pub(crate) struct Sequence {
 
 #[derive(Debug)]
 pub(crate) enum Element {
-    /// A number, or a struct that consists of one block. All elements are copied at once.
+    /// A number, or a struct that consists of one block. All elements are copied in one step.
     Block(Block),
     /// A `string`. The bound is `usize::MAX` for an unbounded string.
     Text { bound: usize },

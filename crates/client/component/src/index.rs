@@ -70,7 +70,7 @@ pub enum IndexError {
     InvalidLine {
         /// The file.
         file: PathBuf,
-        /// Number of the line, from 1.
+        /// The number of the line, from 1.
         line: usize,
         /// The text of the line.
         text: String,

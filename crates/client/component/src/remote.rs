@@ -42,7 +42,7 @@ pub struct ComponentState {
     pub unique_id: u64,
     /// `running`, `failed` or `restarting`.
     pub state: String,
-    /// A description of the last event, for people; empty if there was none.
+    /// A description of the last event, for people; empty if there was no event.
     pub detail: String,
 }
 

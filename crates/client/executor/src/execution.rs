@@ -1,5 +1,6 @@
-//! The execution that the current thread is in. From this, a callback that wants to wait for an
-//! entity learns if that entity cannot run until the callback ends. The wait would then never end.
+//! The execution that the current thread is in. A callback that wants to wait for an entity can
+//! check whether that entity cannot run until the callback ends, in which case the wait would never
+//! end.
 
 use crate::groups::GroupNumber;
 use feros_doorbell::Slot;

@@ -165,7 +165,7 @@ impl Waitable for Timer {
     }
 
     fn time_until_ready(&self) -> Option<Duration> {
-        // With a simulated clock, no time needs to be waited for: the timer's ringer rings when the
+        // With a simulated clock, there is no time to wait for: the timer's ringer rings when the
         // deadline has come.
         self.time_until_next().filter(|time| time.is_zero() || !self.core.clock.is_simulated())
     }

@@ -286,8 +286,8 @@ impl Context {
         &self.0.changes
     }
 
-    /// Calls `listener` when the context is shut down, or at once if it has been shut down already.
-    /// Dropping the guard removes the listener.
+    /// Calls `listener` when the context is shut down, or immediately if it has already been shut
+    /// down. Dropping the guard removes the listener.
     pub fn on_shutdown(&self, listener: impl Fn() + Send + Sync + 'static) -> ShutdownGuard {
         let number = {
             let mut listeners = self.0.lock_listeners();

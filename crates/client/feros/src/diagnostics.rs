@@ -85,7 +85,7 @@ type Run = Box<dyn FnMut(&mut DiagnosticStatus) + Send>;
 
 struct Task {
     name: String,
-    /// `None` while the task runs, so that no lock is held meanwhile.
+    /// `None` while the task runs, so that no lock is held during the run.
     run: Mutex<Option<Run>>,
 }
 

@@ -229,8 +229,9 @@ impl Executor {
         self.core.spin_some(max_duration)
     }
 
-    /// Runs ready callbacks until no callback is ready, without waiting; returns their number.
-    /// Callbacks that become ready meanwhile are included. No callback begins after `max_duration`.
+    /// Runs ready callbacks until no callback is ready, without waiting; returns their number. This
+    /// includes callbacks that become ready during the call. No callback begins after
+    /// `max_duration`.
     ///
     /// # Errors
     /// See [`Executor::spin`].

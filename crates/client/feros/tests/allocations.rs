@@ -25,7 +25,7 @@ thread_local! {
 }
 
 /// Counts the allocations of each thread separately, because discovery may allocate on other
-/// threads meanwhile.
+/// threads at the same time.
 struct Counting;
 
 fn count() {

@@ -28,7 +28,7 @@ pub struct Change {
     pub kinds: Vec<ChangeKind>,
 }
 
-/// What a node does when its parameters change, in addition to its post-set callbacks.
+/// Reacts to changes of a node's parameters, in addition to the node's post-set callbacks.
 ///
 /// The methods are called one at a time, in the order of the changes, while no lock is held.
 pub trait ChangeObserver: Send + Sync {

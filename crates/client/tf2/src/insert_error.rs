@@ -1,4 +1,4 @@
-//! Why a buffer refuses a transform, in messages worded like those of tf2.
+//! Why a buffer refuses a transform. The messages have the wording of tf2.
 
 use feros_executor::Time;
 

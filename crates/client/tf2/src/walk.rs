@@ -99,7 +99,7 @@ impl Way {
         }
     }
 
-    /// Returns the transform that brings the source into the target.
+    /// Returns the transform from the source frame to the target frame.
     pub(crate) fn transform(&self, tree: &Tree) -> Transform {
         let along = |chain: &Chain| {
             let mut steps = chain.iter();

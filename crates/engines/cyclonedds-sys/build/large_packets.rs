@@ -8,7 +8,7 @@
 //! case puts as many fragments into a packet as the addresses allow. A repetition is sent to one
 //! reader, so the address of that reader decides.
 //!
-//! Large samples are sent to the readers of this host one by one, and never by multicast, because a
+//! Large samples are sent to each reader of this host separately, and never by multicast, because a
 //! multicast would also leave the host. For a megabyte, this means seventeen packets to each
 //! reader, and not 700 packets to all readers together.
 

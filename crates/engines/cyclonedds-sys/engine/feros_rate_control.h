@@ -50,7 +50,7 @@ enum feros_rate_state {
   FEROS_RATE_LIMITED /* fewer samples are sent, because that helps */
 };
 
-/* What a writer knows about the link to one reader. All fields are zero at the start. */
+/* The knowledge of a writer about the link to one reader. All fields are zero at the start. */
 struct feros_rate {
   enum feros_rate_state state;
   uint32_t failures;    /* consecutive trials that did not help */

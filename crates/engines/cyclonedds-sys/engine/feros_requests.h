@@ -17,7 +17,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A fragment of a sample; as the end of a range, the fragment after the last. */
+/* A fragment of a sample. As the end of a range, it is the fragment after the last one. */
 struct feros_place {
   uint64_t seq;
   uint32_t fragment;

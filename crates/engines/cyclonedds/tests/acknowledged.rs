@@ -10,7 +10,7 @@ use feros_cyclonedds::ConfiguredCycloneEngine;
 use feros_engine::{Engine, QosProfile, Session, SessionOptions};
 
 fn open(domain_id: u32) -> Arc<dyn Session> {
-    // There are two stacks in this process. On the network, they form one domain.
+    // This process has two stacks. On the network, they form one domain.
     let configuration = "<CycloneDDS><Domain id=\"60\"><Discovery><ExternalDomainId>65</ExternalDomainId></Discovery>\
         </Domain></CycloneDDS>";
     let engine = ConfiguredCycloneEngine { configuration: configuration.into() };

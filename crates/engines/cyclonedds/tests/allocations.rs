@@ -126,14 +126,14 @@ impl Link {
 }
 
 fn open(domain_id: u32) -> Arc<dyn Session> {
-    // There are two stacks in this process. On the network, they form one domain.
+    // This process has two stacks. On the network, they form one domain.
     let configuration = "<CycloneDDS><Domain id=\"62\"><Discovery><ExternalDomainId>61</ExternalDomainId></Discovery>\
         </Domain></CycloneDDS>";
     let engine = ConfiguredCycloneEngine { configuration: configuration.into() };
     engine.open(&SessionOptions::localhost(domain_id)).unwrap()
 }
 
-// There is only one test, because the allocations of all threads are counted.
+// This file has only one test, because the allocations of all threads are counted.
 #[test]
 fn equal_samples_allocate_nothing() {
     let counted = allocations(|| drop(std::hint::black_box(Box::new(1))));

@@ -93,7 +93,7 @@ fn no_warning_is_logged_where_multicast_is_unwanted_or_possible() {
 }
 
 fn open(domain_id: u32, case: &str) -> Arc<dyn Session> {
-    // There are two stacks in this process. On the network, they form one domain.
+    // This process has two stacks. On the network, they form one domain.
     let configuration = "<CycloneDDS><Domain id=\"64\"><Discovery><ExternalDomainId>63</ExternalDomainId></Discovery>\
         </Domain></CycloneDDS>";
     let (discovery_range, static_peers) = match case {

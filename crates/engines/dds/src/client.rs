@@ -1,7 +1,7 @@
-//! Service clients. There are two mappings of services to DDS, and a client uses the mapping of the
-//! servers that it discovers. If a server's reader of requests has `serviceid=` in its USER_DATA,
-//! the server uses the payload header. For other servers, the identity of a request is in the
-//! inline QoS.
+//! Service clients. Services have two mappings to DDS, and a client uses the mapping of the servers
+//! that it discovers. If a server's reader of requests has `serviceid=` in its USER_DATA, the
+//! server uses the payload header. For other servers, the identity of a request is in the inline
+//! QoS.
 
 use std::sync::Arc;
 

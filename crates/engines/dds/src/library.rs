@@ -248,13 +248,13 @@ pub trait Writer: Endpoint<Status = WriterStatus> {
     /// Waits until reliable readers of this process have room. This is needed only for libraries
     /// whose writes do not wait for such readers.
     ///
+    /// # Errors
     /// Returns an error if there is no room within the time limit.
-    /// Returns an error if there is no room in time.
     fn wait_for_local_room(&self) -> Result<(), PublishError> {
         Ok(())
     }
 
-    /// Makes all writes fail that are waiting for room, and also all later writes.
+    /// Makes all writes that wait for room fail, and also all later writes.
     fn end_waiting_writes(&self) {}
 
     /// Waits until all reliable readers have acknowledged all samples.

@@ -33,8 +33,8 @@ pub(crate) struct Shared {
 /// How often to check whether the last messages of a departed publisher have been acknowledged.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
-/// A thread that bridges a name. When it is asked to end, it first forwards the messages that have
-/// arrived.
+/// A thread that bridges a name. If it is asked to end, it forwards the messages that have arrived
+/// before it ends.
 pub(crate) struct Way {
     bell: Arc<Bell>,
     is_ending: Arc<AtomicBool>,

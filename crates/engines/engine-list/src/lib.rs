@@ -68,12 +68,10 @@ pub fn engines() -> Vec<Arc<dyn Engine>> {
 /// Returns the engine with this name for a context. A name such as `cyclonedds,zenoh` returns a
 /// pair of engines, in which the first engine has precedence.
 ///
+/// # Errors
 /// Returns an error if the engine is not built into this program; the error names the available
 /// engines and how to get this engine. Also returns an error if more than two engines are named, if
 /// the same engine is named twice, or if the two engines cannot be combined.
-/// Returns an error if the engine is not built into this program; the error names the available
-/// engines and how to get this one. Also returns an error if more than two engines are named, if
-/// one engine is named twice, or if the two cannot be combined.
 ///
 /// ```
 /// # #[cfg(feature = "cyclonedds")]

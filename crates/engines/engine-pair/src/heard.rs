@@ -71,7 +71,7 @@ mod tests {
         let mut state = 7_u64;
         for _ in 0..5000 {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-            // There are only 16 different numbers, so no range is ever forgotten.
+            // Only 16 different numbers exist, so no range is ever forgotten.
             let number = state >> 60;
             assert_eq!(heard.note(number.max(1), false), known.insert(number.max(1)), "{number}");
         }

@@ -324,8 +324,8 @@ int take_all(
     while (code == 1)
     {
         taken.push_back(sample);
-        // Takes no more than a history holds, since a fast publisher would otherwise keep this loop
-        // running.
+        // Takes no more samples than a history holds. Otherwise, a fast publisher would keep this
+        // loop running.
         code = taken.size() < MOST_AT_ONCE ? take_next(reader, sample) : 0;
     }
     if (!is_ordered(taken))

@@ -18,7 +18,7 @@ class Pool : public eprosima::fastdds::rtps::IPayloadPool
 
 public:
 
-    // There is one pool per process, because buffers move between the process's participants.
+    // Each process has one pool, because buffers move between the process's participants.
     static const std::shared_ptr<Pool>& get()
     {
         // Never destroyed, because threads of Fast DDS outlive static objects.

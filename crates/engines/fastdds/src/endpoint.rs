@@ -31,7 +31,7 @@ const ROOM_WAIT: Duration = Duration::from_secs(1);
 /// DDS.
 const LOCK_WAIT: Duration = Duration::from_millis(100);
 
-/// How long a writer remains after its last sample, so that readers that have not got the sample
+/// How long a writer remains after its last sample, so that readers that do not have the sample
 /// can still get it. In the engine on Cyclone DDS, a writer remains for the same time.
 const LINGER: Duration = Duration::from_secs(1);
 

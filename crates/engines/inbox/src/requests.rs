@@ -65,8 +65,8 @@ impl<R> Requests<R> {
 /// The key of a request, which consists of its client and its number.
 type Key = (Gid, i64);
 
-/// Requests that have been taken and wait for their responses. There are at most [`MOST_PENDING`]
-/// of them.
+/// Requests that have been taken and wait for their responses. Their number is limited to
+/// [`MOST_PENDING`].
 #[derive(Debug)]
 pub struct Pending<R> {
     requests: HashMap<Key, R>,

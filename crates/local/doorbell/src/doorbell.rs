@@ -1,9 +1,9 @@
 //! The doorbell: a futex word and ready flags, with which threads of this and other processes
 //! signal that an entity has work.
 //!
-//! Every process that maps shared memory can write to it, so an executor distrusts the doorbell
-//! like a datagram from the network: it takes the flags ([`ReadySet`](crate::ReadySet)) only as
-//! hints, and relies on nothing else.
+//! Every process that maps shared memory can write to it. So an executor trusts the doorbell as
+//! little as a datagram from the network: it takes the flags ([`ReadySet`](crate::ReadySet)) only
+//! as hints, and relies on nothing else.
 
 use crate::flags::{Flags, Slot};
 use feros_sync::{Futex, Sharing};
@@ -16,18 +16,18 @@ pub(crate) const SLEEPING: u32 = 1;
 /// A futex word and [`CAPACITY`](crate::CAPACITY) ready flags. Many threads of any process ring the
 /// doorbell, and one thread sleeps on it.
 ///
-/// A doorbell may lie in shared memory: its layout is fixed (576 bytes, aligned to 64), it holds no
-/// pointers, and every byte may have any value. If all bytes are zero, no flag is set. All
+/// A doorbell may lie in shared memory: its layout is fixed (576 bytes, aligned to 64), it contains
+/// no pointers, and every byte may have any value. If all bytes are zero, no flag is set. All
 /// functions take constant time, no matter what other processes write to the doorbell.
 ///
 /// # Why no wake-up is lost
 ///
-/// The ringer writes the flag and the summary, then reads the bell (the futex word); the sleeper
-/// writes the bell, then reads the summary. With a sequentially consistent fence between the two
-/// steps on each side, at least one of them sees what the other has written: either the sleeper
-/// finds the summary set and does not sleep, or the ringer finds it asleep and wakes it. The kernel
-/// closes the remaining gap, between the sleeper's last check and its sleep: the sleeper does not
-/// sleep if the bell has changed.
+/// The ringer first writes the flag and the summary, and then reads the bell (the futex word). The
+/// sleeper first writes the bell, and then reads the summary. Between the two steps, each side has
+/// a sequentially consistent fence, so at least one side sees what the other has written: either
+/// the sleeper finds the summary set and does not sleep, or the ringer finds that the sleeper
+/// sleeps, and wakes it. The kernel covers the remaining case, in which the ring happens between
+/// the sleeper's last check and its sleep: the sleeper does not sleep if the bell has changed.
 ///
 /// # When a ringing process is killed
 ///
@@ -63,8 +63,8 @@ impl Doorbell {
     }
 
     /// Wakes the sleeper if any flag is set, even a flag whose ringer was killed before it woke the
-    /// sleeper. Call this after noticing the death of a process that may have rung this doorbell:
-    /// see [above](#when-a-ringing-process-is-killed).
+    /// sleeper. Call this when you notice the death of a process that may have rung this doorbell
+    /// (see [above](#when-a-ringing-process-is-killed)).
     pub fn nudge(&self) {
         if self.flags.repair_summary() {
             fence(Ordering::SeqCst); // see `wake`
@@ -75,8 +75,8 @@ impl Doorbell {
     }
 
     /// Clears the flag and returns whether it was set. If several threads call this at the same
-    /// time, exactly one of them gets true. Afterwards, the caller sees everything that the ringers
-    /// wrote before they rang.
+    /// time, exactly one of them gets true. After this call, the caller sees everything that the
+    /// ringers wrote before they rang.
     pub fn take(&self, slot: Slot) -> bool {
         self.flags.take(slot)
     }
@@ -86,9 +86,9 @@ impl Doorbell {
         self.flags.is_set(slot)
     }
 
-    /// Sleeps until a flag is set, at most for `timeout`; returns immediately if a flag is already
-    /// set. May return early without a reason, so the caller must check the flags and the time
-    /// again. Only one thread may wait at a time, and no thread while an executor uses the
+    /// Sleeps until a flag is set, for at most `timeout`. Returns immediately if a flag is already
+    /// set. May return early for no reason, so the caller must check the flags and the time again.
+    /// Only one thread may wait at a time, and no thread may wait while an executor uses the
     /// doorbell.
     pub fn wait(&self, timeout: Option<Duration>) {
         self.wait_within(Sharing::Shared, timeout);
@@ -96,7 +96,7 @@ impl Doorbell {
 
     pub(crate) fn wait_within(&self, sharing: Sharing, timeout: Option<Duration>) {
         self.bell.store(SLEEPING, Ordering::Relaxed);
-        fence(Ordering::SeqCst); // pairs with those in `wake` and `ReadySet::wake_next`
+        fence(Ordering::SeqCst); // pairs with the fences in `wake` and `ReadySet::wake_next`
         if self.flags.are_clear() {
             self.bell.wait(SLEEPING, sharing, timeout);
         }
@@ -105,8 +105,8 @@ impl Doorbell {
         self.bell.store(AWAKE, Ordering::Relaxed);
     }
 
-    /// Wakes the sleeper. Called after a change that the sleeper will find. If several threads ring
-    /// at the same time, one of them wakes the sleeper.
+    /// Wakes the sleeper. This is called after a change that the sleeper will find. If several
+    /// threads ring at the same time, one of them wakes the sleeper.
     fn wake(&self) {
         fence(Ordering::SeqCst); // pairs with the fence between writing the bell and reading the summary
         let bell = self.bell.load(Ordering::Relaxed);
@@ -115,7 +115,7 @@ impl Doorbell {
         }
     }
 
-    /// Wakes the sleeper regardless of the bell.
+    /// Wakes the sleeper, no matter what value the bell has.
     pub(crate) fn rouse(&self) {
         self.bell.store(AWAKE, Ordering::Relaxed);
         self.bell.wake_one(Sharing::Shared);
@@ -127,8 +127,8 @@ impl Doorbell {
         self.bell.store(AWAKE, Ordering::Relaxed);
     }
 
-    /// Whether the sleeper may be asleep. A value other than AWAKE and SLEEPING comes from another
-    /// process, which may have overwritten SLEEPING.
+    /// Whether the sleeper may be asleep. A value other than AWAKE and SLEEPING was written by
+    /// another process, which may have overwritten SLEEPING.
     pub(crate) fn may_sleep(&self) -> bool {
         self.bell.load(Ordering::Relaxed) != AWAKE
     }
@@ -144,14 +144,14 @@ impl Default for Doorbell {
 /// can ring.
 ///
 /// Each value serves one executor at a time. The executor and its handles share the ownership of
-/// the value; once it is dropped, the memory may be reused.
+/// the value. After the value has been dropped, the memory may be used again.
 pub trait DoorbellMemory: Send + Sync + 'static {
     /// Returns the doorbell, which must always be the same. Every ring calls this function, even in
     /// signal handlers, so it must do nothing but return the address.
     fn doorbell(&self) -> &Doorbell;
 
-    /// The number by which other processes find the doorbell; `None` if other processes cannot find
-    /// it.
+    /// The number by which other processes find the doorbell, or `None` if other processes cannot
+    /// find it.
     fn number(&self) -> Option<u32>;
 }
 
@@ -187,7 +187,7 @@ mod tests {
         doorbell.wait(Some(Duration::from_millis(1)));
         let slot = Slot::new(1).unwrap();
         doorbell.ring(slot);
-        doorbell.wait(None); // hangs if this fails
+        doorbell.wait(None); // this waits forever if the ring is lost
         assert!(doorbell.take(slot));
     }
 
@@ -196,7 +196,7 @@ mod tests {
     #[test]
     fn a_nudge_wakes_over_a_flag_that_nobody_announced() {
         let doorbell = Doorbell::new();
-        doorbell.nudge(); // does nothing, since no flag is set
+        doorbell.nudge(); // this does nothing, because no flag is set
         assert!(doorbell.flags.are_clear());
         let slot = Slot::new(100).unwrap();
         std::thread::scope(|scope| {

@@ -1,14 +1,14 @@
-//! Ready flags, one bit per slot, and a summary of the flags.
+//! Ready flags, one bit for each slot, and a summary of the flags.
 //!
-//! With two levels of bits (one summary word over 64 words of flags), the cost of finding the set
-//! flags does not depend on the number of slots in use. The struct consists of atomics and has a
-//! fixed layout, so it can lie in shared memory. No matter what values its words have, no function
-//! here panics or loops for long.
+//! The bits have two levels: one summary word, and 64 words of flags. Because of this, the cost
+//! of finding the set flags does not depend on the number of slots in use. The struct consists of
+//! atomics and has a fixed layout, so it can lie in shared memory. No matter what values its words
+//! have, no function here panics or loops for long.
 
 use feros_sync::{AtomicU64, Ordering};
 
-// With loom, there are only two words: loom takes longer for every atomic object, and two words
-// behave like 64.
+// With loom, there are only two words, because loom takes longer for every atomic object, and two
+// words behave like 64 words.
 #[cfg(not(loom))]
 pub(crate) const WORDS: usize = 64;
 #[cfg(loom)]
@@ -17,7 +17,7 @@ pub(crate) const WORDS: usize = 2;
 /// The number of slots of a doorbell, one for each entity that it serves.
 pub const CAPACITY: usize = WORDS * 64;
 
-/// The number of one ready flag, below [`CAPACITY`].
+/// The number of one ready flag, which is below [`CAPACITY`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Slot(u16);
 
@@ -35,7 +35,7 @@ impl Slot {
         self.0.into()
     }
 
-    /// The slot after this one; the last slot is followed by the first.
+    /// The slot after this slot. The last slot is followed by the first slot.
     pub fn next(self) -> Self {
         Self(((self.index() + 1) % CAPACITY) as u16)
     }
@@ -48,7 +48,7 @@ impl Slot {
         1 << (self.index() % 64)
     }
 
-    /// Returns the slot of a bit in a word. The caller keeps both within bounds.
+    /// Returns the slot of a bit in a word. The caller must keep both within bounds.
     pub(crate) fn at(word: usize, bit: u32) -> Self {
         Self((word * 64) as u16 + bit as u16)
     }
@@ -58,8 +58,8 @@ impl Slot {
 #[repr(C)]
 #[derive(Debug)]
 pub(crate) struct Flags {
-    /// Bit `w` is set whenever word `w` is not zero. It may stay set after word `w` has become
-    /// zero, until `take` or `drain` notices that.
+    /// Bit `w` is set whenever word `w` is not zero. It may remain set after word `w` has become
+    /// zero, until `take` or `drain` notices this.
     pub(crate) summary: AtomicU64,
     pub(crate) words: [AtomicU64; WORDS],
 }
@@ -73,28 +73,29 @@ impl Flags {
     /// even if the flag was already set. Returns false if the flag and its summary bit were both
     /// already set.
     pub(crate) fn set(&self, slot: Slot) -> bool {
-        // This is a read-modify-write even if the flag is already set, since it makes the caller's
-        // writes visible to the thread that takes the flag.
+        // This is a read-modify-write operation even if the flag is already set, because it makes
+        // the caller's writes visible to the thread that takes the flag.
         let before = self.words[slot.word()].fetch_or(slot.bit(), Ordering::AcqRel);
         let summary_bit = 1 << slot.word();
-        // If another thread has set the flag, it will set the summary bit below, unless it is
-        // killed first. The summary is checked here only for that case, so a plain load suffices.
+        // If another thread has set the flag, that thread will set the summary bit below, unless it
+        // is killed first. The summary is checked here only for that case, so a plain load is
+        // enough.
         if before & slot.bit() != 0 && self.summary.load(Ordering::Relaxed) & summary_bit != 0 {
             return false;
         }
-        // This is a read-modify-write instead of "load, then store if needed", because `settle`
-        // relies on a total order of all changes to the summary.
+        // This is one read-modify-write operation and not "load, then store if needed", because
+        // `settle` relies on a total order of all changes to the summary.
         self.summary.fetch_or(summary_bit, Ordering::AcqRel);
         true
     }
 
     /// Clears the flag and returns whether it was set. If several threads call this at the same
-    /// time, exactly one of them gets true. Afterwards, the caller sees everything that was written
-    /// before the flag was set.
+    /// time, exactly one of them gets true. After this call, the caller sees everything that was
+    /// written before the flag was set.
     pub(crate) fn take(&self, slot: Slot) -> bool {
         let flags = &self.words[slot.word()];
-        // The load comes first because it keeps the cache line shared. If it misses a concurrent
-        // `set`, nothing is lost, since the flag stays set.
+        // The load is first, because it keeps the cache line shared. If it misses a concurrent
+        // `set`, nothing is lost, because the flag remains set.
         if flags.load(Ordering::Relaxed) & slot.bit() == 0 {
             return false;
         }
@@ -110,18 +111,18 @@ impl Flags {
         self.words[slot.word()].load(Ordering::Acquire) & slot.bit() != 0
     }
 
-    /// Whether no flag is set, according to the summary alone.
+    /// Whether no flag is set, according to the summary.
     pub(crate) fn are_clear(&self) -> bool {
         self.summary.load(Ordering::Relaxed) == 0
     }
 
-    /// Clears the summary bit of a word that was zero when it was read, and sets the bit again if a
-    /// flag has been set in between.
+    /// Clears the summary bit of a word that was zero when it was read. If a flag has been set in
+    /// the meantime, sets the bit again.
     ///
-    /// `set` changes the flag and then the summary; this function changes the summary and then
-    /// reads the flags. Both changes of the summary are read-modify-writes, so one of them comes
-    /// first. If the change by `set` is first, this function acquires it and sees the flag;
-    /// otherwise `set` sets the bit again.
+    /// `set` changes the flag and then the summary. This function changes the summary and then
+    /// reads the flags. Both changes of the summary are read-modify-write operations, so one of
+    /// them is first. If the change by `set` is first, this function acquires it and sees the flag.
+    /// Otherwise, `set` sets the bit again.
     fn settle(&self, word: usize) {
         self.summary.fetch_and(!(1 << word), Ordering::AcqRel);
         if self.words[word].load(Ordering::Acquire) != 0 {
@@ -132,8 +133,8 @@ impl Flags {
     /// Takes all flags that the summary shows, and passes their slots to `each`. Only one thread
     /// may call this at a time.
     ///
-    /// A flag that is set while this function runs is either taken, or was set after its word was
-    /// emptied. In the second case, the thread that sets the flag sets the summary bit afterwards,
+    /// A flag that is set while this function runs is either taken, or it was set after its word
+    /// was emptied. In the second case, the thread that sets the flag then sets the summary bit,
     /// and the next call finds the flag. `each` sees everything that was written before the flags
     /// were set.
     pub(crate) fn drain(&self, mut each: impl FnMut(Slot)) {
@@ -154,7 +155,7 @@ impl Flags {
         }
     }
 
-    /// Clears all flags for a new owner. Flags that are set in the meantime may stay set.
+    /// Clears all flags for a new owner. Flags that are set in the meantime may remain set.
     pub(crate) fn clear(&self) {
         // The summary is cleared first, so that a concurrent `set` leaves, at worst, a summary bit
         // without a flag.
@@ -217,7 +218,7 @@ mod tests {
         for index in [4095, 65, 0, 64] {
             flags.set(slot(index));
         }
-        flags.summary.fetch_or(1 << 20, Ordering::Relaxed); // a summary bit over an empty word
+        flags.summary.fetch_or(1 << 20, Ordering::Relaxed); // a summary bit whose word is empty
         assert_eq!(drained(&flags), [0, 64, 65, 4095]);
         assert!(
             flags.are_clear() && flags.words.iter().all(|word| word.load(Ordering::Relaxed) == 0)

@@ -1,17 +1,17 @@
 //! Signals that an entity is ready: a ring sets a flag and wakes a thread that sleeps on a futex.
 //!
-//! - [`Ringer`]: a handle for the code that makes an entity ready (an engine's receive thread, a
-//!   publisher, a timer), before any thread waits for the entity.
-//! - [`ReadySet`]: the ready flags of one executor or wait set, and the futex words that its
-//!   threads sleep on.
-//! - [`Doorbell`]: a futex word and ready flags with a fixed layout, which can lie in memory that
+//! - [`Ringer`] is a handle for the code that makes an entity ready (an engine's receive thread, a
+//!   publisher, a timer). It works even before any thread waits for the entity.
+//! - [`ReadySet`] contains the ready flags of one executor or wait set, and the futex words on
+//!   which its threads sleep.
+//! - [`Doorbell`] is a futex word and ready flags with a fixed layout. It can lie in memory that
 //!   other processes map, so that they can ring it.
-//! - [`SlotSet`]: a set of slots like the ready flags, but for one thread.
+//! - [`SlotSet`] is a set of slots like the ready flags, but for one thread.
 //!
 //! # Checking the concurrency
 //!
-//! Everything in this crate runs under [loom](https://docs.rs/loom), which tries the interleavings
-//! and memory orderings that the language allows. This takes a few seconds:
+//! Everything in this crate runs under [loom](https://docs.rs/loom), which tries the possible
+//! orders of threads and memory accesses that the language allows. This takes a few seconds:
 //!
 //! ```text
 //! RUSTFLAGS="--cfg loom" cargo test -p feros-doorbell --release --lib
@@ -19,7 +19,7 @@
 //!
 //! # Modules
 //!
-//! | module | holds |
+//! | module | content |
 //! |---|---|
 //! | `doorbell` | a futex word and ready flags in memory that processes share |
 //! | `ready_set` | the ready flags of one executor or wait set |
@@ -28,8 +28,8 @@
 //!
 //! # Invariants
 //!
-//! The crate depends on no engine, message type or executor. A flag that is set twice counts once.
-//! No ring is lost, and each ring wakes each executor and wait set at most once.
+//! The crate does not depend on any engine, message type or executor. A flag that is set twice
+//! counts once. No ring is lost, and each ring wakes each executor and wait set at most once.
 #![forbid(unsafe_code)]
 
 mod doorbell;

@@ -1,8 +1,8 @@
-//! The ready flags of one executor or wait set, and the futex words that its threads sleep on.
+//! The ready flags of one executor or wait set, and the futex words on which its threads sleep.
 //!
-//! Rings of this process set flags in private memory, which no other process can touch. A separate
+//! Rings of this process set flags in private memory, which no other process can access. A separate
 //! doorbell for rings of other processes may lie in shared memory. A ready set takes the flags of
-//! both. A thread can sleep on only one futex; if other processes may ring, it sleeps on the futex
+//! both. A thread can sleep on only one futex. If other processes may ring, it sleeps on the futex
 //! of the shared doorbell. Rings of this process arrive no matter what other processes write to
 //! that doorbell.
 //!
@@ -19,15 +19,15 @@ use std::time::Duration;
 
 mod bell;
 
-// Loom's `Arc` cannot hold a trait object. Loom could only check which owner drops it last.
+// Loom's `Arc` cannot contain a trait object, and loom could check only which owner drops it last.
 type Memory = std::sync::Arc<dyn DoorbellMemory>;
 
 /// The ready flags of one executor or wait set. Many threads ring. If a single thread waits, it
 /// sleeps on the bell. If several threads wait, one of them, the leader, sleeps on its own word or
-/// on the shared doorbell, and the others, the followers, sleep on another word.
+/// on the shared doorbell, and the other threads, the followers, sleep on another word.
 pub struct ReadySet {
-    /// Its bell tells the ringers of this process which threads sleep, and on which word; see
-    /// `bell`.
+    /// The bell of this doorbell tells the ringers of this process which threads sleep, and on
+    /// which word (see `bell`).
     private: Doorbell,
     /// Counts the wake-ups of followers, and is the word that they sleep on. `leader` is the same
     /// for the leader.
@@ -45,7 +45,7 @@ impl ReadySet {
         Self::with(None)
     }
 
-    /// Makes a ready set with a doorbell for other processes. The doorbell is reset, since it may
+    /// Makes a ready set with a doorbell for other processes. The doorbell is reset, because it may
     /// have had another owner before.
     pub fn shared_at(memory: Memory) -> Self {
         memory.doorbell().reset();
@@ -66,19 +66,19 @@ impl ReadySet {
     /// Like [`Doorbell::ring`], but for rings of this process. If several threads sleep, rings of
     /// two slots wake two threads.
     pub fn ring(&self, slot: Slot) {
-        // If the flag was already set, the thread that set it wakes a sleeper, unless that thread
-        // has been delayed in between.
+        // If the flag was already set, the thread that has set it wakes a sleeper, unless that
+        // thread has been delayed before it does so.
         let is_new = self.private.flags.set(slot);
         if is_new || bell::is_untouched(self.private.bell.load(Ordering::Relaxed)) {
             self.wake_next();
         }
     }
 
-    /// Wakes one sleeper that has not been woken yet: the single thread, or a follower, or, if no
-    /// follower is left, the leader. Does nothing if all threads are awake or have already been
-    /// woken. Called after a change that the sleepers will find.
+    /// Wakes one sleeper that has not been woken yet: the single thread, or a follower, or, if
+    /// there are no followers left, the leader. Does nothing if all threads are awake or have
+    /// already been woken. This is called after a change that the sleepers will find.
     pub fn wake_next(&self) {
-        // Pairs with the fence between writing the bell and reading the flags.
+        // This pairs with the fence between writing the bell and reading the flags.
         fence(Ordering::SeqCst);
         match self.change_bell(bell::without_next) {
             AWAKE => {}
@@ -95,7 +95,7 @@ impl ReadySet {
         loop {
             let said = bell.load(Ordering::Relaxed);
             // The ordering is acquire and release: if a thread reads here that another thread
-            // sleeps on the shared doorbell, it overwrites that doorbell's bell only after the
+            // sleeps on the shared doorbell, it overwrites the bell of that doorbell only after the
             // sleeper has written it.
             if change(said) == said || bell.replace(said, change(said), Ordering::AcqRel) {
                 return said;
@@ -104,15 +104,15 @@ impl ReadySet {
     }
 
     fn rouse_shared(&self) {
-        // The shared doorbell's bell is not read: another process may have overwritten it, and the
-        // bell of this process has already shown that a thread sleeps there.
+        // The bell of the shared doorbell is not read: another process may have overwritten it, and
+        // the bell of this process has already shown that a thread sleeps there.
         if let Some(memory) = &self.shared {
             memory.doorbell().rouse();
         }
     }
 
     /// Call this before other processes learn that they may ring one more entity, and ring the
-    /// entity afterwards, because the thread may be asleep on a word that other processes cannot
+    /// entity after that, because the thread may be asleep on a word that other processes cannot
     /// reach.
     pub fn begin_sharing(&self) {
         self.shared_entities.fetch_add(1, Ordering::Relaxed);
@@ -123,7 +123,7 @@ impl ReadySet {
         self.shared_entities.fetch_sub(1, Ordering::Relaxed);
     }
 
-    /// Whether other processes may ring now.
+    /// Whether other processes may ring at present.
     pub fn is_shared(&self) -> bool {
         self.shared_entities.load(Ordering::Relaxed) != 0
     }
@@ -140,8 +140,8 @@ impl ReadySet {
         self.private.flags.is_set(slot)
     }
 
-    /// Whether no flag of any process is set. This call may miss a flag that is being set; a thread
-    /// that goes to sleep never misses one.
+    /// Whether no flag of any process is set. This call may miss a flag that is being set, but a
+    /// thread that goes to sleep never misses such a flag.
     pub fn are_clear(&self) -> bool {
         self.private.flags.are_clear()
             && self.shared.as_ref().is_none_or(|memory| memory.doorbell().flags.are_clear())
@@ -170,14 +170,14 @@ impl ReadySet {
     /// Like [`Doorbell::wait`], for rings of this process and of other processes. Only for a single
     /// thread.
     pub fn wait(&self, timeout: Option<Duration>) {
-        // A thread that changes `shared_entities` rings afterwards. Either the flag of that ring is
+        // A thread that changes `shared_entities` rings after that. Either the flag of that ring is
         // still set, or the thread that took the flag sees the new number here.
         let Some(memory) = self.shared.as_ref().filter(|_| self.is_shared()) else {
             return self.private.wait_within(Sharing::Private, timeout);
         };
         let shared = memory.doorbell();
         shared.bell.store(SLEEPING, Ordering::Relaxed);
-        // The ordering is release; see `change_bell`.
+        // The ordering is release (see `change_bell`).
         self.private.bell.store(SLEEPING_SHARED, Ordering::Release);
         fence(Ordering::SeqCst); // pairs with the fences in `wake_next` and `Doorbell::wake`
         if self.private.flags.are_clear() && shared.flags.are_clear() {
@@ -189,7 +189,7 @@ impl ReadySet {
 }
 
 /// The functions for several threads that take turns as the leader. All of these functions must be
-/// called under one lock that the threads share; only the waits themselves run without the lock.
+/// called under one lock that the threads share. Only the waits themselves run without the lock.
 impl ReadySet {
     /// Registers a thread that goes to sleep as a follower. From now on, a ring may wake the
     /// thread. If a flag is already set, this call wakes a sleeper immediately.
@@ -199,8 +199,8 @@ impl ReadySet {
         FollowerWait { ready_set: self, seen }
     }
 
-    /// Each follower must call this after its wait. `left` is the number of followers that still
-    /// sleep or are about to sleep.
+    /// Each follower must call this after its wait. `left` is the number of followers that are
+    /// still sleeping or about to sleep.
     pub fn follower_has_waited(&self, left: usize) {
         let left = u32::try_from(left).unwrap_or(u32::MAX);
         self.change_bell(|bell| bell::with_followers(bell, left));
@@ -269,7 +269,7 @@ pub struct FollowerWait<'a> {
 }
 
 impl FollowerWait<'_> {
-    /// Sleeps until woken, at most for `timeout`.
+    /// Sleeps until it is woken, for at most `timeout`.
     pub fn wait(self, timeout: Option<Duration>) {
         self.ready_set.followers.wait(self.seen, Sharing::Private, timeout);
     }
@@ -288,12 +288,12 @@ impl LeaderWait<'_> {
         self.shared.is_some()
     }
 
-    /// Sleeps until woken, at most for `timeout`.
+    /// Sleeps until it is woken, for at most `timeout`.
     pub fn wait(self, timeout: Option<Duration>) {
         match self.shared {
             None => self.ready_set.leader.wait(self.seen, Sharing::Private, timeout),
             Some(shared) => {
-                // Pairs with the fence in `Doorbell::wake` of other processes.
+                // This pairs with the fence in `Doorbell::wake` of other processes.
                 fence(Ordering::SeqCst);
                 if shared.flags.are_clear() {
                     shared.bell.wait(SLEEPING, Sharing::Shared, timeout);

@@ -1,8 +1,9 @@
 //! The handle with which an entity is made ready, for any executor or wait set.
 //!
-//! Engines and guard conditions get a [`Ringer`] when they are created, often long before (or
-//! after) the entity belongs to an executor. So a ringer does not refer to a doorbell. It refers to
-//! a cell that holds the entity's current executor and wait sets.
+//! Engines and guard conditions get a [`Ringer`] when they are created, often long before the
+//! entity belongs to an executor, or long after it has left the executor. So a ringer does not
+//! refer to a doorbell. It refers to a cell that contains the entity's current executor and wait
+//! sets.
 
 use crate::flags::Slot;
 use crate::listener::Listener;
@@ -10,12 +11,12 @@ use crate::ready_set::ReadySet;
 use crate::routes::{Attachment, ObserverId, Place, Routes};
 use feros_sync::{Arc, AtomicBool, AtomicUsize, Ordering, RwLock};
 
-/// Signals that an entity has work. Clones ring the same entity.
+/// Signals that an entity has work. All clones ring the same entity.
 ///
 /// An entity belongs to at most one executor and to any number of wait sets at the same time. A
 /// ring goes to all of them. Ringing is always allowed: a ring before the entity is added to an
 /// executor is delivered when the entity is added, and a ring after the entity or its executor has
-/// been dropped does nothing.
+/// been dropped has no effect.
 #[derive(Debug, Clone)]
 pub struct Ringer {
     cell: Arc<Cell>,
@@ -24,7 +25,7 @@ pub struct Ringer {
 #[derive(Debug)]
 struct Cell {
     /// A ring holds the read lock, and a move to another executor holds the write lock. So a move
-    /// either sees a ring, or comes before it; in the second case, the ring goes to the new
+    /// either sees a ring, or happens before it. In the second case, the ring goes to the new
     /// executor. The lock is never held while a callback runs.
     routes: RwLock<Routes>,
     /// Whether the entity has been rung while it had no executor.
@@ -53,14 +54,14 @@ impl Ringer {
     /// rings: several rings before the next execution have the same effect as one ring.
     ///
     /// Allocates nothing, and waits only while another thread adds or removes this entity. May be
-    /// called from any thread, but not from a signal handler (use [`ReadySet::ring`] there). Calls
-    /// the [listener](Self::set_listener), if there is one.
+    /// called on any thread, but not in a signal handler (use [`ReadySet::ring`] there). Calls the
+    /// [listener](Self::set_listener), if there is one.
     pub fn ring(&self) {
         let routes = self.cell.routes.read();
         match &routes.executor {
             Some(executor) => executor.ring(),
             None => {
-                // This is ordered with `attach` and `detach` by the lock.
+                // The lock orders this store with `attach` and `detach`.
                 self.cell.pending.store(true, Ordering::Relaxed);
                 if routes.listener.is_none() {
                     self.cell.unreported.fetch_add(1, Ordering::Relaxed);
@@ -105,26 +106,26 @@ impl Ringer {
     /// entity. An entity may have several observers.
     ///
     /// The place is at the doorbell of the entity's executor. Without an executor, it is at the
-    /// doorbell of the wait set that the entity was last attached to. The thread that finds a ring
+    /// doorbell of the wait set to which the entity was attached last. The thread that finds a ring
     /// there [relays](Self::relay) the ring to the other wait sets.
     ///
     /// Observe an entity only while other processes need to ring it. An executor without observed
-    /// entities ignores other processes, and so wakes sooner for rings of its own process.
+    /// entities ignores other processes, and so rings of its own process wake it sooner.
     ///
     /// # Ringing from other processes
     ///
     /// A thread of another process must make data available, then execute a sequentially consistent
     /// fence, and then read the place that the observer has published and ring there if there is a
-    /// place. Then no wake-up is lost. Even data that was made available before the place was
-    /// visible is found, since each move to an executor rings the entity once. At worst, a ring at
-    /// a place that the entity has left executes another entity unnecessarily.
+    /// place. In this way, no wake-up is lost. Even data that was made available before the place
+    /// was visible is found, because each move to an executor rings the entity once. At worst, a
+    /// ring at a place that the entity has left executes another entity unnecessarily.
     ///
     /// # What an observer may do
     ///
     /// An observer stores the place somewhere. It runs under the locks that moves take, before the
-    /// move takes effect. It must not panic or block, and must not use this ringer or the entity's
-    /// executor. It should not own a clone of this ringer, since the ringer and the observer would
-    /// then never be freed.
+    /// move has an effect. It must not panic or block, and must not use this ringer or the entity's
+    /// executor. It should not own a clone of this ringer, because the ringer and the observer
+    /// would then never be freed.
     pub fn on_move(
         &self,
         observer: impl FnMut(Option<Place>) + Send + Sync + 'static,
@@ -160,8 +161,8 @@ impl Ringer {
         }
     }
 
-    /// From now on, rings also go to `slot` of a wait set's ready set. Earlier rings do not, since
-    /// a wait set checks its entities before it waits.
+    /// From now on, rings also go to `slot` of a wait set's ready set. Earlier rings do not,
+    /// because a wait set checks its entities before it waits.
     pub fn attach_wait_set(&self, ready_set: &Arc<ReadySet>, slot: Slot) {
         let mut routes = self.cell.routes.write();
         routes.attach_wait_set(Attachment { ready_set: Arc::clone(ready_set), slot });
@@ -175,7 +176,7 @@ impl Ringer {
         self.cell.wait_sets.store(routes.wait_sets.len(), Ordering::Relaxed);
     }
 
-    /// The number of wait sets that the entity is currently attached to.
+    /// The number of wait sets to which the entity is attached at present.
     pub fn wait_sets(&self) -> usize {
         self.cell.wait_sets.load(Ordering::Relaxed)
     }
@@ -191,7 +192,7 @@ impl Ringer {
     }
 }
 
-/// The observation of an entity's place; see [`Ringer::on_move`].
+/// The observation of an entity's place (see [`Ringer::on_move`]).
 ///
 /// When this value is dropped, the observer is called with `None` and then dropped.
 #[must_use = "the observer is dropped with this"]

@@ -10,7 +10,7 @@ use std::fmt;
 /// The place where other processes ring for an entity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Place {
-    /// The [number](crate::DoorbellMemory::number) of the doorbell; `None` if other processes
+    /// The [number](crate::DoorbellMemory::number) of the doorbell, or `None` if other processes
     /// cannot ring it.
     pub doorbell: Option<u32>,
     /// The entity's slot at that doorbell.
@@ -21,7 +21,7 @@ pub struct Place {
 pub(crate) struct Routes {
     pub(crate) executor: Option<Attachment>,
     pub(crate) wait_sets: Vec<Attachment>,
-    // Loom's `Arc` cannot hold the listener.
+    // Loom's `Arc` cannot contain the listener.
     pub(crate) listener: Option<std::sync::Arc<Listener>>,
     /// An entity has several observers if it consists of several endpoints, such as the three
     /// services of an action.
@@ -119,8 +119,8 @@ impl Routes {
         id
     }
 
-    /// Passes `None` to an observer, removes it, and returns it. The caller drops it after
-    /// releasing the lock.
+    /// Passes `None` to an observer, removes it, and returns it. The caller drops it after it has
+    /// released the lock.
     pub(crate) fn end_observation(&mut self, id: ObserverId) -> Option<Observer> {
         let index = self.observers.iter().position(|(known, _)| *known == id)?;
         let (_, mut observer) = self.observers.swap_remove(index);

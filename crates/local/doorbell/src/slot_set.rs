@@ -49,7 +49,7 @@ impl SlotSet {
     }
 
     /// Returns the first slot in the set at or after `start`. After the last slot, the search
-    /// continues at the first.
+    /// continues at the first slot.
     pub fn first_from(&self, start: Slot) -> Option<Slot> {
         let from_start = self.words[start.word()] & (u64::MAX << (start.index() % 64));
         if from_start != 0 {

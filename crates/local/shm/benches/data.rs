@@ -1,7 +1,7 @@
 //! Measures the costs of the shared-memory transport: publishing and taking within one process, a
 //! hand-over between two processes with both kinds of wake-up, and the memory and files that a
 //! node, a publisher and a connection take. The rounds of the variants alternate, and the medians
-//! are printed. Run with `cargo bench --bench data`.
+//! are printed. Run it with `cargo bench --bench data`.
 #![allow(clippy::unwrap_used, missing_docs, unsafe_code)]
 
 use std::fs;

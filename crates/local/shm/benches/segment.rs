@@ -172,8 +172,8 @@ fn median(nanos: &mut [u64]) -> f64 {
 }
 
 /// Measures round trips in short, alternating batches, so that other load on the host affects both
-/// variants in the same way. The way back uses a bare futex in both cases, and is assumed to take
-/// half of the median round trip with bare futexes.
+/// variants in the same way. The return direction uses a bare futex in both cases, and is assumed
+/// to take half of the median round trip with bare futexes.
 fn wake(cpu: usize, placement: &str) {
     const BATCHES: usize = 400;
     const BATCH: usize = 50;

@@ -14,7 +14,7 @@
 //! ```
 //!
 //! A channel serves one client and one server, and consists of two one-way queues. A queue is a
-//! table of slots and an arena with the bytes of the messages; only one side writes to it. Each
+//! table of slots and an arena with the bytes of the messages, and only one side writes to it. Each
 //! side counts the messages that it has sent and taken. Neither side waits for a lock of the other
 //! side, so a killed process does not block other processes. The system frees the memory when all
 //! processes that map it have ended, so there is nothing to clean up.
@@ -23,7 +23,7 @@
 //! provides no memory at all.
 //!
 //! The content of the memory is not trusted. All control words are atomics, for which any content
-//! is valid; offsets and sizes are checked before use, and bytes are copied out of the memory
+//! is valid. Offsets and sizes are checked before use, and bytes are copied out of the memory
 //! before they are interpreted.
 
 mod arena;

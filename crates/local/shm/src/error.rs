@@ -1,5 +1,5 @@
 //! The errors of the shared-memory transport. Each operation has its own error type, which names
-//! the cause, the relevant numbers and the cure.
+//! the cause, the relevant numbers and how to solve the problem.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -49,14 +49,14 @@ pub enum UnavailableError {
         /// The limit.
         limit: u64,
     },
-    /// This process is not permitted to make files of the needed size (RLIMIT_FSIZE).
+    /// This process is not permitted to make files of the required size (RLIMIT_FSIZE).
     #[error(
         "shared memory is not available: a file of {needed_bytes} bytes is needed in /dev/shm, but this process may \
          not make files of more than {limit_bytes} bytes (RLIMIT_FSIZE); raise the limit (ulimit -f, LimitFSIZE= of \
          systemd)"
     )]
     FileSizeLimit {
-        /// The needed size.
+        /// The required size.
         needed_bytes: u64,
         /// The limit.
         limit_bytes: u64,
@@ -125,7 +125,7 @@ pub enum OpenError {
         id: u64,
     },
     /// The publisher's memory cannot be mapped. The publisher may be leaving, or its memory may be
-    /// growing, so a few more tries may succeed.
+    /// growing, so a few more attempts may succeed.
     #[error(
         "the shared memory of publisher {id:#018x} cannot be mapped; allow this process more memory and open files"
     )]
@@ -181,7 +181,7 @@ impl OpenError {
 /// timeout.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LoanError {
-    /// The largest allowed number of messages has been lent and not yet sent.
+    /// The largest allowed number of messages has been lent but not sent yet.
     #[error(
         "all {max_loans} messages that this publisher may lend at once are lent; send or drop one, or raise max_loans"
     )]
@@ -241,14 +241,14 @@ pub enum LoanError {
 /// The reason why a message could not be sent to all receivers.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SendError {
-    /// The loan is from a pool that has since been replaced by a larger pool, and the larger pool
-    /// has no memory left for a copy of the message.
+    /// The loan is from a pool that has been replaced by a larger pool in the meantime, and the
+    /// larger pool has no memory left for a copy of the message.
     #[error("the message was lent before the pool grew and cannot be moved: {0}")]
     Moved(#[from] LoanError),
     /// The loan belongs to another publisher.
     #[error("the message was lent by another publisher")]
     Foreign,
-    /// iceoryx2 refused the operation; some receivers may have the message.
+    /// iceoryx2 refused the operation. Some receivers may have got the message.
     #[error("the message could not be delivered to all receivers: {cause}")]
     Refused {
         /// iceoryx2's error.
@@ -256,8 +256,8 @@ pub enum SendError {
     },
 }
 
-/// The reason why a sample (a message in shared memory) was refused: it differs from what this
-/// process expects.
+/// The reason why a sample (a message in shared memory) was refused. In each case, it differs from
+/// what this process expects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Refused {
     /// Another version of Feros wrote the sample.
@@ -287,14 +287,14 @@ pub enum Refused {
         /// The size of the sample's memory.
         available_bytes: u64,
     },
-    /// The sample lies outside the publisher's shared memory.
+    /// The sample is outside the publisher's shared memory.
     #[error("a sample lies outside of the publisher's shared memory")]
     Place,
     /// The publisher's shared memory cannot be mapped.
     #[error("the publisher's shared memory cannot be mapped")]
     NotMapped,
-    /// The sample has already been taken, since each new sample has a larger number than the
-    /// previous one.
+    /// The sample has already been taken. This is known because each new sample has a larger number
+    /// than the previous sample.
     #[error("a sample has number {found} after number {last}")]
     Repeated {
         /// The number of the sample.

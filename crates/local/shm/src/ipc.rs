@@ -2,8 +2,8 @@
 //! may use a port.
 //!
 //! It is like iceoryx2's own `ipc_threadsafe`, with three differences: the storages have their
-//! memory before any process accesses them, and keep no files open; the connections check more of
-//! what they read; and the locks are Feros's own.
+//! memory before any process accesses them, and do not keep files open; the connections check more
+//! of what they read; and the locks are Feros's own.
 
 #[allow(unsafe_code)] // implements unsafe functions of iceoryx2
 mod closed_storage;

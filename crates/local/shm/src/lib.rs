@@ -1,12 +1,12 @@
 //! The shared-memory transport: messages in shared memory between processes of one host.
 //!
-//! - [`Announcement`] is what an endpoint announces to the other side. [`classify`] chooses the
-//!   transport of a match, with the reason.
+//! - [`Announcement`] contains what an endpoint announces to the other side. [`classify`] chooses
+//!   the transport of a match, with the reason.
 //! - [`ProcessSegment`] is the memory in which publishers of other processes find this process's
-//!   subscriptions, and the doorbells of its executors. [`Peer`] is the same memory as those
-//!   publishers see it.
-//! - [`HostNode`], [`HostPublisher`] and [`Connection`] transfer the messages. iceoryx2 registers
-//!   the participants and cleans up; messages go through Feros's own rings (queues with fixed
+//!   subscriptions, and the doorbells of its executors. [`Peer`] is the same memory from the point
+//!   of view of those publishers.
+//! - [`HostNode`], [`HostPublisher`] and [`Link`] transfer the messages. iceoryx2 registers the
+//!   participants and cleans up. The messages go through Feros's own rings (queues with fixed
 //!   slots).
 //! - [`CallMemory`], [`ClientChannel`] and [`ServerChannel`] transfer the requests and responses of
 //!   services.
@@ -14,8 +14,8 @@
 //! # Checking the concurrency
 //!
 //! The rings between publisher and subscription, the protocols of a subscription's entry, and the
-//! channels of calls run under [loom](https://docs.rs/loom), which tries the interleavings and
-//! memory orderings that the language allows (some seconds):
+//! channels of calls run under [loom](https://docs.rs/loom), which tries the possible orders of
+//! threads and memory accesses that the language allows. This takes a few seconds:
 //!
 //! ```text
 //! RUSTFLAGS="--cfg loom" cargo test -p feros-shm --release --lib
@@ -23,28 +23,25 @@
 //!
 //! # Modules
 //!
-//! A module imports only from modules in rows above its own.
-//!
-//! | module | holds |
+//! | module | content |
 //! |---|---|
-//! | `reason` | the reasons against more direct transports, and the publishers whose memory a subscription declined |
-//! | `format_version`, `error`, `limits` | the version of all formats, the errors, and the system's limits |
-//! | `segment` | the process segment |
-//! | `peers` | other processes: their segments, handles of them, and reports of their end |
-//! | `announcing` | what endpoints announce, with the location of their process and the transports that they allow; the transport of a match |
-//! | `call` | the memory for calls, which a client provides, and the channels in it, which servers claim |
-//! | `storage` | the files that iceoryx2 gets, and their pages (decision 0011) |
-//! | `rings` | one connection, which iceoryx2 makes and ends, with Feros's own rings (decision 0013), and the chunks that the rings carry |
-//! | `ipc` | the configuration of iceoryx2, and a publisher's service with the header of its messages |
-//! | `node` | the iceoryx2 node of a process, the user's folder, and the removal of what killed processes have left |
-//! | `publisher` | a publisher's memory and the messages in it |
-//! | `connection` | a subscription's connection to one publisher, and its messages |
+//! | `announcement`, `declined`, `reason`, `classify` | what endpoints announce, and the transport of a match, with the reasons against more direct transports |
+//! | `host_id`, `transport_set`, `token`, `format_version`, `limits` | the location of a process, the allowed transports, identities, the version of all formats, and the system's limits |
+//! | `segment`, `peer` | the process segment, and the segment of another process |
+//! | `node`, `space`, `sweep`, `dead` | the iceoryx2 node of a process, the user's folder, and the removal of files that killed processes have left |
+//! | `publisher`, `pool`, `chunks`, `populate` | the memory of a publisher, its chunks, the subscriptions that hold them, and their pages |
+//! | `link`, `receiving_end`, `port`, `sample` | a subscription's connection to one publisher, and its messages |
+//! | `connection`, `ring`, `sending_end` | one connection, which iceoryx2 makes and ends, with Feros's own rings (decision 0013) |
+//! | `ipc`, `storage`, `closed_storage`, `service`, `reentrant` | the configuration of iceoryx2, and the files that iceoryx2 gets (decision 0011) |
+//! | `call` | the memory for calls, which a client provides, and the channels in this memory, which servers claim |
+//! | `process_handle`, `process_end` | handles of other processes, and reports of their end |
+//! | `error` | the errors |
 //!
 //! # Invariants
 //!
-//! - The content of shared memory is untrusted and is checked where it is used. A process of the
-//!   same user can make messages get lost. It can cause a crash only through iceoryx2's internal
-//!   files (`SECURITY.md`), which only processes that share them read.
+//! - The content of shared memory is untrusted, and is checked where it is used. A process of the
+//!   same user can cause messages to be lost. It can cause a crash only through iceoryx2's internal
+//!   files (`SECURITY.md`), which are read only by processes that share them.
 //! - No access to memory allocates a page: all pages are present before they are written. So a full
 //!   `/dev/shm` cannot end a process with a signal.
 //! - Every change to the layout of memory that processes share increments [`FORMAT_VERSION`].
@@ -57,7 +54,7 @@ mod rings;
 mod segment;
 
 // Loom explores the rings, the entries of the segment and the channels of calls. The modules that
-// are left out below rely on these, on mutexes, and on the system.
+// are excluded below rely on these, on mutexes, and on the system.
 #[cfg(not(loom))]
 mod announcing;
 #[cfg(not(loom))]

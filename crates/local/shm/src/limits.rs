@@ -7,8 +7,8 @@ use rustix::process::{Resource, getrlimit};
 
 use crate::error::UnavailableError;
 
-/// The number of files that must still be allowed to be opened. It is more than iceoryx2 opens at
-/// the same time while it makes or opens something.
+/// How many more files this process must still be allowed to open. This is more than iceoryx2 opens
+/// at the same time while it makes or opens something.
 const FILES_AT_ONCE: u64 = 8;
 
 /// Checks whether a file of `needed_bytes` may be made (RLIMIT_FSIZE).
@@ -24,8 +24,8 @@ pub(crate) fn file_size_limit_below(needed_bytes: u64) -> Option<u64> {
     getrlimit(Resource::Fsize).current.filter(|limit_bytes| *limit_bytes < needed_bytes)
 }
 
-/// Checks whether a few more files may be opened (RLIMIT_NOFILE). Counts the open files, because
-/// opening files as a test would briefly take descriptors from other threads.
+/// Checks whether a few more files may be opened (RLIMIT_NOFILE). This counts the open files. To
+/// open files as a test would take descriptors from other threads for a short time.
 pub(crate) fn check_open_files() -> Result<(), UnavailableError> {
     let Some(limit) = getrlimit(Resource::Nofile).current else { return Ok(()) };
     let open = match std::fs::read_dir("/proc/self/fd") {

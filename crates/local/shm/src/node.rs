@@ -2,10 +2,10 @@
 //! belongs only to this user.
 //!
 //! The space consists of the folder `/dev/shm/feros-<uid>` (mode 0700), in which iceoryx2 keeps its
-//! files, and a prefix of the names of its shared memory. The folder lies in `/dev/shm` so that
+//! files, and a prefix of the names of its shared memory. The folder is in `/dev/shm` so that
 //! exactly the processes that see the shared memory also see the folder, for example in containers.
-//! The folder needs no environment variable, and vanishes when the machine restarts. The prefix has
-//! a random part, which is stored in the folder, so that another user cannot claim these names
+//! The folder needs no environment variable, and disappears when the machine restarts. The prefix
+//! has a random part, which is stored in the folder, so that another user cannot claim these names
 //! first. The last process of the user removes the space when it ends.
 
 mod dead;
@@ -46,17 +46,17 @@ static SHARED: Mutex<Weak<HostNode>> = Mutex::new(Weak::new());
 /// drops it. If the process is killed, a call of [`clean_up`](Self::clean_up) in any other process
 /// of this user removes the files.
 pub struct HostNode {
-    /// Present until this value is dropped.
+    /// This is present until this value is dropped.
     node: Option<Node<Ipc>>,
     space: Space,
 }
 
 impl HostNode {
-    /// Returns the node of this process. The node is made on first use, and shared by all callers
-    /// as long as at least one of them holds it.
+    /// Returns the node of this process. The node is made on first use. All callers share it while
+    /// at least one of them holds it.
     ///
     /// # Errors
-    /// [`UnavailableError`]; a later call may succeed.
+    /// See [`UnavailableError`]. A later call may succeed.
     pub fn shared() -> Result<Arc<Self>, UnavailableError> {
         let mut shared = SHARED.lock();
         if let Some(node) = shared.upgrade() {
@@ -72,11 +72,11 @@ impl HostNode {
         SHARED.lock().upgrade()
     }
 
-    /// Checks whether a node could be made now, as far as that is possible without waiting for
+    /// Checks whether a node could be made now, as far as this is possible without waiting for
     /// other processes.
     ///
     /// # Errors
-    /// [`UnavailableError`]; a later call may succeed.
+    /// See [`UnavailableError`]. A later call may succeed.
     pub fn check() -> Result<(), UnavailableError> {
         let folder = Path::new(SHM).join(folder_name());
         check_room_for_node(&folder)?;
@@ -86,11 +86,11 @@ impl HostNode {
     /// Makes a node in its own space, separate from all other processes of this user. Only tests
     /// use this.
     ///
-    /// `name` is the name of the folder in `/dev/shm`; [`remove_space`](Self::remove_space) removes
+    /// `name` is the name of the folder in `/dev/shm`. [`remove_space`](Self::remove_space) removes
     /// it.
     ///
     /// # Errors
-    /// [`UnavailableError`].
+    /// See [`UnavailableError`].
     pub fn new(name: &str) -> Result<Self, UnavailableError> {
         let folder = Path::new(SHM).join(name);
         check_room_for_node(&folder)?;
@@ -112,12 +112,12 @@ impl HostNode {
         Ok(node)
     }
 
-    /// Removes what killed processes of this user have left behind: shared memory, slots at
-    /// publishers, and files.
+    /// Removes what killed processes of this user have left: shared memory, slots at publishers,
+    /// and files.
     ///
     /// This crate calls this when a node or a publisher is made, and when a publisher has no slot
     /// left for a subscription. Users of the crate should call this when they notice that another
-    /// process has been killed. It checks one small file per process of this user.
+    /// process has been killed. It checks one small file for each process of this user.
     pub fn clean_up(&self) -> CleanUp {
         match self.exclusive() {
             Ok(lock) => {
@@ -144,8 +144,8 @@ impl HostNode {
         self.exclusive_within(LOCK_TIMEOUT)
     }
 
-    /// Like [`exclusive`](Self::exclusive), but fails if another thread or process has the right
-    /// now. Threads that must not wait use this.
+    /// Like [`exclusive`](Self::exclusive), but fails if another thread or process has the right at
+    /// present. This is for threads that must not wait.
     pub(crate) fn exclusive_now(&self) -> Result<SpaceLock, UnavailableError> {
         self.exclusive_within(Duration::ZERO)
     }
@@ -157,7 +157,7 @@ impl HostNode {
                 cause: "it was removed while in use".to_owned(),
             }
         })?;
-        // The sweep checks every file, so it only runs if an earlier holder was interrupted.
+        // The sweep checks every file, so it runs only if an earlier holder was interrupted.
         if lock.was_interrupted {
             sweep_unfinished(&self.space.folder);
         }
@@ -180,7 +180,7 @@ impl HostNode {
     /// Only tests use this.
     ///
     /// # Errors
-    /// The operating system's error; a missing space is not an error.
+    /// The operating system's error. A missing space is not an error.
     pub fn remove_space(name: &str) -> io::Result<()> {
         let folder = Path::new(SHM).join(name);
         if let Ok(prefix) = fs::read_to_string(folder.join(PREFIX_FILE)) {
@@ -213,8 +213,8 @@ impl Drop for HostNode {
         if let Ok(lock) = &lock {
             self.clean_up_locked(lock);
         }
-        // The node's files are removed here, under the lock, so other holders of the lock see
-        // either all of these files or no file.
+        // The node's files are removed here, under the lock. So other holders of the lock see
+        // either all of these files or none of them.
         drop(self.node.take());
         match lock {
             Ok(lock) => {
@@ -263,8 +263,9 @@ pub(crate) fn check_space(needed_bytes: u64, free_bytes: u64) -> Result<(), Unav
     Ok(())
 }
 
-/// The error for a refusal of iceoryx2: the failure that the storages have recorded, or if there is
-/// none, iceoryx2's error. Callers must call `storage::forget_failure` before they call iceoryx2.
+/// The error for a refusal of iceoryx2. This is the failure that the storages have recorded. If
+/// there is no such failure, it is iceoryx2's error. Callers must call `storage::forget_failure`
+/// before they call iceoryx2.
 pub(crate) fn refused(what: &'static str, cause: impl Debug) -> UnavailableError {
     match storage::take_failure() {
         Some(Failure { size_bytes, cause: Errno::NOSPC }) => UnavailableError::Full {
@@ -279,8 +280,8 @@ pub(crate) fn refused(what: &'static str, cause: impl Debug) -> UnavailableError
     }
 }
 
-/// iceoryx2 writes a line for each failure, even if the failure repeats with each message. After
-/// this number of lines, further lines are logged more and more rarely.
+/// iceoryx2 writes a line for each failure, even if the failure occurs again with each message.
+/// After this number of lines, further lines are logged more and more rarely.
 const LINES_AT_FIRST: u64 = 100;
 
 static LINES: FailureCounter = FailureCounter::new();
@@ -315,11 +316,11 @@ fn is_of_no_concern(message: std::fmt::Arguments<'_>) -> bool {
     message.to_string().starts_with("Subscriber max borrowed samples is larger than expired")
 }
 
-/// Sends iceoryx2's log to `tracing`, unless the program itself uses iceoryx2 and has already set
-/// its logger.
+/// Sends the log of iceoryx2 to `tracing`, unless the program itself uses iceoryx2 and has already
+/// set its logger.
 ///
-/// Only warnings and errors are sent, because at lower levels iceoryx2 formats a string for each
-/// error that it returns, even on the hot path.
+/// Only warnings and errors are sent, because at lower levels, iceoryx2 formats a string for each
+/// error that it returns, even for each message.
 fn log_to_tracing() {
     static TO_TRACING: ToTracing = ToTracing;
     if iceoryx2::prelude::set_logger(&TO_TRACING) {

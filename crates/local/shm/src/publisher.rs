@@ -22,22 +22,22 @@ use crate::node::{HostNode, check_space, refused};
 use crate::storage::populate::free_bytes;
 use crate::storage::{self, Mapping};
 
-/// The limit on pools: enough for sizes from 4 KiB to more than [`MAX_MESSAGE_BYTES`], each pool
-/// four times as large as the previous one.
+/// The limit on the number of pools. It is enough for sizes from 4 KiB to more than
+/// [`MAX_MESSAGE_BYTES`], if each pool is four times as large as the previous pool.
 const MAX_POOLS: usize = 12;
 
 /// The settings for making a [`HostPublisher`].
 #[derive(Debug, Clone)]
 pub struct HostPublisherSettings {
-    /// The publisher's id, unique among all publishers of this user on this host, even after
-    /// restarts.
+    /// The id of the publisher. It must be unique among all publishers of this user on this host,
+    /// even after restarts.
     pub id: u64,
     /// The hash of the message type, whose first eight bytes are checked with each message.
     pub type_hash: Option<[u8; 32]>,
     /// The name of the message type, for logs.
     pub type_name: String,
     /// The longest queue that a subscription may have at this publisher (KEEP_LAST depth). Each
-    /// slot of a queue costs address space and a few bytes; it takes memory for a message only when
+    /// slot of a queue costs address space and a few bytes. It takes memory for a message only when
     /// it is used.
     ///
     /// This limit and the limits below are at least 1.
@@ -47,11 +47,11 @@ pub struct HostPublisherSettings {
     /// The limit on samples of this publisher that each subscription may hold at the same time
     /// (views).
     pub max_views: usize,
-    /// The limit on messages that have been lent and not yet sent.
+    /// The limit on messages that have been lent but not sent yet.
     pub max_loans: usize,
     /// The message size for which the pool is first made. A larger message makes the pool grow.
     pub expected_message_bytes: usize,
-    /// The memory that the pool may take. With `None`, the pool is limited only by the numbers of
+    /// The limit on the memory of the pool. With `None`, the pool is limited only by the numbers of
     /// queued, held and lent messages.
     pub pool_limit_bytes: Option<u64>,
 }
@@ -93,13 +93,13 @@ pub struct PoolUse {
     /// The largest number of messages that have been in use at the same time (lent, queued, or held
     /// by subscriptions).
     pub peak_messages: usize,
-    /// The number of messages that are lent now.
+    /// The number of messages that are lent at present.
     pub lent: usize,
     /// The limit on lent messages.
     pub max_loans: usize,
-    /// The size of the largest message that fits without growing the pool.
+    /// The size of the largest message for which the pool does not need to grow.
     pub message_bytes: usize,
-    /// The memory that the pool has taken from `/dev/shm`, which it keeps for later messages.
+    /// The memory that the pool has taken from `/dev/shm`. The pool keeps it for later messages.
     pub used_bytes: u64,
     /// The memory that the pool may take, if it is limited.
     pub limit_bytes: Option<u64>,
@@ -110,25 +110,26 @@ pub struct PoolUse {
 /// One publisher's shared memory. Any number of threads may lend memory and send messages. They
 /// never wait for readers.
 ///
-/// iceoryx2 offers memory that grows automatically, but then keeps records for 255 segments, which
-/// cost 2 KB of heap per message that the pool may hold (800 KB with the default limits) and 255
-/// additional bytes in each connection. Here, the pool is one fixed segment of sparse memory
-/// instead. A message that is too large for it makes another pool, at least four times as large,
-/// with its own port of the same service. The smaller pools stay for readers that still have
-/// messages there; together they take at most a third of the size of the largest pool.
+/// iceoryx2 offers memory that grows automatically. But it then keeps records for 255 segments,
+/// which cost 2 KB of heap for each message that the pool may contain (800 KB with the default
+/// limits), and 255 additional bytes in each connection. So here, the pool is one fixed segment of
+/// sparse memory. A message that is too large for it makes another pool, which is at least four
+/// times as large and has its own port of the same service. The smaller pools are kept for readers
+/// that still have messages there. Together, they take at most a third of the size of the largest
+/// pool.
 #[repr(C)] // a message needs only the pools
 pub struct HostPublisher {
-    /// Shared with the loans, which may outlive the publisher.
+    /// This is shared with the loans, which may exist longer than the publisher.
     pools: Arc<Mutex<Pools>>,
     service: Service,
     settings: HostPublisherSettings,
     failed_connections: Arc<AtomicU64>,
-    /// Dropped last, so that the node's files are removed after the files of the ports.
+    /// This is dropped last, so that the node's files are removed after the files of the ports.
     node: Arc<HostNode>,
 }
 
 /// The pools that a publisher has had, and the loans from them.
-#[repr(C)] // the fields that each message needs lie together
+#[repr(C)] // the fields that each message needs are next to each other
 struct Pools {
     /// The number of times that the pool has grown. A loan stores this number to identify its pool.
     generation: u64,
@@ -138,13 +139,13 @@ struct Pools {
     /// The number of the last message that was sent.
     sequence: u64,
     type_hash: u64,
-    /// The pool that lends memory; `None` after the publisher has been dropped.
+    /// The pool that lends memory, or `None` after the publisher has been dropped.
     present: Option<Pool>,
     /// The smaller pools, from which messages are not sent any longer. They are kept for readers
     /// that still have messages there.
     retired: Vec<Pool>,
     retired_bytes: u64,
-    /// The memory of loans that have outlived the publisher.
+    /// The memory of loans that exist longer than the publisher.
     memory_of_loans: Vec<Arc<Mapping>>,
 }
 
@@ -169,7 +170,7 @@ impl HostPublisher {
     /// has returned.
     ///
     /// # Errors
-    /// [`CreateError`].
+    /// See [`CreateError`].
     pub fn create(
         node: &Arc<HostNode>,
         mut settings: HostPublisherSettings,
@@ -237,10 +238,10 @@ impl HostPublisher {
     }
 
     /// Lends memory for a message of `size_bytes`, including its encapsulation header. The memory
-    /// is initialised; it contains zeros or an earlier message. Byte 4, from which CDR counts
-    /// alignment, is aligned to 8.
+    /// is initialised: it contains zeros or an earlier message. Byte 4, from which CDR counts
+    /// alignment, is aligned to 8 bytes.
     ///
-    /// This never waits for readers, nor for other processes unless the pool must grow. It
+    /// This never waits for readers. It waits for other processes only if the pool must grow. It
     /// allocates nothing if the size has been lent before.
     ///
     /// # Errors
@@ -282,8 +283,8 @@ impl HostPublisher {
         let free = free_bytes().map_err(|cause| LoanError::Refused { cause: cause.to_string() })?;
         check_space(size_bytes as u64, free).map_err(refused)?;
         check_open_files().map_err(refused)?;
-        // Publishing must not wait for another process, so growing fails if the lock is taken. The
-        // publisher's next message then tries again.
+        // Publishing must not wait for another process. So growing fails if the lock is taken, and
+        // the publisher's next message tries again.
         let lock = self.node.exclusive_now().map_err(refused)?;
         let wanted = size_bytes.max(pools.message_bytes().saturating_mul(4).min(MAX_MESSAGE_BYTES));
         let (limits, failed) = (self.settings.limits(), &self.failed_connections);
@@ -298,18 +299,18 @@ impl HostPublisher {
         Ok(())
     }
 
-    /// Sends a message to all connected subscriptions (see [`refresh`](Self::refresh)) and returns
-    /// their number. In a full queue, the message replaces the oldest message.
+    /// Sends a message to all connected subscriptions (see [`refresh`](Self::refresh)), and returns
+    /// their number. If a queue is full, the message replaces the oldest message.
     ///
     /// Never blocks, and allocates nothing unless a subscription has left.
     ///
     /// # Errors
-    /// [`SendError`]; the loan is lost.
+    /// See [`SendError`]. The loan is lost.
     pub fn send(&self, mut loan: HostLoan, header: SampleHeader) -> Result<usize, SendError> {
         if !Arc::ptr_eq(&loan.pools, &self.pools) {
             return Err(SendError::Foreign);
         }
-        // On an error, the lock is released first, because dropping the loan takes the lock.
+        // After an error, the lock is released first, because dropping the loan takes the lock.
         let mut guard = self.pools.lock();
         let pools = &mut *guard;
         if loan.generation != pools.generation {
@@ -390,7 +391,7 @@ impl HostPublisher {
         }
     }
 
-    /// The node that the publisher belongs to.
+    /// The node to which the publisher belongs.
     #[must_use]
     pub fn node(&self) -> &Arc<HostNode> {
         &self.node
@@ -430,7 +431,7 @@ fn move_to_present(loan: &mut HostLoan, pools: &mut Pools) -> Result<(), LoanErr
     // SAFETY: the new chunk has been lent for this copy, has room for a message of this size, and
     // differs from the loan's chunk, which belongs to another pool.
     unsafe { start.copy_from_nonoverlapping(loan.start, loan.size_bytes) };
-    // The old chunk stays unused in its pool, which no longer lends chunks.
+    // The old chunk remains unused in its pool, which does not lend chunks any longer.
     (loan.start, loan.chunk, loan.generation) = (start, Some(chunk), pools.generation);
     Ok(())
 }
@@ -440,7 +441,7 @@ fn move_to_present(loan: &mut HostLoan, pools: &mut Pools) -> Result<(), LoanErr
 pub struct HostLoan {
     start: NonNull<u8>,
     size_bytes: usize,
-    /// `None` once the loan has been sent.
+    /// This is `None` after the loan has been sent.
     chunk: Option<usize>,
     /// The generation of the loan's pool.
     generation: u64,
@@ -482,14 +483,14 @@ impl Deref for HostLoan {
 
     fn deref(&self) -> &[u8] {
         // SAFETY: `start` points to `size_bytes` bytes whose pages are present, in a chunk that is
-        // lent only to this loan; all bytes are initialised.
+        // lent only to this loan. All bytes are initialised.
         unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.size_bytes) }
     }
 }
 
 impl DerefMut for HostLoan {
     fn deref_mut(&mut self) -> &mut [u8] {
-        // SAFETY: see `deref`; no reader sees the memory before it is sent.
+        // SAFETY: see `deref`. No reader sees the memory before it is sent.
         unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.size_bytes) }
     }
 }

@@ -1,4 +1,4 @@
-//! The reasons why a match does not use a more direct transport, for users to read, and the
+//! The reasons why a match does not use a more direct transport, in a form for users, and the
 //! obstacles that prevent an endpoint from using shared memory.
 
 pub(crate) mod declined;
@@ -31,7 +31,7 @@ impl fmt::Display for Side {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Obstacle {
-    /// The system refuses the process anonymous shared memory.
+    /// The system refuses to give anonymous shared memory to the process.
     NoMemory,
     /// `/proc` is missing or hidden, so that processes cannot find each other's memory.
     NoProc,
@@ -51,7 +51,7 @@ pub enum Obstacle {
     NotMapped,
     /// The process has reached its limit on open files.
     OpenFilesLimit,
-    /// The process is not permitted to make files of the needed size.
+    /// The process is not permitted to make files of the required size.
     FileSizeLimit,
     /// Shared memory is turned off.
     Off,
@@ -81,7 +81,7 @@ impl Obstacle {
         Self::CODES.iter().find(|(obstacle, _)| *obstacle == self).map_or("other", |(_, code)| code)
     }
 
-    /// The obstacle with this code; [`Obstacle::Other`] for codes of later versions.
+    /// The obstacle with this code, or [`Obstacle::Other`] for codes of later versions.
     pub fn from_code(code: &str) -> Self {
         Self::CODES
             .iter()
@@ -113,7 +113,7 @@ impl fmt::Display for Obstacle {
     }
 }
 
-/// The reason why a match does not use the most direct transport, for users to read.
+/// The reason why a match does not use the most direct transport, in a form for users.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Reason {
@@ -181,21 +181,21 @@ pub enum Reason {
     PublisherGone,
     /// The subscription's process has ended, or its entry has been removed.
     SubscriptionGone,
-    /// No executor with a doorbell that other processes can ring spins the subscription's node.
+    /// No running executor with a doorbell for other processes contains the subscription's node.
     NoDoorbell,
-    /// No transport is possible: `shorter` is the reason against the more direct transports, and
-    /// the network is not allowed.
+    /// No transport is possible. `shorter` is the reason why the more direct transports cannot be
+    /// used, and the network transport is not allowed.
     NoTransport {
-        /// The reason against the more direct transports.
+        /// The reason why the more direct transports cannot be used.
         shorter: Box<Reason>,
-        /// The side that does not allow the network.
+        /// The side that does not allow the network transport.
         by: Side,
     },
 }
 
 impl Reason {
-    /// The same clause, but with a service's client and server instead of a publisher and a
-    /// subscription.
+    /// The same clause, but with the client and the server of a service where this clause has a
+    /// publisher and a subscription.
     pub fn of_service(&self) -> String {
         let clause = self.to_string().replace("publisher", "client");
         clause.replace("subscription", "server")

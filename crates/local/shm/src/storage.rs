@@ -1,5 +1,5 @@
-//! The files for the state of iceoryx2 in shared memory. They are made in a way that no access to
-//! them can fail. iceoryx2 lets a service choose its storages. The storage that iceoryx2 itself
+//! The files for the state of iceoryx2 in shared memory. They are made in such a way that no access
+//! to them can fail. iceoryx2 lets a service choose its storages. The storage that iceoryx2 itself
 //! provides does not check for free space before or during its creation.
 //!
 //! - [`WholeStorage`] has memory for the whole file from the start. It holds queues, lists of

@@ -1,5 +1,5 @@
 //! Tests that processes can be killed with SIGKILL at random points, that the surviving processes
-//! continue, and that nothing is left in shared memory. The points are: while a process makes
+//! continue, and that nothing is left in shared memory. A process may be killed while it makes
 //! memory, lends, sends, connects, takes, holds messages, or lets memory grow. `FEROS_CRASH_ROUNDS`
 //! sets the number of rounds (with two kills each), `FEROS_CRASH_MICROS` sets the longest lifetime
 //! of a process that is going to be killed, and `FEROS_CRASH_SEED` sets the seed of these

@@ -24,7 +24,8 @@ impl Buffer {
         buffer
     }
 
-    /// Sets the length of the content. The content is then what the buffer held before, or zeros.
+    /// Sets the length of the content. Afterwards, the content is what the buffer contained before,
+    /// or zeros.
     fn set_len(&mut self, len: usize) {
         if self.memory.len() < len + ALIGNMENT {
             // The old content is not needed. So this allocates a new vector; to grow the existing

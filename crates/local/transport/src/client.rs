@@ -223,7 +223,7 @@ impl Client {
     }
 
     /// Sleeps until a ring arrives, for at most `timeout`. A ring since the last
-    /// [`ResponseWait::begin_look`] also counts. This may return early for no reason.
+    /// [`ResponseWait::begin_look`] also counts. This call may also return early without a ring.
     pub fn sleep(&self, waiting: &ResponseWait, timeout: Duration) {
         waiting.sleep(self.caller.is_rung_by_others(), timeout);
     }

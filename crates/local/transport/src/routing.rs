@@ -21,8 +21,8 @@ use crate::shared_memory::sending::{
     Established, SharedMemoryRoute, SharedMemorySending, has_ended, make_memory,
 };
 
-/// How long the first message within a process waits for earlier messages. Publishing waits just as
-/// long for a full subscription.
+/// How long the first message within a process waits for earlier messages. Publishing waits for the
+/// same time if a subscription is full.
 const HISTORY_WAIT: Duration = Duration::from_secs(1);
 
 /// The matches of one publisher, sorted by transport. The whole value is replaced when the matches

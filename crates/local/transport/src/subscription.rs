@@ -134,8 +134,8 @@ impl Subscription {
         Ok((subscription, receiver))
     }
 
-    /// Makes publishers of this process call `run` after they have put a message into the queue,
-    /// and not ring, until the returned value is dropped.
+    /// Makes publishers of this process call `run` after they have put a message into the queue.
+    /// They do not ring. This ends when the returned value is dropped.
     pub fn dispatch_directly(&self, run: impl Fn() + Send + Sync + 'static) -> DirectDispatch {
         DirectDispatch::new(&self.queue, run)
     }
@@ -174,8 +174,8 @@ impl Subscription {
         self.events.count(kind, || self.fetch_event())
     }
 
-    /// Returns the losses of the local transports first, and then the events of the engine. In
-    /// both, the total of lost messages includes the losses of the other.
+    /// Returns the losses of the local transports first, and then the events of the engine. In both
+    /// cases, the total of lost messages includes the losses on all transports.
     fn fetch_event(&self) -> Result<Option<SubscriptionEvent>, EventError> {
         let change = self.pending.new_losses(self.tally.lost());
         let total = |by_engine: u64| by_engine.saturating_add(self.pending.reported_losses());

@@ -47,8 +47,8 @@ pub trait Build: Encode + Default {
     ///
     /// # Errors
     ///
-    /// If the shape violates a bound, if a string in it contains a NUL, or if the memory is too
-    /// small.
+    /// Fails if the shape violates a bound, if a string in it contains a NUL, or if the memory is
+    /// too small.
     fn lay_out<C: Canvas>(_shape: &Self::Shape<'_>, canvas: &mut C) -> Result<(), EncodeError> {
         canvas.fixed::<Self>(1)
     }
@@ -57,8 +57,8 @@ pub trait Build: Encode + Default {
     ///
     /// # Errors
     ///
-    /// If the bytes are not a message of this type. After an error, the position of the splitter is
-    /// unspecified.
+    /// Fails if the bytes are not a message of this type. After an error, the position of the
+    /// splitter is unspecified.
     fn split<'a>(splitter: &mut Splitter<'a>) -> Result<Self::Fields<'a>, BuildError>;
 }
 
@@ -67,8 +67,8 @@ pub trait Build: Encode + Default {
 ///
 /// # Errors
 ///
-/// [`BuildError::Shape`] if the shape violates a bound, if a string in it contains a NUL, or if a
-/// length in it is above `u32::MAX`.
+/// Fails with [`BuildError::Shape`] if the shape violates a bound, if a string in it contains a
+/// NUL, or if a length in it is above `u32::MAX`.
 pub fn shaped_size<M: Build>(shape: &M::Shape<'_>) -> Result<usize, BuildError> {
     let mut sizer = Sizer::with_header();
     M::lay_out(shape, &mut sizer)?;
@@ -85,8 +85,8 @@ pub fn shaped_size<M: Build>(shape: &M::Shape<'_>) -> Result<usize, BuildError> 
 ///
 /// # Errors
 ///
-/// [`BuildError::Shape`] if the shape violates the type or the memory is too small, and
-/// [`BuildError::Misaligned`].
+/// Fails with [`BuildError::Shape`] if the shape violates the type or the memory is too small, and
+/// with [`BuildError::Misaligned`] if the address of byte 4 is not a multiple of 8.
 pub fn build<'a, M: Build>(
     shape: &M::Shape<'_>,
     buffer: &'a mut [u8],
@@ -105,8 +105,9 @@ pub fn build<'a, M: Build>(
 ///
 /// # Errors
 ///
-/// [`BuildError::Misaligned`], and [`BuildError::NotBuilt`] or [`BuildError::Malformed`] if
-/// `buffer` does not contain an `M` that [`build`] has laid out.
+/// Fails with [`BuildError::Misaligned`] if the address of byte 4 is not a multiple of 8, and with
+/// [`BuildError::NotBuilt`] or [`BuildError::Malformed`] if `buffer` does not contain an `M` that
+/// [`build`] has laid out.
 pub fn fields<M: Build>(buffer: &mut [u8]) -> Result<M::Fields<'_>, BuildError> {
     M::split(&mut Splitter::new(buffer)?)
 }

@@ -15,8 +15,8 @@ pub trait Decode: Sized {
     ///
     /// # Errors
     ///
-    /// If the bytes are not a value of this type. After an error, the position of the reader is
-    /// unspecified.
+    /// Fails if the bytes are not a value of this type. After an error, the position of the reader
+    /// is unspecified.
     fn decode(reader: &mut Reader<'_>) -> Result<Self, DecodeError>;
 
     /// Reads `count` values in a row. [`Reader::read_count`] has checked the count. Types whose
@@ -24,7 +24,7 @@ pub trait Decode: Sized {
     ///
     /// # Errors
     ///
-    /// The errors of [`decode`](Self::decode).
+    /// Fails like [`decode`](Self::decode).
     fn decode_vec(reader: &mut Reader<'_>, count: usize) -> Result<Vec<Self>, DecodeError> {
         // Values may be larger in memory than on the wire. So even for a checked count, the memory
         // that the vector reserves is limited to the size of the remaining bytes. A vector of large
@@ -42,7 +42,7 @@ pub trait Decode: Sized {
     ///
     /// # Errors
     ///
-    /// The errors of [`decode`](Self::decode).
+    /// Fails like [`decode`](Self::decode).
     fn decode_slice(reader: &mut Reader<'_>, items: &mut [Self]) -> Result<(), DecodeError> {
         for item in items {
             *item = Self::decode(reader)?;

@@ -19,7 +19,7 @@ pub trait Encode {
     ///
     /// # Errors
     ///
-    /// [`EncodeError::BoundExceeded`].
+    /// Fails with [`EncodeError::BoundExceeded`].
     #[inline]
     fn check_bounds(&self) -> Result<(), EncodeError> {
         Ok(())
@@ -32,8 +32,8 @@ pub trait Encode {
     ///
     /// # Errors
     ///
-    /// If the value violates a bound, if a string in it contains a NUL, or if the memory is too
-    /// small.
+    /// Fails if the value violates a bound, if a string in it contains a NUL, or if the memory is
+    /// too small.
     fn encode(&self, writer: &mut Writer<'_>) -> Result<(), EncodeError>;
 
     /// Adds the number of bytes that these values take in a row. Types that need no loop override
@@ -52,7 +52,7 @@ pub trait Encode {
     ///
     /// # Errors
     ///
-    /// The errors of [`encode`](Self::encode).
+    /// Fails like [`encode`](Self::encode).
     fn encode_slice(items: &[Self], writer: &mut Writer<'_>) -> Result<(), EncodeError>
     where
         Self: Sized,
@@ -119,7 +119,7 @@ impl Encode for WString {
 ///
 /// # Errors
 ///
-/// [`EncodeError::BoundExceeded`].
+/// Fails with [`EncodeError::BoundExceeded`].
 #[inline]
 pub fn check_bound(field: &'static str, len: usize, bound: usize) -> Result<(), EncodeError> {
     if len > bound { Err(EncodeError::BoundExceeded { field, len, bound }) } else { Ok(()) }

@@ -104,7 +104,7 @@ pub fn encoded_size<T: Encode + ?Sized>(value: &T) -> usize {
 ///
 /// # Errors
 ///
-/// [`EncodeError::BufferTooSmall`] if `buffer` is too short. Otherwise, an error that names how the
+/// Fails with [`EncodeError::BufferTooSmall`] if `buffer` is too short. Other errors tell how the
 /// value violates its type (a bound, or a NUL in a string). After an error, the content of `buffer`
 /// is unspecified.
 pub fn encode_into<T: Encode + ?Sized>(value: &T, buffer: &mut [u8]) -> Result<usize, EncodeError> {
@@ -117,7 +117,7 @@ pub fn encode_into<T: Encode + ?Sized>(value: &T, buffer: &mut [u8]) -> Result<u
 ///
 /// # Errors
 ///
-/// If the value violates a bound, if a string in it contains a NUL, or if it has more than
+/// Fails if the value violates a bound, if a string in it contains a NUL, or if it has more than
 /// `u32::MAX` elements.
 pub fn to_vec<T: Encode + ?Sized>(value: &T) -> Result<Vec<u8>, EncodeError> {
     let mut buffer = vec![0; encoded_size(value)];

@@ -20,7 +20,7 @@ impl<'a> Reader<'a> {
     ///
     /// # Errors
     ///
-    /// [`DecodeError::NoHeader`], [`DecodeError::UnsupportedEncoding`].
+    /// Fails with [`DecodeError::NoHeader`] or [`DecodeError::UnsupportedEncoding`].
     pub fn new(bytes: &'a [u8]) -> Result<Self, DecodeError> {
         let (order, body) = header::split(bytes)?;
         Ok(Self::from_body(body, order))
@@ -48,7 +48,7 @@ impl<'a> Reader<'a> {
     ///
     /// # Errors
     ///
-    /// [`DecodeError::Truncated`].
+    /// Fails with [`DecodeError::Truncated`].
     #[inline]
     pub fn read<T: Primitive>(&mut self) -> Result<T, DecodeError> {
         let swap = self.swap;
@@ -61,7 +61,7 @@ impl<'a> Reader<'a> {
     ///
     /// # Errors
     ///
-    /// [`DecodeError::Truncated`], [`DecodeError::CountTooLarge`].
+    /// Fails with [`DecodeError::Truncated`] or [`DecodeError::CountTooLarge`].
     #[inline]
     pub fn read_count(&mut self, element_bytes: usize) -> Result<usize, DecodeError> {
         let count = self.read::<u32>()? as usize;
@@ -81,7 +81,7 @@ impl<'a> Reader<'a> {
     ///
     /// # Errors
     ///
-    /// [`DecodeError::Truncated`].
+    /// Fails with [`DecodeError::Truncated`].
     #[inline]
     pub fn read_slice<T: Primitive>(
         &mut self,
@@ -98,7 +98,7 @@ impl<'a> Reader<'a> {
     ///
     /// # Errors
     ///
-    /// [`DecodeError::Truncated`], [`DecodeError::CountTooLarge`].
+    /// Fails with [`DecodeError::Truncated`] or [`DecodeError::CountTooLarge`].
     #[inline]
     pub fn read_sequence<T: Primitive>(&mut self) -> Result<PrimitiveSlice<'a, T>, DecodeError> {
         let count = self.read_count(T::SIZE)?;
@@ -109,7 +109,7 @@ impl<'a> Reader<'a> {
     ///
     /// # Errors
     ///
-    /// [`DecodeError::Truncated`].
+    /// Fails with [`DecodeError::Truncated`].
     #[inline]
     pub fn read_bytes(&mut self, len: usize) -> Result<&'a [u8], DecodeError> {
         self.take(1, len, "bytes")
@@ -119,7 +119,7 @@ impl<'a> Reader<'a> {
     ///
     /// # Errors
     ///
-    /// [`DecodeError::Truncated`], [`DecodeError::CountTooLarge`].
+    /// Fails with [`DecodeError::Truncated`] or [`DecodeError::CountTooLarge`].
     #[inline]
     pub fn read_byte_sequence(&mut self) -> Result<&'a [u8], DecodeError> {
         let count = self.read_count(1)?;
@@ -130,7 +130,7 @@ impl<'a> Reader<'a> {
     ///
     /// # Errors
     ///
-    /// [`DecodeError::Truncated`].
+    /// Fails with [`DecodeError::Truncated`].
     #[inline]
     pub fn read_byte_array<const N: usize>(&mut self) -> Result<&'a [u8; N], DecodeError> {
         let offset = self.position;
@@ -147,8 +147,8 @@ impl<'a> Reader<'a> {
     ///
     /// # Errors
     ///
-    /// [`DecodeError::Truncated`], [`DecodeError::CountTooLarge`], [`DecodeError::NotTerminated`],
-    /// [`DecodeError::NotUtf8`].
+    /// Fails with [`DecodeError::Truncated`], [`DecodeError::CountTooLarge`],
+    /// [`DecodeError::NotTerminated`] or [`DecodeError::NotUtf8`].
     pub fn read_str(&mut self) -> Result<&'a str, DecodeError> {
         let len = self.read_count(1)?;
         if len == 0 {
@@ -169,7 +169,8 @@ impl<'a> Reader<'a> {
     ///
     /// # Errors
     ///
-    /// [`DecodeError::Truncated`], [`DecodeError::CountTooLarge`], [`DecodeError::NotUtf16`].
+    /// Fails with [`DecodeError::Truncated`], [`DecodeError::CountTooLarge`] or
+    /// [`DecodeError::NotUtf16`].
     pub fn read_wstr(&mut self) -> Result<WStringView<'a>, DecodeError> {
         let count = self.read_count(4)?;
         let offset = self.position;
@@ -184,7 +185,7 @@ impl<'a> Reader<'a> {
     ///
     /// # Errors
     ///
-    /// [`DecodeError::BoundExceeded`].
+    /// Fails with [`DecodeError::BoundExceeded`].
     #[inline]
     pub fn check_bound(
         &self,

@@ -29,7 +29,7 @@ impl<'a> Splitter<'a> {
     ///
     /// # Errors
     ///
-    /// [`BuildError::Misaligned`], [`BuildError::NotBuilt`].
+    /// Fails with [`BuildError::Misaligned`] or [`BuildError::NotBuilt`].
     pub fn new(buffer: &'a mut [u8]) -> Result<Self, BuildError> {
         Self::check_alignment(buffer)?;
         match buffer.split_at_mut_checked(HEADER_LEN) {
@@ -52,7 +52,7 @@ impl<'a> Splitter<'a> {
     ///
     /// # Errors
     ///
-    /// [`BuildError::Malformed`].
+    /// Fails with [`BuildError::Malformed`].
     #[inline]
     pub fn value<T: Primitive>(&mut self) -> Result<&'a mut T, BuildError> {
         let [value] = self.array::<T, 1>()?;
@@ -63,7 +63,7 @@ impl<'a> Splitter<'a> {
     ///
     /// # Errors
     ///
-    /// The errors of [`value`](Self::value).
+    /// Fails like [`value`](Self::value).
     #[inline]
     pub fn array<T: Primitive, const N: usize>(&mut self) -> Result<&'a mut [T; N], BuildError> {
         let offset = self.position;
@@ -74,7 +74,7 @@ impl<'a> Splitter<'a> {
     ///
     /// # Errors
     ///
-    /// The errors of [`value`](Self::value).
+    /// Fails like [`value`](Self::value).
     #[inline]
     pub fn sequence<T: Primitive>(&mut self) -> Result<&'a mut [T], BuildError> {
         let len = self.count(T::SIZE)?;
@@ -85,7 +85,7 @@ impl<'a> Splitter<'a> {
     ///
     /// # Errors
     ///
-    /// [`BuildError::Malformed`].
+    /// Fails with [`BuildError::Malformed`].
     pub fn string(&mut self) -> Result<&'a str, BuildError> {
         self.read_texts(1, 1, Reader::read_str)
     }
@@ -94,7 +94,7 @@ impl<'a> Splitter<'a> {
     ///
     /// # Errors
     ///
-    /// [`BuildError::Malformed`].
+    /// Fails with [`BuildError::Malformed`].
     pub fn wstring(&mut self) -> Result<WStringView<'a>, BuildError> {
         self.read_texts(1, 4, Reader::read_wstr)
     }
@@ -103,7 +103,7 @@ impl<'a> Splitter<'a> {
     ///
     /// # Errors
     ///
-    /// [`BuildError::Malformed`].
+    /// Fails with [`BuildError::Malformed`].
     pub fn strings(&mut self) -> Result<SequenceView<'a, &'a str>, BuildError> {
         let len = self.count(4)?;
         self.string_array(len)
@@ -113,7 +113,7 @@ impl<'a> Splitter<'a> {
     ///
     /// # Errors
     ///
-    /// [`BuildError::Malformed`].
+    /// Fails with [`BuildError::Malformed`].
     pub fn wstrings(&mut self) -> Result<SequenceView<'a, WStringView<'a>>, BuildError> {
         let len = self.count(4)?;
         self.wstring_array(len)
@@ -123,7 +123,7 @@ impl<'a> Splitter<'a> {
     ///
     /// # Errors
     ///
-    /// [`BuildError::Malformed`].
+    /// Fails with [`BuildError::Malformed`].
     pub fn string_array(&mut self, len: usize) -> Result<SequenceView<'a, &'a str>, BuildError> {
         self.read_texts(len, 1, |reader| SequenceView::read_array(reader, len))
     }
@@ -132,7 +132,7 @@ impl<'a> Splitter<'a> {
     ///
     /// # Errors
     ///
-    /// [`BuildError::Malformed`].
+    /// Fails with [`BuildError::Malformed`].
     pub fn wstring_array(
         &mut self,
         len: usize,
@@ -144,7 +144,7 @@ impl<'a> Splitter<'a> {
     ///
     /// # Errors
     ///
-    /// The errors of [`Build::split`] for the messages.
+    /// Fails like [`Build::split`] for the messages.
     pub fn messages<M: Build>(&mut self) -> Result<SequenceMut<'a, M>, BuildError> {
         let len = self.count(1)?;
         self.message_array(len)
@@ -154,7 +154,7 @@ impl<'a> Splitter<'a> {
     ///
     /// # Errors
     ///
-    /// The errors of [`Build::split`] for the messages.
+    /// Fails like [`Build::split`] for the messages.
     pub fn message_array<M: Build>(
         &mut self,
         len: usize,
@@ -178,7 +178,7 @@ impl<'a> Splitter<'a> {
     ///
     /// # Errors
     ///
-    /// [`BuildError::Malformed`].
+    /// Fails with [`BuildError::Malformed`].
     #[inline]
     pub fn nothing(&mut self) -> Result<(), BuildError> {
         self.take(1, 1).map(drop)

@@ -23,8 +23,8 @@ pub trait View<'a>: Sized + Clone + fmt::Debug {
     ///
     /// # Errors
     ///
-    /// If the bytes are not a value of this type. After an error, the position of the reader is
-    /// unspecified.
+    /// Fails if the bytes are not a value of this type. After an error, the position of the reader
+    /// is unspecified.
     fn read(reader: &mut Reader<'a>) -> Result<Self, DecodeError>;
 }
 
@@ -137,7 +137,7 @@ impl<'a, T: Primitive> PrimitiveSlice<'a, T> {
     ///
     /// # Panics
     ///
-    /// If the lengths differ.
+    /// Panics if the lengths differ.
     #[inline]
     pub fn copy_to_slice(&self, items: &mut [T]) {
         assert_eq!(self.len(), items.len(), "the target must have as many elements as the slice");
@@ -231,8 +231,7 @@ impl<'a, V: View<'a>> SequenceView<'a, V> {
     ///
     /// # Errors
     ///
-    /// The errors of [`View::read`] for the elements, and an error if the bytes cannot hold this
-    /// count.
+    /// Fails like [`View::read`] for the elements, and also if the bytes cannot hold this count.
     pub fn read_sequence(reader: &mut Reader<'a>) -> Result<Self, DecodeError> {
         let len = reader.read_count(V::MIN_SIZE)?;
         Self::read_array(reader, len)
@@ -242,7 +241,7 @@ impl<'a, V: View<'a>> SequenceView<'a, V> {
     ///
     /// # Errors
     ///
-    /// The errors of [`View::read`] for the elements.
+    /// Fails like [`View::read`] for the elements.
     pub fn read_array(reader: &mut Reader<'a>, len: usize) -> Result<Self, DecodeError> {
         let start = *reader;
         match Layout::repeated(V::LAYOUT, len) {

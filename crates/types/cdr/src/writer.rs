@@ -19,7 +19,7 @@ impl<'a> Writer<'a> {
     ///
     /// # Errors
     ///
-    /// [`EncodeError::BufferTooSmall`] if the header does not fit.
+    /// Fails with [`EncodeError::BufferTooSmall`] if the header does not fit.
     pub fn new(buffer: &'a mut [u8]) -> Result<Self, EncodeError> {
         Self::with_byte_order(buffer, ByteOrder::Little)
     }
@@ -28,7 +28,7 @@ impl<'a> Writer<'a> {
     ///
     /// # Errors
     ///
-    /// [`EncodeError::BufferTooSmall`] if the header does not fit.
+    /// Fails with [`EncodeError::BufferTooSmall`] if the header does not fit.
     pub fn with_byte_order(buffer: &'a mut [u8], order: ByteOrder) -> Result<Self, EncodeError> {
         let capacity = buffer.len();
         let Some((header, body)) = buffer.split_at_mut_checked(HEADER_LEN) else {
@@ -48,7 +48,7 @@ impl<'a> Writer<'a> {
     ///
     /// # Errors
     ///
-    /// [`EncodeError::BufferTooSmall`].
+    /// Fails with [`EncodeError::BufferTooSmall`].
     #[inline]
     pub fn write<T: Primitive>(&mut self, value: T) -> Result<(), EncodeError> {
         let swap = self.swap;
@@ -61,7 +61,7 @@ impl<'a> Writer<'a> {
     ///
     /// # Errors
     ///
-    /// [`EncodeError::BufferTooSmall`].
+    /// Fails with [`EncodeError::BufferTooSmall`].
     #[inline]
     pub fn write_slice<T: Primitive>(&mut self, items: &[T]) -> Result<(), EncodeError> {
         if items.is_empty() {
@@ -77,7 +77,7 @@ impl<'a> Writer<'a> {
     ///
     /// # Errors
     ///
-    /// [`EncodeError::BufferTooSmall`].
+    /// Fails with [`EncodeError::BufferTooSmall`].
     #[inline]
     pub fn reserve_slice<T: Primitive>(&mut self, count: usize) -> Result<&mut [u8], EncodeError> {
         if count == 0 {
@@ -92,7 +92,7 @@ impl<'a> Writer<'a> {
     ///
     /// # Errors
     ///
-    /// [`EncodeError::BufferTooSmall`].
+    /// Fails with [`EncodeError::BufferTooSmall`].
     #[inline]
     pub fn write_if(
         &mut self,
@@ -129,7 +129,8 @@ impl<'a> Writer<'a> {
     ///
     /// # Errors
     ///
-    /// [`EncodeError::TooLong`] if `len` does not fit 32 bits, and [`EncodeError::BufferTooSmall`].
+    /// Fails with [`EncodeError::TooLong`] if `len` does not fit into 32 bits, and with
+    /// [`EncodeError::BufferTooSmall`] if the count does not fit into the buffer.
     #[inline]
     pub fn write_count(&mut self, len: usize) -> Result<(), EncodeError> {
         let count = u32::try_from(len).map_err(|_| EncodeError::TooLong { len })?;
@@ -140,7 +141,8 @@ impl<'a> Writer<'a> {
     ///
     /// # Errors
     ///
-    /// [`EncodeError::InteriorNul`], [`EncodeError::TooLong`], [`EncodeError::BufferTooSmall`].
+    /// Fails with [`EncodeError::InteriorNul`], [`EncodeError::TooLong`] or
+    /// [`EncodeError::BufferTooSmall`].
     pub fn write_string(&mut self, value: &str) -> Result<(), EncodeError> {
         let bytes = value.as_bytes();
         if bytes.contains(&0) {
@@ -160,7 +162,7 @@ impl<'a> Writer<'a> {
     ///
     /// # Errors
     ///
-    /// [`EncodeError::TooLong`], [`EncodeError::BufferTooSmall`].
+    /// Fails with [`EncodeError::TooLong`] or [`EncodeError::BufferTooSmall`].
     pub fn write_wstring(&mut self, units: &[u16]) -> Result<(), EncodeError> {
         self.write_count(units.len())?;
         for &unit in units {
@@ -174,7 +176,7 @@ impl<'a> Writer<'a> {
     ///
     /// # Errors
     ///
-    /// [`EncodeError::BoundExceeded`].
+    /// Fails with [`EncodeError::BoundExceeded`].
     #[inline]
     pub fn check_bound(
         &self,

@@ -54,7 +54,7 @@ impl WString {
     ///
     /// # Errors
     ///
-    /// If the units are not well-formed UTF-16.
+    /// Fails if the units are not well-formed UTF-16.
     pub fn to_utf8(&self) -> Result<String, std::string::FromUtf16Error> {
         String::from_utf16(&self.0)
     }

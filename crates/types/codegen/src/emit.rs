@@ -20,7 +20,7 @@ use crate::names::{Paths, identifier, namespace_title};
 ///
 /// # Errors
 ///
-/// If one of the packages refers to a missing type, or has a circular reference.
+/// Fails if one of the packages refers to a missing type, or has a circular reference.
 pub(crate) fn packages(set: &InterfaceSet, paths: &Paths) -> Result<String, ResolveError> {
     let context = Context { paths, set };
     let mut source = Source::default();

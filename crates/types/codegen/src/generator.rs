@@ -84,8 +84,8 @@ impl Generator {
     ///
     /// # Errors
     ///
-    /// The errors of [`generate_text`](Self::generate_text), [`Error::NoOutDir`] outside of a build
-    /// script, and [`Error::Write`] if the source cannot be written.
+    /// Fails like [`generate_text`](Self::generate_text), with [`Error::NoOutDir`] outside of a
+    /// build script, and with [`Error::Write`] if the source cannot be written.
     pub fn generate(&self) -> Result<(), Error> {
         println!("cargo::rerun-if-changed=build.rs");
         for path in self.package_dirs.iter().chain(self.dependencies.iter().map(|(path, _)| path)) {

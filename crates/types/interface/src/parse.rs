@@ -104,10 +104,7 @@ struct Line<'a> {
 }
 
 fn split_lines(text: &str) -> impl Iterator<Item = Line<'_>> {
-    // `str::lines` splits at `
-    // ` and `\r
-    // `, but a `\r` without `
-    // ` also ends a line.
+    // `str::lines` splits at `\n` and `\r\n`, but a `\r` without `\n` also ends a line.
     text.lines().flat_map(|line| line.split('\r')).zip(1..).map(|(line, number)| {
         let text = if line.contains('\t') { line.replace('\t', " ").into() } else { line.into() };
         Line { number, text }

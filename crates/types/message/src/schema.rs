@@ -20,7 +20,7 @@ pub struct Schema {
 }
 
 impl Schema {
-    /// The schema of a type whose definition is unknown. Its messages can be recorded even so.
+    /// The schema of a type whose definition is unknown. Its messages can be recorded nevertheless.
     pub fn unknown() -> Self {
         Self::default()
     }

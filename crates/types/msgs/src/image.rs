@@ -67,8 +67,8 @@ impl Image {
     /// are read only when the iterator reaches them.
     ///
     /// # Errors
-    /// If the encoding has another type or number of channels, or if the data is shorter than the
-    /// size of the image requires.
+    /// Fails if the encoding has another type or number of channels, or if the data is shorter than
+    /// the size of the image requires.
     ///
     /// ```
     /// use feros_msgs::sensor_msgs::msg::Image;
@@ -89,7 +89,7 @@ impl<'a> ImageView<'a> {
     /// Like [`Image::pixels`], but reads received bytes without decoding the image.
     ///
     /// # Errors
-    /// The errors of [`Image::pixels`].
+    /// Fails like [`Image::pixels`].
     pub fn pixels<T: Sample, const CHANNELS: usize>(
         &self,
     ) -> Result<Pixels<'a, T, CHANNELS>, ImageError> {

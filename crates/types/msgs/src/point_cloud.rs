@@ -92,8 +92,8 @@ impl PointCloud2 {
     /// iterator reaches them.
     ///
     /// # Errors
-    /// If a field is missing or has another type, or if the data is shorter than the size of the
-    /// cloud requires.
+    /// Fails if a field is missing or has another type, or if the data is shorter than the size of
+    /// the cloud requires.
     ///
     /// ```
     /// use feros_msgs::sensor_msgs::msg::PointCloud2;
@@ -124,8 +124,8 @@ impl PointCloud2 {
     /// without gaps.
     ///
     /// # Panics
-    /// If there are more than `u32::MAX` points, or so many fields that a point has more than
-    /// `u32::MAX` bytes.
+    /// Panics if there are more than `u32::MAX` points, or so many fields that a point has more
+    /// than `u32::MAX` bytes.
     pub fn from_points<T: Sample, const N: usize>(
         header: Header,
         names: [&str; N],
@@ -161,7 +161,7 @@ impl<'a> PointCloud2View<'a> {
     /// Like [`PointCloud2::points`], but reads received bytes without decoding the cloud.
     ///
     /// # Errors
-    /// The errors of [`PointCloud2::points`].
+    /// Fails like [`PointCloud2::points`].
     pub fn points<T: Sample, const N: usize>(
         &self,
         names: [&str; N],

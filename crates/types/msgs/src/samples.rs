@@ -18,7 +18,7 @@ pub(crate) mod sealed {
     /// The trait that seals [`Sample`](super::Sample): it reads and writes numbers.
     pub trait Sealed: Sized {
         /// # Panics
-        /// If fewer bytes follow `offset` than the number has.
+        /// Panics if fewer bytes follow `offset` than the number has.
         #[doc(hidden)]
         fn read(bytes: &[u8], offset: usize, is_bigendian: bool) -> Self;
         #[doc(hidden)]

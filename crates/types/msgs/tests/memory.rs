@@ -1,7 +1,7 @@
 //! Tests how much memory is allocated by reading and writing. Encoding, building and views allocate
 //! nothing. For hostile input, the allocations are limited by the size of the sample.
 //!
-//! There is only one test, because the allocator counts for the whole process.
+//! This file has only one test, because the allocator counts for the whole process.
 #![allow(clippy::unwrap_used)]
 
 use feros_message::{

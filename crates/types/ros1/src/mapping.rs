@@ -74,9 +74,9 @@ pub enum MappingError {
 /// The plans for both directions.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plans {
-    /// From ROS 1 to ROS 2.
+    /// The plan that converts from ROS 1 to ROS 2.
     pub to_ros2: Plan,
-    /// From ROS 2 to ROS 1.
+    /// The plan that converts from ROS 2 to ROS 1.
     pub to_ros1: Plan,
 }
 

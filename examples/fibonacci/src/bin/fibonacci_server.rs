@@ -1,5 +1,5 @@
-//! A server of the action `fibonacci`: it executes one goal after the other, publishes its
-//! progress, and ends a goal when its client cancels it.
+//! A server of the action `fibonacci`: it executes one goal after another, publishes the progress
+//! of the goal, and ends a goal when its client cancels it.
 //!
 //! ```sh
 //! cargo run --bin fibonacci_server
@@ -17,9 +17,9 @@ use feros::{
     ServerGoalHandle, warn,
 };
 
-/// The limit on waiting goals; further goals are canceled at once.
+/// The limit on waiting goals; further goals are canceled immediately.
 const WAITING: usize = 8;
-/// The greatest order: the next Fibonacci number does not fit into an `i32`.
+/// The highest order: the next Fibonacci number does not fit into an `i32`.
 const LARGEST_ORDER: i32 = 46;
 
 /// Hands accepted goals to the thread that executes them.

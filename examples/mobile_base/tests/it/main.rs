@@ -78,7 +78,7 @@ fn works(base: &Launched, processes: usize) {
     act(&observer);
 }
 
-/// Nodes, topics and services are counted in the graph as other nodes see it.
+/// Nodes, topics and services are counted in the graph that other nodes see.
 fn has_its_entities(observer: &Observer) {
     let node = observer.node();
     observer.until("all nodes are there", || {
@@ -100,7 +100,8 @@ fn has_its_entities(observer: &Observer) {
     }
 }
 
-/// The topics that the base publishes, except those of actions and those that every node has.
+/// The topics that the base publishes, except the topics of actions and the topics that every node
+/// has.
 fn topics(observer: &Observer) -> Vec<String> {
     let all = observer.node().topic_names_and_types().into_keys();
     all.filter(|name| {
@@ -146,8 +147,8 @@ fn drives_and_stops(observer: &Observer) {
     });
 }
 
-/// Uses all servers at the same time: each accepts a goal, sends feedback, and ends the goal with
-/// its result; another goal is canceled.
+/// Uses all servers at the same time: each server accepts a goal, sends feedback, and ends the goal
+/// with its result. Another goal is canceled.
 fn act(observer: &Observer) {
     // The goal lasts three seconds, so that feedback still comes once a server has found the
     // subscription to it.

@@ -52,7 +52,7 @@ fn drives(graph: &Launched, processes: usize) {
         observer.hear::<Text>("/navigation_state", QosProfile::keep_last(10).transient_local());
     let odometry = observer.hear::<Odometry>("/odom", QosProfile::sensor_data());
     // This comes before any request to the planner, because the controller follows every plan, even
-    // one that the observer has requested.
+    // a plan that the observer has requested.
     observer.until("the robot is somewhere", || odometry.newest().is_some());
     let start = odometry.newest().unwrap().pose.pose.position;
     assert!((start.x - 2.0).abs() < 0.01 && (start.y - 2.0).abs() < 0.01, "{start:?}");

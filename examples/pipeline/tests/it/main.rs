@@ -143,8 +143,8 @@ fn stops_without_a_spot(observer: &Observer, commands: &Heard<Twist>) {
     observer.until("the robot stops", || commands.newest() == Some(Twist::default()));
 }
 
-/// The counts of an input's messages on the intra-process, shared-memory and network transports, as
-/// the component reported them last.
+/// The counts of an input's messages on the intra-process, shared-memory and network transports,
+/// from the last report of the component.
 fn counts(reports: &Heard<DiagnosticArray>, (node, topic): (&str, &str)) -> Option<[u64; 3]> {
     let name = format!("{node}: {topic}");
     let all = reports.all();

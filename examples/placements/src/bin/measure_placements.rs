@@ -1,7 +1,7 @@
 //! Prints the cost of each example in each placement as a table in Markdown: `measure_placements
 //! [EXAMPLE] [SECONDS]`.
 //!
-//! The examples, `feros` and the containers have to be built in the same profile beforehand; see
+//! The examples, `feros` and the containers must already have been built in the same profile; see
 //! `examples/README.md`.
 
 use std::path::Path;
@@ -87,7 +87,7 @@ fn measure(
             >= nodes
     });
     if drives {
-        // The goal is the farther corner, so the robot drives during the whole measurement.
+        // The goal is the far corner, so the robot drives during the whole measurement.
         let mut goal = PoseStamped::default();
         (goal.pose.position.x, goal.pose.position.y) = (9.0, 9.0);
         let goals = observer.publisher::<PoseStamped>("/goal_pose");

@@ -41,7 +41,6 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// The records of a scenario.
     pub(crate) fn of_scenario(&self, name: &str) -> Vec<&'a Record> {
         self.records.iter().copied().filter(|record| record.scenario == name).collect()
     }

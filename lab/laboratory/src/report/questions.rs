@@ -1,7 +1,7 @@
 //! The first screen: the questions of a person who chooses a system, answered from the cells of a
 //! run. Each question takes one cell of one experiment, so that all systems are compared under the
-//! same conditions: of the cells in which the most systems were measured, the cell that is nearest
-//! to the question.
+//! same conditions. Of the cells in which the most systems were measured, it takes the cell that is
+//! nearest to the question.
 
 mod ask;
 mod names;
@@ -159,7 +159,8 @@ impl Row<'_> {
 }
 
 impl Part<'_> {
-    /// A row's name, which says how messages travel if the part has another row of the same system.
+    /// A row's name. It includes how messages travel, if the part has another row of the same
+    /// system.
     fn name(&self, row: &Row<'_>) -> String {
         let same = self.rows.iter().filter(|other| other.system == row.system).count();
         match row.way {
@@ -186,7 +187,7 @@ impl Answer<'_> {
 pub(crate) fn answers<'a>(context: &Context<'a>) -> Vec<Answer<'a>> {
     let mut found: Vec<Answer<'a>> = Vec::new();
     for question in QUESTIONS {
-        // The question about a slow link is asked only if no other question about a link has an
+        // The page has the question about a slow link only if no other question about a link has an
         // answer.
         let is_asked = question.id != "slow"
             || !found.iter().any(|answer| answer.question.topic == Topic::Link);

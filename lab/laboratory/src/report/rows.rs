@@ -39,7 +39,7 @@ pub(crate) struct Row<'a> {
     pub(crate) group: Option<String>,
 }
 
-/// A panel of rows. There is one for each panel of the selection and each value of x, unless the
+/// A panel of rows. Each panel of the selection has one row panel for each value of x, unless the
 /// rows are grouped by x.
 pub(crate) struct RowPanel<'a> {
     pub(crate) title: String,

@@ -18,7 +18,8 @@ pub(crate) enum Scale {
     Places(usize),
 }
 
-/// The ratio of the largest to the smallest number from which a logarithmic axis is easier to read.
+/// If the largest number is at least this multiple of the smallest, a logarithmic axis is easier to
+/// read.
 pub(crate) const LOG_FROM: f64 = 20.0;
 
 impl Scale {

@@ -1,8 +1,9 @@
 //! Selects the records that a figure shows, and assigns them to panels, series and values of x.
 //!
 //! The first dimension of [`Figure::series`] distinguishes the series within a panel. Every other
-//! dimension in that list makes separate panels. So does every dimension in which the records
-//! differ although the figure does not name it: results of different conditions are never combined.
+//! dimension in that list makes separate panels. Every dimension in which the records differ also
+//! makes separate panels, even if the figure does not name it: results of different conditions are
+//! never combined.
 
 use std::collections::BTreeMap;
 

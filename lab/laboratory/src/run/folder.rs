@@ -229,7 +229,7 @@ fn key(
     format!("{scenario} {repetition} {dimensions}")
 }
 
-/// Writes a file so that its content is always either the old or the new one, whatever happens.
+/// Writes a file so that its content is always either the old or the new content, whatever happens.
 fn replace(path: &Path, text: &str) -> std::io::Result<()> {
     let new = path.with_extension("new");
     let written = (|| {

@@ -35,7 +35,7 @@ mod tests {
     use super::*;
     use crate::contract::Line;
 
-    /// The series of points in this line of a program.
+    /// The series of points in this line of a program's output.
     fn points(line: &str) -> feros_trace_analysis::PointSeries {
         match serde_json::from_str(line).unwrap() {
             Line::Points(points) => points,

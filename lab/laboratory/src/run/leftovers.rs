@@ -33,8 +33,8 @@ pub(super) fn kill_what_is_left(mark: &str) -> usize {
 
 const SHARED_MEMORY: &str = "/dev/shm";
 
-/// The pattern for a file whose name is that of the user's group, as RouDi names its memory for
-/// payloads.
+/// The pattern for a file that is named after the user's group. RouDi names its memory for payloads
+/// in this way.
 const OF_GROUP: &str = "{group}";
 
 /// Finds the name of a group in the text of `/etc/group`.
@@ -58,8 +58,8 @@ fn is_named(name: &str, pattern: &str, group: Option<&str>) -> bool {
     }
 }
 
-/// Removes the files in `/dev/shm` that match these patterns and that no process uses any longer,
-/// and returns the number of removed files.
+/// Removes the files in `/dev/shm` that match these patterns and that no process uses, and returns
+/// the number of removed files.
 ///
 /// A pattern is a prefix, a suffix after a leading `*`, or `{group}`, the whole name of the user's
 /// group, as in `shared_memory` of a peer's manifest.

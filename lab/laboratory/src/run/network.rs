@@ -54,7 +54,6 @@ impl Network {
         }
     }
 
-    /// The address of a host.
     pub(super) fn address(&self, host: Host) -> &'static str {
         match (self, host) {
             (Self::Local, _) => LOCAL_ADDRESS,

@@ -47,7 +47,7 @@ const SINGLE: &[&str] = &[
     "repetitions",
 ];
 
-/// Keeps a number or a boolean as it is, and quotes anything else as text.
+/// Keeps a number or a boolean as it is, and quotes all other values as text.
 fn toml_value(text: &str) -> String {
     let is_plain = text.parse::<f64>().is_ok() || ["true", "false"].contains(&text);
     if is_plain { text.to_owned() } else { format!("{text:?}") }

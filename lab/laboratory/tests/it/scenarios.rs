@@ -59,7 +59,6 @@ fn every_scenario_is_understood_in_every_grid() {
     assert!(absent.is_empty(), "no scenario for {absent:?}; there are {items:?}");
 }
 
-/// The TOML blocks on a page.
 fn toml_blocks(page: &str) -> Vec<&str> {
     let starts = page.split("```toml\n").skip(1);
     starts.map(|block| block.split_once("```").expect("the block ends").0).collect()

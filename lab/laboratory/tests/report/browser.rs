@@ -184,7 +184,7 @@ impl Browser {
 
 impl Drop for Browser {
     fn drop(&mut self) {
-        // Ending the session ends Chromium; the driver ends by its own id.
+        // Ending the session ends Chromium. The driver has to be killed separately.
         let _ = self.agent.delete(&self.session).call();
         let _ = self.driver.kill();
         let _ = self.driver.wait();

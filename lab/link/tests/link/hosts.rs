@@ -33,7 +33,7 @@ pub(crate) fn namespaces<const N: usize>() -> Option<(MutexGuard<'static, ()>, [
 /// The time that a socket waits for a packet that may not come.
 pub(crate) const SHORT: Duration = Duration::from_millis(20);
 
-/// A socket of the namespace with buffers that hold all that a test sends at once.
+/// A socket of the namespace with buffers that hold everything that a test sends without waiting.
 pub(crate) fn socket(namespace: &Namespace) -> UdpSocket {
     let socket = namespace.run(|| UdpSocket::bind((Ipv4Addr::UNSPECIFIED, PORT))).unwrap().unwrap();
     rustix::net::sockopt::set_socket_recv_buffer_size_force(&socket, 64 << 20).unwrap();

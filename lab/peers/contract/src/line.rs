@@ -29,7 +29,7 @@ pub struct Points<'a> {
     pub by: Option<&'a str>,
     /// A word that identifies the subscription, if the point concerns only one.
     pub of: Option<&'a str>,
-    /// The transport; needed if a message may take several at once.
+    /// The transport; needed if a message may take several transports at the same time.
     pub transport: Option<&'a str>,
     /// The numbers of the messages.
     pub numbers: &'a [u64],
@@ -37,7 +37,8 @@ pub struct Points<'a> {
     pub at_nanos: &'a [u64],
 }
 
-/// A line is built completely and written at once, so that lines of several threads do not mix.
+/// A line is built completely and written with one call, so that lines of several threads do not
+/// mix.
 pub(crate) fn write(line: &Line<'_>) {
     let mut text = serde_json::to_vec(line).expect("numbers and strings become JSON");
     text.push(b'\n');

@@ -6,9 +6,9 @@ use rustix::mm::{MlockAllFlags, mlockall};
 pub const LOCK_MEMORY: &str = "FEROS_LAB_LOCK_MEMORY";
 
 /// Locks the process's present and future memory, each page from its first use on: if whole
-/// mappings were filled at once, a publisher would wait seconds for a message ring in shared memory
-/// of which it uses only a part. A refusal is reported, and the run goes on: the laboratory checks
-/// from outside which memory is locked.
+/// mappings were filled immediately, a publisher would wait seconds for a message ring in shared
+/// memory of which it uses only a part. A refusal is reported, and the run goes on: the laboratory
+/// checks from outside which memory is locked.
 pub(crate) fn lock_where_asked() {
     if std::env::var_os(LOCK_MEMORY).is_none_or(|value| value != "1") {
         return;

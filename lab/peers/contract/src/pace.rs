@@ -9,9 +9,9 @@ const BEGIN_NANOS: u64 = 10_000_000;
 /// The interval at which a talker checks whether it must stop.
 const LOOK_NANOS: u64 = 100_000_000;
 
-/// Yields the number of each message of a run when it is due. A late talker publishes at once, and
-/// the pace continues from there: it never catches up in a burst. The iterator ends after the last
-/// message, or when the program must stop.
+/// Yields the number of each message of a run when it is due. A late talker publishes immediately,
+/// and the pace continues from there: it never catches up in a burst. The iterator ends after the
+/// last message, or when the program must stop.
 #[derive(Debug)]
 pub struct Pace<'a> {
     arguments: &'a Arguments,

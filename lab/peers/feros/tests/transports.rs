@@ -53,7 +53,7 @@ fn finish(running: Running) -> Said {
     Said { is_success: output.status.success(), lines }
 }
 
-/// Runs a talker and a listener, or a pair; the publishing program comes first.
+/// Runs a talker and a listener, or a pair. The result names the publisher first.
 fn measure(options: &str, transports: &str) -> (Said, Said) {
     let domain = &ReservedDomain::new();
     if options.contains("--placement intra") || options.contains("--placement composed") {

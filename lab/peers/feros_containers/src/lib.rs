@@ -1,5 +1,5 @@
 //! Talker and listeners of the laboratory as components, in a library that containers load. The
-//! script `pair` in this folder starts the container and loads them, like a user.
+//! script `pair` in this folder starts the container and loads them, as a user would.
 
 use feros_shared as _;
 

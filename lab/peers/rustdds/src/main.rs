@@ -1,7 +1,7 @@
-//! Why this exists: to measure RustDDS itself, through its own API, without a client library above
-//! it. The contract is in ../README.md.
+//! Measures RustDDS itself, through its own API, without a client library above it. The contract is
+//! in ../README.md.
 //!
-//! How fair it is: nothing is configured. Messages are Rust structures with a vector of octets or a
+//! Fairness: nothing is configured. Messages are Rust structures with a vector of octets or a
 //! string, serialized with serde by RustDDS's own CDR, as its examples do. `write` takes a message
 //! by value, so each message is created anew before its stamp is written; a thread of RustDDS sends
 //! it. Subscriptions are its asynchronous streams; `single` (the default) polls all of them on one

@@ -1,7 +1,7 @@
-//! Why this exists: to measure Zenoh itself, through its Rust API, without a client library above
-//! it. The contract is in ../README.md.
+//! Measures Zenoh itself, through its Rust API, without a client library above it. The contract is
+//! in ../README.md.
 //!
-//! How fair it is: peers without a router find each other by multicast, as in the default
+//! Fairness: peers without a router find each other by multicast, as in the default
 //! configuration; only the multicast port is private to this run, so that runs do not affect each
 //! other. The variant `as-feros` reads the file of `ZENOH_SESSION_CONFIG_URI`, like `feros_zenoh`;
 //! `in-one-piece` does so too, and notes a message only once it is a single slice of bytes. Shared

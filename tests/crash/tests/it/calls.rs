@@ -1,5 +1,6 @@
 //! Servers and clients of services are killed or restarted, or their memory is overwritten: the
-//! surviving processes go on, no call goes only to a dead server, and nothing is left behind.
+//! surviving processes go on, every call reaches a living server if there is one, and nothing is
+//! left behind.
 
 use std::fs::OpenOptions;
 use std::time::{Duration, Instant};
@@ -10,7 +11,7 @@ use crate::support::{
     Gone, Peer, Place, Random, count_of, memory_of_name, number, resources, rounds, scribble, until,
 };
 
-/// More memory than a process comes to take merely by calling.
+/// A limit on the growth of a process. Calls alone make a process grow less than this.
 const MOST_GROWTH_KB: u64 = 16 << 10;
 /// The size of the control words of a client's memory for calls, in bytes.
 const CONTROL_BYTES: u64 = 36 << 10;

@@ -1,5 +1,6 @@
 //! Processes are started and killed in quick succession, while a talker and a listener go on: no
-//! other process dies, every lost message is reported, and nothing of the killed processes is left.
+//! other process dies, every lost message is reported, and the killed processes leave nothing
+//! behind.
 //!
 //! `FEROS_CRASH_KILLS` is the number of kills.
 

@@ -1,6 +1,6 @@
 //! Changed datagrams: real datagrams of another process are changed (bits flipped, lengths and
-//! counts replaced), cut short, doubled and mixed. The process that gets them goes on, and messages
-//! from other processes reach it whole.
+//! counts replaced), cut short, doubled and mixed. The process that gets these datagrams goes on,
+//! and messages from other processes reach it complete.
 //!
 //! `FEROS_CRASH_DATAGRAMS` is the number of datagrams. `scripts/capture_datagrams.py` captures the
 //! real datagrams.
@@ -16,9 +16,9 @@ use crate::support::{Peer, Place, Random, count_of, heard, number, resources, un
 
 /// The memory that an engine may keep for announced processes until their leases end.
 const LEEWAY_KB: u64 = 64 * 1024;
-/// The sender whose messages must arrive whole; changed datagrams have other senders.
+/// The sender whose messages must arrive complete; changed datagrams have other senders.
 const FRIEND: u32 = 77_777;
-/// The number of datagrams between two pauses, in which the process reads them.
+/// The number of datagrams between two pauses. The process reads them during a pause.
 const BURST: u32 = 20;
 
 /// A captured datagram.
@@ -27,7 +27,7 @@ struct Seed {
     bytes: Vec<u8>,
 }
 
-/// The domain in which the datagrams were captured, a parameter of a participant's announcement.
+/// The domain in which the datagrams were captured. Participants announce it as a parameter.
 const CAPTURED_IN: u32 = 219;
 
 fn domain_parameter(domain: u32) -> Vec<u8> {
@@ -145,7 +145,7 @@ fn changed_datagrams_harm_nobody() {
     let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
     let send = |seed: &Seed| {
         let to = if seed.is_of_discovery { first } else { first + 1 };
-        let _ = socket.send_to(&seed.bytes, ("127.0.0.1", to)); // fails if it is too large
+        let _ = socket.send_to(&seed.bytes, ("127.0.0.1", to)); // fails if it is too long
     };
     until("the target takes the real datagrams for those of a process", || {
         seeds.iter().for_each(send);

@@ -119,7 +119,7 @@ fn filling_up_with_growing_messages() {
     place.must_be_swept();
 }
 
-/// Another program fills the folder and empties it again, at any moment.
+/// Another program fills the folder and empties it again, at random moments.
 #[test]
 fn filled_and_emptied_by_others_while_publishing() {
     let Some(place) = place(&DevShm::OfBytes(24 << 20)) else { return };

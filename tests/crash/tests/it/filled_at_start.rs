@@ -1,5 +1,5 @@
-//! Another user fills `/dev/shm` and empties it again while processes start: at whatever moment
-//! this happens, no signal ends a process, and the processes exchange messages.
+//! Another user fills `/dev/shm` and empties it again while processes start: no matter when this
+//! happens, no signal ends a process, and the processes exchange messages.
 //!
 //! `FEROS_CRASH_STARTS` is the number of times that a pair of processes is started; the default is
 //! small:
@@ -20,7 +20,7 @@ use crate::support::{DevShm, Peer, Place, Random, heard, number, skipped, until}
 /// A little more than the free space that a process requires before it makes shared memory.
 const DEV_SHM_BYTES: u64 = 2 << 20;
 
-/// Fills the folder and empties it again until it is stopped; each time the folder is full for a
+/// Fills the folder and empties it again until it is stopped; each time, the folder is full for a
 /// moment.
 fn fill_and_empty(dev_shm: &Path, is_stopped: &AtomicBool, fillings: &AtomicU64) {
     let mut random = Random::new();

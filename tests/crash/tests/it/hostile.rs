@@ -77,8 +77,8 @@ fn scribbling_over_process_segments_stops_nobody_else() {
         (number(&successor.of("counts", "sub"), "/host") > 100).then_some(())
     });
     assert_eq!(number(&talker.of("stop", "pub"), "/errors"), 0);
-    // A lossless publisher may time out while waiting for room in a queue, and report that; it must
-    // not hang.
+    // A lossless publisher may time out while it waits for room in a queue, and report this; but it
+    // must not hang.
     println!("lossless: {}", talker.of("stop", "lossless"));
     [successor, bystander, talker].into_iter().for_each(Peer::end);
     place.must_be_swept();

@@ -1,5 +1,5 @@
 //! A slow listener that keeps all messages takes a bounded number of them from the network: a
-//! reliable publisher is slowed, and lost messages of a best-effort publisher are reported.
+//! reliable publisher is slowed down, and lost messages of a best-effort publisher are reported.
 
 use std::time::{Duration, Instant};
 
@@ -7,9 +7,10 @@ use serde_json::json;
 
 use crate::support::{Peer, Place, heard, number, resources, until};
 
-/// More messages than a listener keeps, including those on their way.
+/// A limit that exceeds the number of messages that a listener keeps, including messages on their
+/// way.
 const MOST_MESSAGES: u64 = 3000;
-/// The same number for messages of 1 MB.
+/// The corresponding limit on memory, for messages of 1 MB.
 const MOST_MEMORY_KB: u64 = 300 << 10;
 
 fn start(place: &Place, stall_ms: u64, best_effort: bool) -> (Peer, Peer) {

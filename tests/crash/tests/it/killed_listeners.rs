@@ -18,7 +18,7 @@ const LIVES: [(&str, &str); 4] = [
 ];
 
 /// The memory that queues and pools may keep once a busy machine has filled them. If killed
-/// listeners were not forgotten, two rounds would leave more than that.
+/// listeners were not forgotten, two rounds would take more memory than this.
 const LEEWAY_KB: u64 = 16 * 1024;
 
 fn start_doomed(place: &Place, life: &str) -> Peer {
@@ -66,8 +66,8 @@ fn killed_listeners_harm_nobody() {
                 (heard(&report, 1, "last") >= before + 200).then_some(())
             });
         }
-        // The engine forgets the killed processes when their leases end; then nothing of them is
-        // left.
+        // The engine forgets the killed processes when their leases end; after that, nothing of
+        // these processes is left.
         until("the talker has forgotten the dead", || {
             (talker.transports("pub").len() == 1).then_some(())
         });

@@ -9,7 +9,7 @@ use crate::support::{Peer, Place, Random, heard, number, resources, rounds, unti
 
 const SIZE_BYTES: usize = 1 << 20;
 /// The number of talkers that are killed in succession before the engine has forgotten the first
-/// one.
+/// talker.
 const GENERATION: u32 = 4;
 /// The heap memory that the listener may keep: a listener that is held up keeps two histories of
 /// ten such messages on two transports. Over many rounds, a leak would exceed this.
@@ -56,7 +56,7 @@ fn killed_talkers_harm_nobody() {
                     .all(|name| listener.transports(name).is_empty())
                     .then_some(())
             });
-            // The views may belong to one killed talker or to two. The talkers' memory stays mapped
+            // The views may belong to one or two killed talkers. The talkers' memory stays mapped
             // as long as the views exist.
             listener.of("release", "views");
             measured.push(resources(&listener, &place));

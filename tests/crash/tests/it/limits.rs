@@ -10,7 +10,8 @@ use crate::support::{
     Copy, Peer, Place, heard, is_root, number, program, resources, rounds, skipped, until,
 };
 
-/// The number of files that a process has open once it shares memory, however many topics it has.
+/// The number of files that a process has open once it shares memory, no matter how many topics it
+/// has.
 const PER_PROCESS: usize = 20;
 
 fn start(place: &Place, name: &str, limit: &str) -> Peer {
@@ -77,7 +78,7 @@ fn topics_need_no_open_files_of_their_own() {
     place.must_be_swept();
 }
 
-/// Whichever side a limit keeps from using shared memory, both sides log this, and messages come
+/// If a limit keeps either side from using shared memory, both sides log this, and messages come
 /// over the network.
 fn takes_the_network(place: &Place, limit: &str, in_the_log: &str, reason: &str) {
     for talker_is_limited in [true, false] {

@@ -7,7 +7,8 @@ use serde_json::json;
 use crate::support::{Peer, Place, heard, largest_gap_ms, number, until};
 
 /// The number of messages after the death. If each of them waited for the dead listener again (100
-/// ms), the engine would have forgotten the listener (10 s) before all were published.
+/// ms), the engine would have forgotten the listener (after 10 s) before all messages were
+/// published.
 const AFTERWARDS: u64 = 200;
 
 #[test]
@@ -24,7 +25,7 @@ fn publishing_goes_on_when_the_listener_that_it_waits_for_is_killed() {
         json!({"name": "sub", "topic": "image", "keep_all": true, "stall_ms": 86_400_000}),
     );
     // All connections are opened before the first message, which the doomed listener gets only once
-    // all of them are on the shared-memory transport.
+    // all connections are on the shared-memory transport.
     talker.until_transport("pub", 2, "shared_memory");
     talker.ask("start", json!({"name": "pub", "period_us": 0, "size": 1000}));
     let mut before = 0;

@@ -2,7 +2,7 @@
 //! hostile.
 //!
 //! `FEROS_CRASH_ROUNDS` sets the length of the tests, and `FEROS_CRASH_SEED` the seed of their
-//! random choices. If the tests run as root, the processes of a test see a `/dev/shm` of their own;
+//! random choices. If the tests run as root, the processes of a test see a separate `/dev/shm`;
 //! otherwise some tests are skipped, which is reported on standard error.
 #![allow(clippy::unwrap_used)]
 

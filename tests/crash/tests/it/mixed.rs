@@ -92,7 +92,8 @@ fn a_mixed_audience_comes_and_goes_and_nobody_misses_a_message() {
         for guest in guests {
             let has_heard = |peer: &mut Peer| heard(&peer.of("report", "guest"), 1, "count") >= FEW;
             if let Some(stock) = &mut stock {
-                // The messages are taken often; after a long wait, one answer would be too large.
+                // The messages are taken often, because after a long wait a single answer would be
+                // too large.
                 let progress = number(&talker.of("progress", "pub"), "/last");
                 until("the stock subscription hears what is published", || {
                     (stock.take() >= progress && stock.numbers.len() as u64 >= FEW).then_some(())

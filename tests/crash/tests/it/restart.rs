@@ -1,5 +1,5 @@
-//! A killed process is started again at once with the same names; leftovers of the killed one do
-//! not hinder it.
+//! A killed process is started again immediately, with the same names; leftovers of the killed
+//! process do not hinder the new process.
 
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
@@ -76,9 +76,9 @@ fn matches(peer: &mut Peer, name: &str) -> BTreeSet<String> {
     found.as_array().unwrap().iter().map(gid).collect()
 }
 
-/// Kills a process early and starts it again at once. The new process must share memory while the
-/// engine of the witness still knows the killed one; the witness notices the death only when the
-/// lease ends.
+/// Kills a process early and starts it again immediately. The new process must share memory while
+/// the engine of the witness still knows the killed process; the witness notices the death only
+/// when the lease ends.
 fn restart(killed: (&str, &str), survivor: &str, witness: (&str, &str)) {
     let place = Place::of_host();
     let mut observer = Peer::start(&place, "witness");

@@ -27,7 +27,8 @@ use crate::support::{
 const SCRIBBLES_PER_PAIR: u32 = 60;
 /// The limit on scribbles before the pair exchanges messages again.
 const SCRIBBLES_AT_ONCE: u64 = 20;
-/// More memory than a process comes to take merely by exchanging a few messages.
+/// A limit on the growth of a process. Exchanging a few messages makes a process grow less than
+/// this.
 const MOST_GROWTH_KB: u64 = 64 << 10;
 
 /// The limit on messages that may wait for a listener in a queue in shared memory.
@@ -56,8 +57,8 @@ impl Pair {
         pair
     }
 
-    /// Sends some messages and asks for the listener's report. An error names the process that is
-    /// gone.
+    /// Sends some messages and asks for the listener's report. An error names the process that no
+    /// longer works.
     fn exchange(&mut self) -> Result<(), (&'static str, Gone)> {
         let publish = json!({"name": "pub", "count": 20, "size": 300});
         self.talker.try_ask("publish", publish).map_err(|gone| ("talker", gone))?;

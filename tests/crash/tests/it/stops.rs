@@ -1,5 +1,5 @@
-//! The talker and the listener are stopped and continued again and again, for moments and for
-//! longer than their lease: no process dies, and every message arrives or is reported as lost.
+//! The talker and the listener are repeatedly stopped and continued, for moments or for longer than
+//! their lease: no process dies, and every message arrives or is reported as lost.
 //!
 //! `FEROS_CRASH_SECONDS` is the duration of the test.
 

@@ -1,5 +1,5 @@
 //! Introspection of actions: stock nodes receive the events of Feros clients and servers, and Feros
-//! nodes receive those of stock clients and servers.
+//! nodes receive the events of stock clients and servers.
 
 use feros::message::{Action, Message, Service};
 use feros::msgs::action_msgs::srv::CancelGoal;
@@ -21,8 +21,8 @@ fn latched() -> (QosProfile, Value) {
     (profile, json!({"durability": "transient_local", "depth": 10}))
 }
 
-/// The events of one call that the stock node receives: four, in the order of the steps, with the
-/// same client and call.
+/// The four events of one call that the stock node receives, in the order of the steps, with the
+/// same client and the same call.
 fn heard_by_stock(peer: &mut Peer, part: &str) -> Vec<Value> {
     let arguments = json!({"name": "/ours/fib", "part": part, "count": 4});
     let mut events = items(&peer.ask("events_of", arguments)).to_vec();

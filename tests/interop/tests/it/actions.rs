@@ -24,7 +24,7 @@ fn hex(id: GoalId) -> String {
 }
 
 /// The Feros server, which hands accepted goals to the test. It rejects negative orders, defers odd
-/// ones, and refuses to cancel order 13.
+/// orders, and refuses to cancel the order 13.
 pub(crate) fn serve(
     node: &Node,
     name: &str,
@@ -52,7 +52,7 @@ pub(crate) fn result(numbers: &[i32]) -> Fibonacci_Result {
     Fibonacci_Result { sequence: numbers.to_vec() }
 }
 
-/// A goal that the stock client sends to the Feros server, as both sides see it.
+/// A goal that the stock client sends to the Feros server, with the handles of both sides.
 fn goal_of_stock(
     peer: &mut Peer,
     accepted: &Inbox<ServerGoalHandle<Fibonacci>>,
@@ -220,7 +220,7 @@ fn several_goals_at_a_stock_server_are_canceled_together() {
     let client = our_client(&node, &mut peer);
     let goals = [2, 4, 6]
         .map(|order| client.send_goal_and_wait(Fibonacci_Goal { order }, WATCHDOG).unwrap());
-    // rclpy reports a time shortly before that at which rcl accepts the goal.
+    // rclpy reports a time shortly before the time at which rcl accepts the goal.
     let until = goals[2].accepted_at();
     let canceling = client.cancel_goals_before(until).unwrap().wait(WATCHDOG).unwrap();
     assert_eq!(canceling, [goals[0].goal_id(), goals[1].goal_id()]);

@@ -11,7 +11,8 @@ use serde_json::json;
 use crate::support::{WATCHDOG, options, stock};
 
 /// A stock server discovers the request writer and the reply reader of a client one after the
-/// other. Here six of ten datagrams of the clients are lost, so more time passes between the two.
+/// other. Here, six of ten datagrams from the clients are lost, so more time passes between the two
+/// discoveries.
 #[test]
 fn first_calls_are_answered_over_a_link_that_loses_packets() {
     let Some(domain) = Domain::reserve() else { return };

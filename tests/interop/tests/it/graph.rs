@@ -1,4 +1,4 @@
-//! The graph: each side sees the other's nodes and endpoints, and how they change.
+//! The graph: each side sees the nodes and endpoints of the other side, and their changes.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -124,7 +124,7 @@ fn stock_sees_our_nodes_endpoints_types_hashes_and_qos() {
             "/rosout": ["rcl_interfaces/msg/Log"], "/parameter_events": ["rcl_interfaces/msg/ParameterEvent"]})
     );
 
-    // Each end is seen: first those of endpoints, then that of the node.
+    // The stock node sees each end: first the ends of the endpoints, then the end of the node.
     drop((subscription, all));
     peer.eventually("subscriptions", json!({"topic": "/ours/words"}), |infos| {
         items(infos).is_empty()
@@ -242,7 +242,7 @@ fn we_see_stock_nodes_endpoints_types_hashes_and_qos() {
         );
     }
 
-    // Each end is seen: first those of endpoints, then that of the node.
+    // Feros sees each end: first the ends of the endpoints, then the end of the node.
     for what in ["publisher", "subscription"] {
         peer.ask("destroy", json!({"what": what, "name": "words"}));
     }

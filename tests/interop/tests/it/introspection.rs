@@ -1,5 +1,5 @@
 //! Service introspection: stock nodes receive the events of Feros clients and services, and Feros
-//! nodes receive those of stock clients and services.
+//! nodes receive the events of stock clients and services.
 
 use feros::msgs::service_msgs::msg::ServiceEventInfo;
 use feros::msgs::std_srvs::srv::{SetBool, SetBool_Event, SetBool_Request, SetBool_Response};

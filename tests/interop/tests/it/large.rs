@@ -1,4 +1,4 @@
-//! Large messages, and many in a row, without loss.
+//! Large messages, and many messages in a row, arrive without loss.
 
 use feros::msgs::sensor_msgs::msg::Image;
 use feros::{QosProfile, View};

@@ -15,7 +15,7 @@ use crate::support::{Inbox, Spinning, WATCHDOG, context, items, node, stock};
 
 type Told = (String, String);
 
-/// Takes the reported transitions up to the first that arrives in a state.
+/// Takes the reported transitions up to the first transition that leads to the state `goal`.
 fn told_until(inbox: &Inbox<TransitionEvent>, goal: &str) -> Vec<Told> {
     let mut told: Vec<Told> = Vec::new();
     while told.last().is_none_or(|(_, reached)| reached != goal) {
@@ -50,8 +50,8 @@ fn a_stock_node_is_managed_by_feros() {
     heard.wait_for_publishers(1, WATCHDOG).unwrap();
     let state = || client.get_state(WATCHDOG).unwrap().label;
     assert_eq!(state(), "unconfigured");
-    // This side may see the match before the other side does, so the node is configured again and
-    // again until an event arrives.
+    // This side may see the match before the other side does, so the test configures the node
+    // repeatedly until an event arrives.
     loop {
         assert!(client.change_state("configure", WATCHDOG).unwrap());
         let is_heard = events.take_within(Duration::from_millis(200)).is_some();

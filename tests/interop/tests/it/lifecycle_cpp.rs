@@ -61,7 +61,7 @@ struct Program(Child);
 
 impl Drop for Program {
     fn drop(&mut self) {
-        // A program that is asked to end releases its shared memory.
+        // A program that gets SIGINT releases its shared memory.
         let _ = Command::new("kill").args(["-INT", &self.0.id().to_string()]).status();
         let began = Instant::now();
         while matches!(self.0.try_wait(), Ok(None)) {

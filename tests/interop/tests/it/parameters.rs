@@ -1,5 +1,5 @@
-//! Parameters: a stock node gets, sets and watches those of a Feros node, and a Feros node those of
-//! a stock node.
+//! Parameters: a stock node gets, sets and watches the parameters of a Feros node, and a Feros node
+//! does the same with the parameters of a stock node.
 
 use feros::msgs::rcl_interfaces::srv::{SetParameters, SetParameters_Request};
 use feros::parameter::ParameterChanges;
@@ -352,8 +352,8 @@ fn malformed_requests_harm_nobody() {
         json!({"parameters": [{"name": "rate", "value": {"type": 2, "integer_value": 20}}]});
     assert_eq!(call(&mut peer, "set_parameters", twenty)["results"][0]["successful"], true);
     assert_eq!(node.get_parameter("rate"), Ok(20.into()));
-    // A request larger than one sample of the engine: each parameter is refused, with a result of
-    // its own.
+    // A request larger than one sample of the engine: each parameter is refused, with a separate
+    // result.
     let client = enemy.create_client::<SetParameters>(&format!("{OURS}/set_parameters")).unwrap();
     client.wait_for_service(WATCHDOG).unwrap();
     let one = feros::msgs::rcl_interfaces::msg::Parameter {
@@ -400,8 +400,8 @@ fn from_stock(value: &Value) -> ParameterValue {
     }
 }
 
-/// The parameters that a Feros node has after starting with this command line, without those of
-/// every node.
+/// The parameters that a Feros node has after starting with this command line, without the
+/// parameters that every node has.
 fn our_overrides(
     context: &Context,
     line: &[String],
@@ -455,7 +455,8 @@ const SCALARS: &str = r#"
     a: {b: {c: 1}, b.d: 2}
 "#;
 
-/// Names and merge order: all matching entries count, each at the position where it is named first.
+/// Names and merge order: all matching entries apply, each at the position at which it is first
+/// named.
 const MERGED: &str = "
 /**:
   ros__parameters: {x: 1, y: 1, z: 1}
@@ -515,7 +516,7 @@ fn command_lines_and_parameter_files_mean_what_they_mean_to_stock() {
         vec!["--params-file", &merged, "--params-file", &single],
         vec!["-p", "node:x:=1", "-p", "a/b:=[a, '1']", "-p", "c.d:='{}'"],
         // All values have the same type: if a later value has another type, rcl keeps the first
-        // one, which no user can want.
+        // one, which cannot be intended.
         vec!["-p", "x:=5", "-p", "x:=6"],
         vec!["-p", "x:="],
         vec!["-p", "x"],

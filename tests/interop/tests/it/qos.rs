@@ -182,7 +182,8 @@ fn lost_liveliness_is_reported_on_both_sides() {
     publisher.wait_for_subscriptions(1, WATCHDOG).unwrap();
     publisher.publish(Int32 { data: 1 }).unwrap();
     inbox.take_where(|event| matches!(event, PublisherEvent::LivelinessLost { total: 1.., .. }));
-    // The end of liveliness implies its beginning: on a busy machine, both come in one event.
+    // The end of liveliness implies that it began before: on a busy machine, both changes come in
+    // one event.
     loop {
         let event = peer
             .ask("event", json!({"topic": "/ours", "what": "subscription", "kind": "liveliness"}));
@@ -219,7 +220,7 @@ fn what_outlived_its_lifespan_is_not_delivered() {
     peer.ask("publisher", json!({"topic": "/theirs", "type": TYPE, "qos": stock_qos}));
     publisher.publish(Int32 { data: 1 }).unwrap();
     peer.ask("publish", json!({"topic": "/theirs", "values": [{"data": 1}]}));
-    // The lifespan of the messages has to end.
+    // Wait until the lifespan of the messages has passed.
     std::thread::sleep(LIFESPAN + Duration::from_millis(100));
 
     peer.ask("subscription", json!({"topic": "/ours", "type": TYPE, "qos": late_qos}));
@@ -227,7 +228,8 @@ fn what_outlived_its_lifespan_is_not_delivered() {
     let put = inbox.putter();
     let _late =
         node.create_subscription("/theirs", qos, move |number: Int32| put(number.data)).unwrap();
-    // On a slow machine, a new message may expire on its way too, so another one follows.
+    // On a slow machine, a new message may also expire on its way, so the test sends further
+    // messages.
     let first = loop {
         publisher.publish(Int32 { data: 2 }).unwrap();
         match peer.try_ask("take", json!({"topic": "/ours", "timeout": 1})) {

@@ -1,5 +1,5 @@
-//! Services in both directions: values, large replies, several clients at once, late replies, and
-//! the services of stock nodes.
+//! Services in both directions: values, large replies, several clients at the same time, late
+//! replies, and the services of stock nodes.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -118,9 +118,9 @@ fn stock_clients_are_answered_small_and_large_and_several_at_once() {
         // discovered may drop replies after a large reply to another client.
         other.ask("call", json!({"service": "/switch", "requests": [{"data": true}]}));
     }
-    // All nodes call at the same time; each gets the answers to its own requests, in order. There
-    // are six calls in all, because a service keeps only ten requests and ten replies, as in stock
-    // ROS 2.
+    // All nodes call at the same time; each gets the answers to its own requests, in order. The
+    // test makes six calls in all, because a service keeps only ten requests and ten replies, as in
+    // stock ROS 2.
     let pattern = [true, false];
     let requests: Value = pattern.iter().map(|data| json!({"data": data})).collect();
     std::thread::scope(|scope| {
@@ -179,8 +179,8 @@ fn stock_servers_answer_small_and_large_and_several_calls_at_once() {
     for client in &clients {
         client.wait_for_service(WATCHDOG).unwrap();
     }
-    // Every client receives the replies to all clients and keeps its own. There are six calls in
-    // all, because servers and clients keep only ten messages, as in stock ROS 2.
+    // Every client receives the replies to all clients and keeps its own. The test makes six calls
+    // in all, because servers and clients keep only ten messages, as in stock ROS 2.
     std::thread::scope(|scope| {
         for client in &clients {
             scope.spawn(|| {

@@ -24,7 +24,7 @@ pub(crate) fn context(domain: &Domain) -> Context {
     Context::new(options(domain)).unwrap()
 }
 
-/// Makes the Feros node `/ours/feros_node` in a context of its own.
+/// Makes the Feros node `/ours/feros_node` in a separate context.
 pub(crate) fn node(domain: &Domain) -> Node {
     context(domain).create_node_with(NodeOptions::new("feros_node").namespace("/ours")).unwrap()
 }
@@ -54,7 +54,7 @@ pub(crate) struct Inbox<T> {
 
 impl<T: Send + 'static> Inbox<T> {
     pub(crate) fn new() -> Self {
-        // Far more than any test receives without taking.
+        // This capacity is far more than the number of items that any test leaves in the inbox.
         let (sender, receiver) = sync_channel(10_000);
         Self { sender, receiver }
     }
@@ -62,7 +62,7 @@ impl<T: Send + 'static> Inbox<T> {
     /// Returns a closure that puts its argument into the inbox.
     pub(crate) fn putter(&self) -> impl Fn(T) + Send + use<T> {
         let sender = self.sender.clone();
-        // The test may have ended already.
+        // The error is ignored, since the test may have ended already.
         move |item| drop(sender.send(item))
     }
 
@@ -102,7 +102,7 @@ pub(crate) fn identity(ty: &DynamicType) -> TypeIdentity {
     TypeIdentity { name: ty.name().to_string(), hash: Some(TypeHash(ty.type_hash().0)) }
 }
 
-/// Converts a list of the stock side to a plain vector.
+/// Returns the elements of a list from the stock side.
 pub(crate) fn items(value: &Value) -> &[Value] {
     value.as_array().expect("a list")
 }

@@ -112,8 +112,8 @@ fn messages_of_robots() -> Vec<Generated> {
     ]
 }
 
-/// The endpoints for one type. In each direction, there are one stock endpoint and two Feros
-/// endpoints, one of the generated type and one dynamic.
+/// The endpoints for one type. In each direction, there is one stock endpoint and there are two
+/// Feros endpoints: one with the generated type, and one with the dynamic type.
 struct Lane {
     ty: DynamicType,
     /// The topics from Feros to stock and from stock to Feros.
@@ -173,7 +173,7 @@ impl Lane {
         peer.ask("matched", json!({"topic": self.to_feros, "subscriptions": 2}));
     }
 
-    /// Sends one message in both directions, with both Feros endpoints each, and returns the
+    /// Sends one message in both directions, each time with both Feros endpoints, and returns the
     /// differences.
     fn exchange(&self, peer: &mut Peer, value: &Value, again: bool) -> Vec<String> {
         let message = from_json(&self.ty, value);
@@ -184,7 +184,7 @@ impl Lane {
             let differs = difference(&expected, &found);
             wrong.extend(differs.map(|at| format!("{how} Feros -> stock {}{at}", self.ty.name())));
         }
-        // Messages that were sent again for one endpoint may have reached the other twice.
+        // Messages that were sent again for one endpoint may have reached the other endpoint twice.
         self.received.iter().for_each(|(_, inbox)| while inbox.take_now().is_some() {});
         let mut waiting: Vec<_> = self.received.iter().collect();
         loop {
@@ -248,8 +248,8 @@ fn patience(again: bool) -> Duration {
     if again { Duration::from_secs(3) } else { WATCHDOG }
 }
 
-/// Exchanges every extreme of every type. A lost best-effort message is sent again; the test checks
-/// that each message arrives whole or not at all.
+/// Exchanges every extreme of every type. A lost best-effort message is sent again, since the test
+/// checks only that each message arrives complete or not at all.
 fn exchange_all(types: &[Generated], qos: QosProfile, stock_qos: &Value) {
     let Some(domain) = Domain::reserve() else { return };
     let again = stock_qos["reliability"] == "best_effort";

@@ -1,13 +1,13 @@
 //! Makes extreme messages of any type, and compares messages exactly.
 //!
-//! The JSON is that of `peers/conversion.py`: not-a-number and the infinities are `"nan"`, `"inf"`,
-//! `"-inf"`.
+//! The JSON has the form of `peers/conversion.py`: not-a-number and the infinities are `"nan"`,
+//! `"inf"`, `"-inf"`.
 
 use feros::message::dynamic::{DynamicField, DynamicMessage, DynamicType, ValueRef};
 use feros_interface::{BaseType, Shape};
 use serde_json::{Map, Value, json};
 
-/// The part of the value range that all fields of a message are taken from.
+/// The part of the value range from which all fields of a message take their values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Extreme {
     /// No field is named: each side fills in the defaults that it knows.
@@ -36,7 +36,8 @@ const ODD_TEXTS: [&str; 5] = [
 
 /// The number of elements of a full unbounded sequence.
 const MANY: usize = 100;
-/// The number of elements of a full unbounded sequence of messages, whose sizes multiply.
+/// The number of elements of a full unbounded sequence of messages. It is small because the sizes
+/// of nested sequences multiply.
 const MANY_MESSAGES: usize = 3;
 /// The length of a single long string, and of each string in a sequence.
 const LONG_TEXT: usize = 3000;
@@ -190,7 +191,7 @@ pub(crate) fn difference(expected: &Value, found: &Value) -> Option<String> {
             let mut pairs = a.iter().zip(b).enumerate();
             pairs.find_map(|(at, (a, b))| Some(format!("[{at}]{}", difference(a, b)?)))
         }
-        // A number is written as its shortest exact text, with its sign.
+        // `text_of` writes a number as its shortest exact text, with its sign.
         _ if text_of(expected) == text_of(found) => None,
         _ => {
             let show = |value: &Value| value.to_string().chars().take(200).collect::<String>();

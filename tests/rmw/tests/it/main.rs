@@ -21,8 +21,8 @@ fn alone(name: &str, executors: &[&str]) {
     }
 }
 
-/// Runs two processes, on every pair of rmws with the first executor, and both on each rmw with the
-/// others.
+/// Runs two processes. With the first executor, they run on every pair of rmw implementations; with
+/// the other executors, both run on the same rmw.
 fn pair(name: &str, executors: &[&str]) {
     let Some(kit) = Kit::find(env!("CARGO_TARGET_TMPDIR")) else { return };
     let program = kit.compile(name, &[]);
@@ -105,7 +105,7 @@ fn contexts() {
     alone("contexts", &EXECUTORS[..1]);
 }
 
-/// Talkers and listeners are killed, and new ones are started.
+/// Talkers and listeners are killed, and new talkers and listeners are started.
 #[test]
 fn processes_that_are_killed() {
     let Some(kit) = Kit::find(env!("CARGO_TARGET_TMPDIR")) else { return };

@@ -100,7 +100,7 @@ async def found_by_subscriptions(publisher, count):
 
 
 class Stream:
-    """The messages of a subscription, one after the other: `async for message in stream`."""
+    """The messages of a subscription, one after another: `async for message in stream`."""
 
     def __init__(self, inbox, context, with_info):
         self._inbox = inbox

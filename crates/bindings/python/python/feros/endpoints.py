@@ -217,7 +217,7 @@ class Call:
 
 
 class Client(Endpoint):
-    """Calls a service. A server must be available: `wait_for_service` waits for one."""
+    """Calls a service. A server must be available: `wait_for_service` waits for a server."""
 
     def call(self, request):
         """Sends a request; returns a `Call`: await it, or `wait` for it.

@@ -49,8 +49,8 @@ class Node:
     `namespace`, `arguments` (of this node alone), `parameter_overrides`, `enable_rosout`,
     `use_global_arguments`, `use_sim_time`, `allow_undeclared_parameters`,
     `automatically_declare_parameters_from_overrides`, `start_parameter_services` and
-    `enable_logger_service` are as in stock ROS 2. Objects that the node makes exist until they or
-    the node are destroyed.
+    `enable_logger_service` are as in stock ROS 2. The publishers, timers and other objects of the
+    node exist until they or the node are destroyed.
 
     Raises `FerosError` if the name is not allowed.
     """

@@ -14,7 +14,7 @@ use super::number::Number;
 use super::plan::{Kind, Many, Plan, Slot};
 use crate::ffi::no_instance;
 
-/// The size of the header. Alignment in the body counts from its end.
+/// The size of the header. Alignment in the body counts from the end of the header.
 const HEADER: usize = feros_cdr::HEADER_LEN;
 
 /// A message that has been laid out, but not written to memory.

@@ -120,7 +120,6 @@ impl Container {
         all.into_iter().map(|loaded| (loaded.unique_id, loaded.full_node_name)).collect()
     }
 
-    /// The state of a component.
     pub(crate) fn state(&self, id: u64) -> ComponentState {
         let states = self.client.states(WATCHDOG).unwrap().expect("a Feros container has states");
         states.into_iter().find(|state| state.unique_id == id).expect("it is loaded")
@@ -204,7 +203,6 @@ impl Drop for Container {
     }
 }
 
-/// A request for a plugin.
 pub(crate) fn request(package: &str, plugin: &str) -> LoadNode_Request {
     LoadNode_Request {
         package_name: package.into(),

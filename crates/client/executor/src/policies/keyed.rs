@@ -21,7 +21,8 @@ impl<K: Ord> Default for KeyedQueue<K> {
 }
 
 impl<K: Ord> KeyedQueue<K> {
-    /// Reserves memory, so that nothing is allocated when this many entities are ready at once.
+    /// Reserves memory, so that nothing is allocated when this many entities are ready at the same
+    /// time.
     pub(crate) fn reserve(&mut self, entities: usize) {
         self.heap.reserve(entities.saturating_sub(self.heap.len()));
     }

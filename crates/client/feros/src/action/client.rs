@@ -345,7 +345,7 @@ impl<F: ActionForm> ActionClient<F> {
 }
 
 impl<F: ActionForm> Inner<F> {
-    /// Names the server that a wait waits for, in error messages.
+    /// The awaited server, as error messages name it.
     fn server(&self) -> String {
         format!("a server of the action {}", self.action)
     }

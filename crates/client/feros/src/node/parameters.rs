@@ -14,7 +14,6 @@ use crate::node::parameter_events;
 
 const START_TYPE_DESCRIPTION_SERVICE: &str = "start_type_description_service";
 
-/// The parameters of a node.
 pub(crate) struct NodeParameters {
     store: Arc<Store>,
     observer: Arc<NodeObserver>,

@@ -4,7 +4,7 @@
 //! An arriving response wakes the client's waiters through a doorbell. A waiter (a blocked thread
 //! or a future that is polled) takes all responses that have arrived, and hands those of other
 //! calls to their waiters. So a blocking call inside a callback cannot deadlock, unless the calling
-//! thread is the only thread that could run the server: then the call fails at once.
+//! thread is the only thread that could run the server: then the call fails immediately.
 
 mod call_error;
 mod response_future;

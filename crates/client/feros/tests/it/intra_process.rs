@@ -18,7 +18,7 @@ use feros::{
 use crate::support::{WATCHDOG, context, publish_patiently, spin_until};
 use feros_test_support::SetAtEnd;
 
-/// Returns the address of an image's data.
+/// The address of an image's data.
 type Place = usize;
 
 fn place(data: &[u8]) -> Place {

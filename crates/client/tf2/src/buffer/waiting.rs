@@ -81,7 +81,6 @@ impl Waiting {
         seen
     }
 
-    /// Forgets a task.
     pub(crate) fn forget(&self, task: u64) {
         let waker = self.state.lock().tasks.remove(&task);
         drop(waker); // not under the lock, as above

@@ -140,9 +140,9 @@ fn lost(listener: &Listener) -> u64 {
     lost
 }
 
-/// After a long interruption, the bridge has noticed that the other host is gone, and drops the
-/// messages that are published in the meantime. When the link works again, messages and calls
-/// continue.
+/// During a long interruption, the bridge notices that it can no longer reach the other host, and
+/// drops the messages that are published in the meantime. When the link works again, messages and
+/// calls continue.
 #[test]
 fn hosts_that_were_parted_talk_again() {
     let _watchdog = Watchdog::start();

@@ -11,7 +11,7 @@ pub const DISCOVERY_TYPE: &str = "rmw_dds_common::msg::dds_::ParticipantEntities
 /// Checks the name of an endpoint. On the wire, the name gets a prefix unless `as_it_is` is true.
 ///
 /// # Errors
-/// [`CreateEndpointError::Name`].
+/// Fails with [`CreateEndpointError::Name`].
 pub fn check(name: &str, as_it_is: bool) -> Result<(), CreateEndpointError> {
     if !as_it_is {
         return front::check_ros_name(name);

@@ -159,7 +159,7 @@ impl Front {
 /// Checks a name by the rules of ROS 2.
 ///
 /// # Errors
-/// [`CreateEndpointError::Name`].
+/// Fails with [`CreateEndpointError::Name`].
 pub fn check_ros_name(name: &str) -> Result<(), CreateEndpointError> {
     crate::name::validate_full_topic_name(name).map_err(|error| refused(name, error.reason))
 }
@@ -168,7 +168,7 @@ pub fn check_ros_name(name: &str) -> Result<(), CreateEndpointError> {
 /// engine cannot send the name. The error contains the `expected` form.
 ///
 /// # Errors
-/// [`CreateEndpointError::Name`].
+/// Fails with [`CreateEndpointError::Name`].
 pub fn check_wire_name(name: &str, fits: bool, expected: &str) -> Result<(), CreateEndpointError> {
     fits.then_some(()).ok_or_else(|| refused(name, expected.to_owned()))
 }

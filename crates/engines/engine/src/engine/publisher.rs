@@ -218,8 +218,9 @@ pub fn copied(bytes: &[u8]) -> impl FnMut(&mut [u8]) -> Result<(), FillAborted> 
 /// ordinary buffer.
 ///
 /// # Errors
-/// [`PublishError::Size`] if the size is below the size of the header or above `largest_bytes`,
-/// [`PublishError::OutOfMemory`], and [`PublishError::FillAborted`].
+/// Fails with [`PublishError::Size`] if the size is below the size of the header or above
+/// `largest_bytes`, with [`PublishError::OutOfMemory`] if the buffer cannot be allocated, and with
+/// [`PublishError::FillAborted`] if `fill` fails.
 pub fn filled(
     topic: &str,
     size_bytes: usize,
@@ -277,7 +278,7 @@ pub trait Publisher: Send + Sync {
     /// publisher does not wait here.
     ///
     /// # Errors
-    /// [`PublishError::Timeout`].
+    /// Fails with [`PublishError::Timeout`].
     fn wait_for_room(&self) -> Result<(), PublishError>;
 
     /// Counts messages that the engine did not have to send to any subscription. A subscription

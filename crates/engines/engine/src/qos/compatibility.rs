@@ -75,17 +75,17 @@ fn for_people(duration: QosDuration) -> String {
 /// A policy, in the form in which events and messages name it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum QosPolicyKind {
-    /// [`QosProfile::durability`]
+    /// The policy of [`QosProfile::durability`].
     Durability,
-    /// [`QosProfile::deadline`]
+    /// The policy of [`QosProfile::deadline`].
     Deadline,
-    /// [`QosProfile::liveliness`] and its lease
+    /// The policy of [`QosProfile::liveliness`], which includes the lease.
     Liveliness,
-    /// [`QosProfile::reliability`]
+    /// The policy of [`QosProfile::reliability`].
     Reliability,
-    /// [`QosProfile::history`]
+    /// The policy of [`QosProfile::history`].
     History,
-    /// [`QosProfile::lifespan`]
+    /// The policy of [`QosProfile::lifespan`].
     Lifespan,
     /// The form in which data is serialized. In ROS 2, users cannot choose it.
     DataRepresentation,

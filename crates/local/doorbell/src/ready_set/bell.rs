@@ -1,9 +1,10 @@
-//! The values of this process's bell. They tell which threads sleep and have not been woken since.
+//! The values of this process's bell. They tell which threads sleep and have not been woken since
+//! then.
 //!
-//! If there is a single thread, it writes [`AWAKE`], or the value for the word that it sleeps on.
+//! If there is a single thread, it writes [`AWAKE`], or the value for the word on which it sleeps.
 //! If there are several threads, each of them registers before it sleeps, and a ring removes a
-//! thread before it wakes the thread. So two rings never rely on the same thread, and if no thread
-//! is registered, all threads are awake or have already been woken.
+//! thread before it wakes the thread. So two rings never rely on the same thread. If no thread is
+//! registered, all threads are awake or have already been woken.
 
 use crate::doorbell::{AWAKE, SLEEPING};
 
@@ -18,12 +19,13 @@ pub(super) const LEADER_SHARED: u32 = 16;
 /// One follower sleeps. This bit and the higher bits count the followers.
 pub(super) const FOLLOWER: u32 = 32;
 
-/// The bell with one more sleeper.
+/// The bell with one additional sleeper.
 pub(super) fn with(bell: u32, sleeper: u32) -> u32 {
     (bell + sleeper) | UNTOUCHED
 }
 
-/// The bell without the next thread to wake: a follower, or, if no follower is left, the leader.
+/// The bell without the next thread to wake, which is a follower or, if there are no followers
+/// left, the leader.
 pub(super) fn without_next(bell: u32) -> u32 {
     if bell >= FOLLOWER { (bell - FOLLOWER) & !UNTOUCHED } else { AWAKE }
 }
@@ -44,8 +46,8 @@ pub(super) fn has_leader(bell: u32) -> bool {
     bell & (LEADER | LEADER_SHARED) != 0
 }
 
-/// Whether all threads that went to sleep still sleep. If they do, a thread that has set a flag has
-/// not woken any of them yet.
+/// Whether all threads that went to sleep are still asleep. If they are, a thread that has set a
+/// flag has not woken any of them yet.
 pub(super) fn is_untouched(bell: u32) -> bool {
     bell & (SLEEPING | SLEEPING_SHARED | UNTOUCHED) != 0
 }

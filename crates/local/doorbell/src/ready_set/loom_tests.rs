@@ -1,6 +1,6 @@
-//! Tests ready sets, doorbells and ringers under every interleaving and memory ordering that loom
-//! explores. A lost wake-up causes a deadlock, which loom reports; if data is not visible when it
-//! should be, an assertion fails.
+//! Tests ready sets, doorbells and ringers under every order of threads and memory accesses that
+//! loom explores. A lost wake-up causes a deadlock, which loom reports. If data is not visible when
+//! it should be, an assertion fails.
 
 #![allow(clippy::unwrap_used)]
 
@@ -65,8 +65,8 @@ fn expecting(memory: std::sync::Arc<Doorbell>) -> ReadySet {
     ready_set
 }
 
-/// Explores all interleavings with at most `preemptions` forced switches. In practice, three
-/// switches are enough to show such bugs, and a model of three threads then takes seconds.
+/// Explores all orders of the threads with at most `preemptions` forced switches. In practice,
+/// three switches are enough to show such bugs, and a model of three threads then takes seconds.
 fn explore(preemptions: usize, model: impl Fn() + Send + Sync + 'static) {
     let mut builder = loom::model::Builder::new();
     builder.preemption_bound = Some(preemptions);
@@ -297,8 +297,8 @@ fn data_put_during_a_move_is_found(attached_before_observed: bool) {
                 observed
             })
         };
-        // The data is taken in every execution. After a lost wake-up, the thread would stay asleep
-        // although there is data, which loom reports.
+        // The data is taken in every execution. After a lost wake-up, the thread would remain
+        // asleep although there is data, and loom would report this.
         loop {
             assert_eq!(Spinner::new(&ready_set).next(), 3);
             if data.load(Ordering::Relaxed) == 1 {

@@ -1,5 +1,5 @@
-//! Tests of rings from this and other processes, with real threads and the real futex, and of the
-//! harm that another process can do by overwriting the memory.
+//! Tests of rings from this process and from other processes, with real threads and the real futex.
+//! They also test what harm another process can do when it overwrites the memory.
 
 #![allow(clippy::unwrap_used)]
 
@@ -34,7 +34,7 @@ fn with_shared_doorbell() -> (Arc<Doorbell>, ReadySet) {
 fn waiting_returns_at_once_when_a_flag_is_set_by_either_process() {
     let (memory, ready_set) = with_shared_doorbell();
     memory.ring(slot(1));
-    ready_set.wait(None); // would hang
+    ready_set.wait(None); // this waits forever if the ring is lost
     assert_eq!(drained(&ready_set), [slot(1)]);
     assert!(memory.flags.are_clear());
     ready_set.ring(slot(2));
@@ -190,7 +190,7 @@ fn the_ring_of_another_slot_wakes_another_thread() {
         ready_set.wake_next();
         ready_set.wake_leader();
         assert_eq!(woken(), [2, u32::from(!leader.is_shared())]);
-        leader.wait(None); // would hang
+        leader.wait(None); // this waits forever if the ring is lost
         for follower in followers {
             follower.wait(None);
         }
@@ -219,7 +219,7 @@ fn a_thread_that_wakes_by_itself_is_not_woken_again() {
 fn a_thread_that_falls_asleep_with_a_flag_set_is_woken_at_once() {
     for ready_set in [ReadySet::private(), with_shared_doorbell().1] {
         ready_set.ring(slot(1));
-        ready_set.leader_wait().wait(None); // would hang
+        ready_set.leader_wait().wait(None); // this waits forever if the flag is missed
         ready_set.leader_has_waited();
         ready_set.follower_wait().wait(None);
         ready_set.follower_has_waited(0);
@@ -227,7 +227,7 @@ fn a_thread_that_falls_asleep_with_a_flag_set_is_woken_at_once() {
     }
 }
 
-/// The ringer has been delayed after setting the flag. The next ring of the same slot wakes a
+/// The ringer has been delayed after it has set the flag. The next ring of the same slot wakes a
 /// thread.
 #[test]
 fn a_flag_that_was_set_already_wakes_when_nobody_was_woken_for_it() {
@@ -235,5 +235,5 @@ fn a_flag_that_was_set_already_wakes_when_nobody_was_woken_for_it() {
     let follower = ready_set.follower_wait();
     ready_set.private.flags.set(slot(1));
     ready_set.ring(slot(1));
-    follower.wait(None); // would hang
+    follower.wait(None); // this waits forever if the ring is lost
 }

@@ -6,14 +6,14 @@
 //! <format>,<boot>-<user namespace>-<PID namespace>-</dev/shm>,<uid>,<pid>,<token>,<endpoint>,<transports>,<memory>[,<declined>]
 //! ```
 //!
-//! Numbers are hexadecimal; `transports` are the first letters of the allowed transports (or `-`);
-//! `memory` is the file number of the process segment, or `!` and the code of the obstacle;
-//! `declined` are the publishers whose shared memory a subscription could not open ([`Declined`]).
-//! `-` stands for an unknown location. Later versions may add letters, codes, and fields at the
-//! end. An announcement in another format is not read at all. Every change to memory that processes
-//! share, including the header of messages, must increment [`FORMAT_VERSION`]. If a string begins
-//! with `-` instead of the format, it is not about transports, but may be the mark of a bridge, for
-//! example.
+//! Numbers are hexadecimal. `transports` are the first letters of the allowed transports, or `-`.
+//! `memory` is the file number of the process segment, or `!` and the code of the obstacle.
+//! `declined` are the publishers whose shared memory a subscription could not open
+//! ([`crate::declined`]). `-` represents an unknown location. Later versions may add letters,
+//! codes, and fields at the end. An announcement in another format is not read at all. Every change
+//! to memory that processes share, including the header of messages, must increment
+//! [`FORMAT_VERSION`]. If a string begins with `-` and not with the format, it is not about
+//! transports; for example, it may be the mark of a bridge.
 
 use super::host_id::HostId;
 use super::transport_set::TransportSet;
@@ -24,13 +24,13 @@ use crate::segment::{ProcessSegment, process_token};
 use feros_trace::Transport;
 use std::fmt::Write;
 
-/// Longer strings are refused without being read. Feros writes about 100 bytes.
+/// Strings that are longer than this are refused without being read. Feros writes about 100 bytes.
 const MAX_TEXT_BYTES: usize = 512;
 
 /// The announcement of a Feros endpoint.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Announcement {
-    /// The location of the endpoint's process, if known.
+    /// The location of the endpoint's process, if it is known.
     pub host: Option<HostId>,
     /// The user of that process.
     pub uid: u32,
@@ -38,10 +38,10 @@ pub struct Announcement {
     pub pid: u32,
     /// The token of that process, from [`process_token`].
     pub token: u64,
-    /// The number of the endpoint: a publisher's random id, a subscription's
-    /// [`EntryId`](crate::EntryId), or a client's
-    /// [`CallMemory::endpoint`](crate::CallMemory::endpoint) (0 without call memory). For a server,
-    /// it is 0.
+    /// The number of the endpoint. For a publisher, it is the random id. For a subscription, it is
+    /// the [`EntryId`](crate::EntryId). For a client, it is
+    /// [`CallMemory::endpoint`](crate::CallMemory::endpoint), or 0 without call memory. For a
+    /// server, it is 0.
     pub endpoint: u64,
     /// The transports that the endpoint may use.
     pub transports: TransportSet,
@@ -55,7 +55,7 @@ pub struct Announcement {
 
 impl Announcement {
     /// Makes the announcement of an endpoint of this process. `obstacle` is the reason why this
-    /// endpoint cannot use shared memory, apart from obstacles of the whole process.
+    /// endpoint cannot use shared memory. Obstacles of the whole process need not be given.
     pub fn of_this_process(
         endpoint: u64,
         transports: TransportSet,
@@ -128,7 +128,7 @@ pub enum Announced {
     Nothing,
     /// The endpoint's announcement cannot be read.
     Unreadable,
-    /// The endpoint's announcement has another format, which is this one.
+    /// The endpoint's announcement has another format, whose number is given here.
     OtherVersion(u32),
     /// The endpoint is a Feros endpoint.
     Feros(Announcement),
@@ -161,8 +161,9 @@ impl Announced {
     }
 
     /// Removes the publisher with this id from the declined publishers, and returns the reason why
-    /// the subscription declined it. Afterwards, [`classify`](crate::classify) no longer sees that
-    /// reason, since the subscription may open the publisher's memory after all.
+    /// the subscription declined it. After that, [`classify`](crate::classify) does not see this
+    /// reason any longer, because the subscription may still be able to open the publisher's
+    /// memory.
     pub fn forget_declined(&mut self, publisher: u64) -> Option<Reason> {
         let Self::Feros(announcement) = self else { return None };
         let index =

@@ -9,17 +9,17 @@ use crate::reason::{Obstacle, Reason, Side};
 /// The transport of a match, and the reason why the match does not have a more direct transport.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Choice {
-    /// The transport. `None` if no transport that both sides allow is possible; nothing is
-    /// delivered then.
+    /// The transport, or `None` if there is no possible transport that both sides allow. In that
+    /// case, nothing is delivered.
     pub transport: Option<Transport>,
-    /// The reason. `None` if a more direct transport does not exist, or if only the intra-process
-    /// transport is more direct and the two sides are in different processes.
+    /// The reason, or `None` if a more direct transport does not exist, or if only the
+    /// intra-process transport is more direct and the two sides are in different processes.
     pub reason: Option<Reason>,
 }
 
 /// Chooses the most direct transport that both sides allow and whose requirements their
-/// announcements meet. Setting up the shared-memory transport may still fail; the subscription then
-/// announces the failure.
+/// announcements meet. The setup of the shared-memory transport may still fail. The subscription
+/// then announces the failure.
 pub fn classify(publisher: &Announced, subscription: &Announced) -> Choice {
     let (sender, receiver) = match both_known(publisher, subscription) {
         Ok(known) => known,
@@ -83,7 +83,7 @@ fn forbidden(
         .map(|(by, _)| Reason::NotAllowed { transport, by })
 }
 
-/// The most fundamental obstacle to sharing memory between the two processes.
+/// The most fundamental obstacle that prevents the two processes from sharing memory.
 fn different_places(sender: &Announcement, receiver: &Announcement) -> Option<Reason> {
     // A side that does not know its location has announced why it has no shared memory.
     let (Some(here), Some(there)) = (sender.host, receiver.host) else {

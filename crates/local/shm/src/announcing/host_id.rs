@@ -1,4 +1,5 @@
-//! The location of a process: the properties that must be equal in two processes that share memory.
+//! The location of a process, which consists of the properties that must be equal in two processes
+//! that share memory.
 
 use std::os::linux::fs::MetadataExt;
 use std::sync::OnceLock;
@@ -8,8 +9,8 @@ use std::sync::OnceLock;
 /// The parts are stored separately, so that error messages can name the part that differs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct HostId {
-    /// Identifies the running kernel: the 128 random bits of its boot id, folded into 64. It is the
-    /// same in all containers of a host.
+    /// Identifies the running kernel. This is the boot id of the kernel, whose 128 random bits are
+    /// combined to 64 bits. It is the same in all containers of a host.
     pub boot: u64,
     /// The inode of the user namespace. User ids have the same meaning only within one namespace.
     pub user_namespace: u64,

@@ -18,7 +18,7 @@ impl TransportSet {
     pub const ENVIRONMENT_VARIABLE: &'static str = "FEROS_TRANSPORTS";
 
     /// The transports that [`TransportSet::ENVIRONMENT_VARIABLE`] allows. If the variable is not
-    /// set, all transports.
+    /// set, these are all transports.
     ///
     /// # Errors
     /// The value of the variable is not a list of transports, or is not Unicode.

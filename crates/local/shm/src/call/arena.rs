@@ -8,10 +8,11 @@ use std::ops::Range;
 
 use super::layout::{ARENA_BYTES, MAX_WAITING};
 
-/// The alignment of messages: a cache line.
+/// The alignment of messages, which is a cache line.
 const ALIGNMENT: usize = 64;
 
-/// The ranges of the messages of one direction that have not been taken yet, the oldest first.
+/// The ranges of the messages of one direction that have not been taken yet. The oldest range is
+/// first.
 #[derive(Debug)]
 pub(super) struct Arena(VecDeque<Range<usize>>);
 
@@ -31,7 +32,7 @@ impl Arena {
         let room = size_bytes.max(1).checked_next_multiple_of(ALIGNMENT)?;
         let start = match (self.0.front(), self.0.back()) {
             (Some(oldest), Some(newest)) if newest.start >= oldest.start => {
-                // The range lies after the newest message or, if it does not fit there, before the
+                // The range is after the newest message. If it does not fit there, it is before the
                 // oldest message.
                 let behind = ARENA_BYTES - newest.end >= room;
                 let before = oldest.start >= room;
@@ -46,7 +47,8 @@ impl Arena {
             (Some(oldest), Some(newest)) => {
                 (oldest.start - newest.end >= room).then_some(newest.end)?
             }
-            // The arena is empty, so the range begins at its start, where there is already memory.
+            // The arena is empty, so the range begins at the start of the arena, where there is
+            // already memory.
             _ => (room <= ARENA_BYTES).then_some(0)?,
         };
         self.0.push_back(start..start + room);

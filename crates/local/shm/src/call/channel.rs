@@ -5,10 +5,10 @@
 //!
 //! The receiver's place is the doorbell and the slot at which the sender rings the receiver. The
 //! sender counts the message and then, after a sequentially consistent fence, reads that place. The
-//! receiver writes its place and then, after such a fence, looks for messages. Whichever of the two
-//! comes second sees what the other has written. In a full channel, the same is true for room: the
-//! receiver counts the message that it has taken and then checks whether the sender awaits room;
-//! the sender writes that it awaits room and then tries once more to send.
+//! receiver writes its place and then, after such a fence, looks for messages. So at least one of
+//! the two sides sees what the other has written. In a full channel, the same is true for room: the
+//! receiver counts the message that it has taken, and then checks whether the sender waits for
+//! room; the sender writes that it waits for room, and then tries once more to send.
 
 use std::fmt;
 use std::sync::Arc;
@@ -37,7 +37,7 @@ pub struct MessageHead {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SendToChannelError {
-    /// Earlier messages that have not been taken leave no room.
+    /// The earlier messages, which have not been taken yet, leave no room.
     #[error(
         "{waiting} messages wait to be taken, and no room is left for {size_bytes} more bytes: at \
          most {MAX_WAITING} messages with together {ARENA_BYTES} bytes may wait"
@@ -101,12 +101,13 @@ pub(super) struct Channel {
     outgoing: Mutex<Outgoing>,
     /// The number of messages that have been taken.
     incoming: Mutex<u64>,
-    /// Whether the other side has written impossible values; if so, its memory is no longer read.
+    /// Whether the other side has written impossible values. If so, its memory is not read any
+    /// longer.
     is_scribbled: AtomicBool,
 }
 
 impl Channel {
-    /// Makes a side that has not yet sent or taken a message.
+    /// Makes a side with no messages sent or taken yet.
     pub(super) fn new(mapping: Arc<CallMapping>, index: usize, role: Role) -> Self {
         let outgoing = Outgoing { arena: Arena::new(), sent: 0, present_bytes: 0 };
         let (outgoing, incoming) = (Mutex::new(outgoing), Mutex::new(0));
@@ -141,8 +142,8 @@ impl Channel {
         self.layout().side(self.index, self.role.other())
     }
 
-    /// Sets the place at which the other side rings this side. The caller must check for messages
-    /// afterwards.
+    /// Sets the place at which the other side rings this side. After that, the caller must check
+    /// for messages.
     pub(super) fn set_place(&self, place: Option<Place>) {
         self.own().place.store(place::encode(place), Ordering::Release);
         fence(Ordering::SeqCst); // pairs with the fence in `place_of_other`
@@ -154,7 +155,7 @@ impl Channel {
         self.others().place.load(Ordering::Acquire)
     }
 
-    /// Sends a message of this size, which `fill` writes; the memory that it gets has arbitrary
+    /// Sends a message of this size. `fill` writes the message into memory that has arbitrary
     /// content. If `fill` returns `false`, nothing is sent.
     pub(super) fn send(
         &self,
@@ -214,15 +215,15 @@ impl Channel {
         if filled { Ok(()) } else { Err(SendToChannelError::Aborted) }
     }
 
-    /// Sets whether the other side rings this side after it has taken a message. The caller must
-    /// try to send afterwards.
+    /// Sets whether the other side rings this side after it has taken a message. After that, the
+    /// caller must try to send.
     pub(super) fn await_room(&self, is_awaited: bool) {
         self.own().awaits_room.store(u32::from(is_awaited), Ordering::Release);
         fence(Ordering::SeqCst); // pairs with the fence in `place_of_other`
     }
 
-    /// The place at which to ring the other side after taking one of its messages, encoded as a
-    /// word. `None` if the other side does not await room.
+    /// The place at which to ring the other side after this side has taken one of its messages,
+    /// encoded as a word. It is `None` if the other side does not wait for room.
     pub(super) fn place_of_who_awaits_room(&self) -> Option<u64> {
         let place = self.place_of_other();
         (self.others().awaits_room.load(Ordering::Acquire) != 0).then_some(place)

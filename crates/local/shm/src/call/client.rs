@@ -48,10 +48,10 @@ pub struct ClientChannel {
 }
 
 impl CallMemory {
-    /// Makes the file that holds the memory.
+    /// Makes the file that contains the memory.
     ///
     /// # Errors
-    /// If the system refuses to make the file.
+    /// The system refuses to make the file.
     pub fn create() -> Result<Self, Unavailable> {
         let file = create_file(FILE_NAME, FILE_BYTES as u64)?;
         let (client, mapping) = (OnceLock::new(), OnceLock::new());
@@ -65,13 +65,13 @@ impl CallMemory {
         self.client.get_or_init(|| ClientEnd { replies, on_server_end });
     }
 
-    /// The number with which servers find the memory, to be announced; never zero.
+    /// The number by which servers find the memory. It is announced, and it is never zero.
     pub fn endpoint(&self) -> u64 {
         u64::from(self.file.as_raw_fd().unsigned_abs()) + 1
     }
 
-    /// The mapping of the memory. The first call makes it. `None` if the system refuses to map the
-    /// memory.
+    /// The mapping of the memory. The first call makes it. Returns `None` if the system refuses to
+    /// map the memory.
     fn mapping(&self) -> Option<&Arc<CallMapping>> {
         let map = || {
             let mapping = CallMapping::new(self.file.as_fd())
@@ -91,7 +91,7 @@ impl CallMemory {
         self.mapping.get_or_init(map).as_ref()
     }
 
-    /// Returns the channel that this server has opened; `peer` is the server's process.
+    /// Returns the channel that this server has opened. `peer` is the process of the server.
     pub fn channel(&self, server: [u8; 16], peer: &Arc<Peer>) -> Option<Arc<ClientChannel>> {
         let mapping = self.mapping()?;
         let index = mapping.layout().claims.opened_by(server)?;
@@ -114,8 +114,8 @@ impl CallMemory {
     }
 
     /// Frees the channels of servers that have left or been killed, so that other servers can claim
-    /// them. `is_known` returns whether the engine still knows a server; if it does, the server's
-    /// last messages may still be on their way.
+    /// them. `is_known` returns whether the engine still knows a server. If it does, the last
+    /// messages of the server may not have arrived yet.
     pub fn free_channels(&self, is_known: impl Fn([u8; 16]) -> bool) {
         let Some(Some(mapping)) = self.mapping.get() else { return };
         let layout = mapping.layout();
@@ -156,7 +156,7 @@ impl CallMemory {
     /// blocks.
     ///
     /// # Errors
-    /// If a server has written impossible values. The next call returns responses of the other
+    /// A server has written impossible values. The next call returns responses of the other
     /// servers.
     pub fn take_response<T>(
         &self,
@@ -175,8 +175,8 @@ impl CallMemory {
         Ok(taken)
     }
 
-    /// Sets the place at which servers ring when they have sent responses. The caller must check
-    /// for responses afterwards.
+    /// Sets the place at which servers ring when they have sent responses. After that, the caller
+    /// must check for responses.
     pub fn set_place(&self, place: Option<Place>) {
         let mut channels = self.channels.lock();
         channels.place = place;
@@ -219,8 +219,8 @@ impl ClientChannel {
         claim.is_opened_by(self.server) && !self.channel.is_scribbled()
     }
 
-    /// Whether the responses that can be taken now are the last, because the server has left, or
-    /// because its process is known to have ended. Makes no system call.
+    /// Whether the responses that can be taken now are the last responses, because the server has
+    /// left, or because its process is known to have ended. Makes no system call.
     pub fn has_left(&self) -> bool {
         self.peer.has_ended() || !self.is_open()
     }

@@ -4,13 +4,13 @@ use feros_sync::{AtomicU32, AtomicU64, Ordering};
 
 /// The limit on servers that one client calls through shared memory at the same time.
 pub const MAX_SERVERS: usize = if cfg!(loom) { 1 } else { 4 };
-/// The limit on the messages in one direction of a channel that have not been taken.
+/// The limit on the number of messages in one direction of a channel that have not been taken yet.
 pub const MAX_WAITING: usize = if cfg!(loom) { 2 } else { 64 };
-/// The limit on the bytes of these messages. It only reserves address space: the memory that is
-/// used is the largest number of bytes that ever waited at the same time.
+/// The limit on the number of bytes of these messages. It only reserves address space. The memory
+/// that is really used is the largest number of bytes that have ever waited at the same time.
 pub const ARENA_BYTES: usize = if cfg!(loom) { 128 } else { 16 * 1024 * 1024 };
 
-/// The name of the file, as the system shows it.
+/// The name of the file, as shown by the system.
 pub(super) const FILE_NAME: &str = "feros-calls";
 /// The size of the file.
 pub(super) const FILE_BYTES: usize = size_of::<Layout>() + 2 * MAX_SERVERS * ARENA_BYTES;
@@ -24,11 +24,11 @@ pub(super) struct Layout {
     channels: [Control; MAX_SERVERS],
 }
 
-/// Which server uses which channel.
+/// The assignment of channels to servers.
 #[cfg_attr(not(loom), repr(C, align(4096)))]
 #[cfg_attr(loom, derive(Default))] // loom's stacks are too small for the alignment
 pub(super) struct Claims {
-    /// Set by the client when the client ends.
+    /// The client sets this when it ends.
     pub(super) client_left: AtomicU32,
     /// The client's endpoint that receives responses through the engine.
     replies: [AtomicU64; 2],
@@ -55,7 +55,7 @@ pub(super) enum ClaimState {
     Claimed,
     /// The server takes requests.
     Open,
-    /// The server has left and no longer writes to the channel.
+    /// The server has left and does not write to the channel any longer.
     Left,
 }
 
@@ -169,7 +169,7 @@ impl Claims {
     }
 }
 
-/// The bits of [`Claim::state`] that hold the state.
+/// The bits of [`Claim::state`] that contain the state.
 const STATE: u64 = 0xffff_ffff;
 
 impl Claim {

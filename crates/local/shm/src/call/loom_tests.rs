@@ -35,7 +35,7 @@ fn take(by: &Channel) -> Option<(i64, u8)> {
     taken.expect("the other side's values are possible")
 }
 
-/// The test sends more messages than can wait at the same time, so that slots are reused.
+/// The test sends more messages than can wait at the same time, so that slots are used again.
 #[test]
 fn each_message_that_was_sent_is_taken_once_in_order_and_says_what_was_written() {
     loom::model(|| {

@@ -15,42 +15,44 @@ use super::layout::{FILE_BYTES, Layout};
 /// A mapped file. Dropping this value unmaps the file.
 pub(super) struct CallMapping(NonNull<u8>);
 
-// SAFETY: the mapping belongs to the process, not to a thread, and only its single owner unmaps it.
+// SAFETY: the mapping belongs to the process and not to a thread, and only its single owner unmaps
+// it.
 unsafe impl Send for CallMapping {}
 // SAFETY: a shared reference gives access to atomics, and to arenas whose owners (`Channel`) lend
 // each part to one thread at a time.
 unsafe impl Sync for CallMapping {}
 
 impl CallMapping {
-    /// Maps a file of [`FILE_BYTES`]. The file must be sealed, so that it keeps this size;
-    /// otherwise a later access could raise SIGBUS.
+    /// Maps a file of [`FILE_BYTES`]. The file must be sealed, so that it keeps this size.
+    /// Otherwise, a later access could raise SIGBUS.
     pub(super) fn new(file: BorrowedFd<'_>) -> Result<Self, Errno> {
         let protection = ProtFlags::READ | ProtFlags::WRITE;
-        // This only takes address space: no memory is reserved for bytes that may never be written.
+        // This takes only address space: no memory is reserved for bytes that may never be written.
         let flags = MapFlags::SHARED | MapFlags::NORESERVE;
-        // SAFETY: the kernel chooses the address, so no memory in use is replaced.
+        // SAFETY: the kernel chooses the address, so no memory that is in use is replaced.
         let address = unsafe { mmap(ptr::null_mut(), FILE_BYTES, protection, flags, file, 0) }?;
-        // A page is aligned to 4096, as `Layout` requires; the kernel never chooses address zero.
+        // A page is aligned to 4096 bytes, which satisfies `Layout`, and the kernel never chooses
+        // address zero.
         NonNull::new(address.cast()).map(Self).ok_or(Errno::INVAL)
     }
 
     pub(super) fn layout(&self) -> &Layout {
         const { assert!(size_of::<Layout>() <= FILE_BYTES) };
-        // SAFETY: the memory is mapped as long as `self` lives, is large enough, and is aligned.
-        // `Layout` consists of atomics, for which any content is valid and concurrent change by
-        // other processes is no data race.
+        // SAFETY: the memory is mapped while `self` exists, and it is large enough and aligned.
+        // `Layout` consists of atomics: any content is valid for them, and a concurrent change by
+        // another process is not a data race.
         unsafe { self.0.cast().as_ref() }
     }
 
     /// Provides memory for these bytes of the file, so that a lack of memory causes an error here
-    /// rather than a signal at the first access.
+    /// and not a signal at the first access.
     pub(super) fn provide(&self, offset_bytes: usize, size_bytes: usize) -> Result<(), Errno> {
         check(offset_bytes, size_bytes);
         let page = page_size();
         let begin = offset_bytes & !(page - 1);
         let end = (offset_bytes + size_bytes).next_multiple_of(page).min(FILE_BYTES);
         let address = self.0.as_ptr().wrapping_add(begin).cast();
-        // SAFETY: populating changes no content, and the range lies within the mapping.
+        // SAFETY: populating does not change any content, and the range is within the mapping.
         match unsafe { madvise(address, end - begin, Advice::LinuxPopulateWrite) } {
             // Kernels before 5.14 do not support this, and provide the memory only at the first
             // access.
@@ -70,7 +72,7 @@ impl CallMapping {
     ) -> T {
         check(offset_bytes, size_bytes);
         let start = self.0.as_ptr().wrapping_add(offset_bytes);
-        // SAFETY: the range lies within the mapping, after the control words, and every bit pattern
+        // SAFETY: the range is within the mapping, after the control words, and every bit pattern
         // is a valid u8. The writing side of a channel lends each part of its arena only once at a
         // time.
         write(unsafe { std::slice::from_raw_parts_mut(start, size_bytes) })
@@ -81,13 +83,13 @@ impl CallMapping {
     pub(super) fn read(&self, offset_bytes: usize, into: &mut [u8]) {
         check(offset_bytes, into.len());
         let start = self.0.as_ptr().wrapping_add(offset_bytes);
-        // SAFETY: the range lies within the mapping, and `into` is memory of this process that only
+        // SAFETY: the range is within the mapping, and `into` is memory of this process that only
         // this call uses.
         unsafe { ptr::copy_nonoverlapping(start, into.as_mut_ptr(), into.len()) };
     }
 }
 
-/// Asserts that the range lies within the file. Callers must check values of the other side before
+/// Asserts that the range is within the file. Callers must check values of the other side before
 /// they call this.
 fn check(offset_bytes: usize, size_bytes: usize) {
     let end = offset_bytes.checked_add(size_bytes);
@@ -96,8 +98,8 @@ fn check(offset_bytes: usize, size_bytes: usize) {
 
 impl Drop for CallMapping {
     fn drop(&mut self) {
-        // SAFETY: the address and size are those of this mapping; references to the mapping borrow
-        // `self`, so there are no references left.
+        // SAFETY: the address and size are those of this mapping, and all references to it borrow
+        // `self`, so none of them exists any longer.
         let unmapped = unsafe { munmap(self.0.as_ptr().cast(), FILE_BYTES) };
         debug_assert_eq!(unmapped, Ok(()));
     }

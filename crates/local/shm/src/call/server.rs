@@ -27,7 +27,7 @@ pub enum ChannelError {
          with one name"
     )]
     AllTaken,
-    /// The system provides no memory.
+    /// The system refuses to give memory.
     #[error(
         "a client's memory for calls cannot be used ({step}: {errno}); allow this process more memory"
     )]
@@ -73,7 +73,7 @@ impl ServerChannel {
         let file = open_file(pid, fd, FILE_NAME, FILE_BYTES)?;
         let failed = |step| move |errno| ChannelError::NoMemory { step, errno };
         let mapping = CallMapping::new(file.as_fd()).map_err(failed("mmap"))?;
-        // The process may have ended, and its id may by now belong to another process.
+        // The process may have ended, and its id may already belong to another process.
         if !peer.is_alive() {
             return Err(PeerError::NoSuchProcess { pid }.into());
         }
@@ -95,8 +95,8 @@ impl ServerChannel {
         &self.peer
     }
 
-    /// Sets the place at which the client rings when it has sent requests. The caller must check
-    /// for requests afterwards.
+    /// Sets the place at which the client rings when it has sent requests. After that, the caller
+    /// must check for requests.
     pub fn set_place(&self, place: Option<Place>) {
         self.channel.set_place(place);
     }
@@ -113,13 +113,13 @@ impl ServerChannel {
         self.channel.is_scribbled()
     }
 
-    /// Sets whether the client rings the server after it has taken a response. The caller must try
-    /// to send afterwards.
+    /// Sets whether the client rings the server after it has taken a response. After that, the
+    /// caller must try to send.
     pub fn await_room(&self, is_awaited: bool) {
         self.channel.await_room(is_awaited);
     }
 
-    /// Whether there may be a request to take. Costs two loads.
+    /// Whether there may be a request to take. This costs two atomic loads.
     pub fn may_have_request(&self) -> bool {
         self.channel.may_have_message()
     }
@@ -128,7 +128,7 @@ impl ServerChannel {
     /// request into memory of the request's size. Never blocks.
     ///
     /// # Errors
-    /// If the client has written impossible values.
+    /// The client has written impossible values.
     pub fn take<T>(
         &self,
         take: impl FnOnce(MessageHead, &dyn Fn(&mut [u8])) -> T,
@@ -136,8 +136,8 @@ impl ServerChannel {
         self.channel.take(take)
     }
 
-    /// Sends the response to the request with this number, which `fill` writes, and wakes the
-    /// client.
+    /// Sends the response to the request with this number, and wakes the client. `fill` writes the
+    /// response.
     ///
     /// Never blocks. Makes one system call if a thread of the client sleeps, and no system call
     /// otherwise.

@@ -10,11 +10,11 @@ use crate::ipc::service::Service;
 use crate::node::HostNode;
 use crate::rings::receiving_end::ReceivingEnds;
 
-/// Each sample also holds a reference to the port, because the publisher takes back all samples of
-/// a port that has been dropped, even samples that are still being read.
+/// Each sample also holds a reference to the port. Without the reference, the publisher would take
+/// back all samples of a port that has been dropped, even samples that are still being read.
 pub(crate) struct Port {
-    /// Dropped before `subscriber`, because the subscriber's own handles must be the last ones, so
-    /// that iceoryx2 removes its files in its own order.
+    /// This is dropped before `subscriber`, because the subscriber's own handles must be the last
+    /// handles, so that iceoryx2 removes its files in its own order.
     pub(crate) ends: Mutex<ReceivingEnds>,
     /// Whether there may be messages that cannot be taken because the subscription holds too many
     /// samples.
@@ -28,7 +28,7 @@ pub(crate) struct Port {
 }
 
 impl Port {
-    /// Calls `on_room` if there may be messages that can be taken now, since a sample has been
+    /// Calls `on_room` if there may be messages that can be taken now because a sample has been
     /// returned.
     pub(crate) fn make_room(&self) {
         if self.is_crowded.load(Ordering::Relaxed)

@@ -1,8 +1,8 @@
-//! Reads those small files of iceoryx2 that never change after they are complete, instead of
-//! keeping them open.
+//! Reads those small files of iceoryx2 that never change after they are complete, and does not keep
+//! them open.
 //!
-//! By default, iceoryx2 keeps two of these files open per topic and side: the description of the
-//! service and the tag of the port. With this storage, iceoryx2 still makes and opens the files
+//! By default, iceoryx2 keeps two of these files open for each topic and side: the description of
+//! the service and the tag of the port. With this storage, iceoryx2 still makes and opens the files
 //! with its own protocol, but then the files are closed and only their content is kept.
 
 use std::ptr::NonNull;
@@ -48,7 +48,7 @@ impl Drop for ClosedStorage {
 
 impl Abandonable for ClosedStorage {
     unsafe fn abandon_in_place(this: NonNull<Self>) {
-        // SAFETY: the caller passes a valid storage and does not use it afterwards.
+        // SAFETY: the caller passes a valid storage, and does not use it after this call.
         drop(unsafe { std::ptr::read(&raw const (*this.as_ptr()).content) });
     }
 }
@@ -121,7 +121,7 @@ impl StaticStorage for ClosedStorage {
     }
 }
 
-/// A file that has a name but no content yet. The file stays open until its content is written.
+/// A file that has a name but no content yet. The file remains open until its content is written.
 #[derive(Debug)]
 pub(crate) struct Locked {
     locked: file::Locked,
@@ -137,7 +137,7 @@ impl NamedConcept for Locked {
 
 impl Abandonable for Locked {
     unsafe fn abandon_in_place(this: NonNull<Self>) {
-        // SAFETY: the caller passes a valid storage and does not use it afterwards.
+        // SAFETY: the caller passes a valid storage, and does not use it after this call.
         unsafe {
             file::Locked::abandon_in_place(NonNull::new_unchecked(
                 &raw mut (*this.as_ptr()).locked,

@@ -1,9 +1,9 @@
 //! The lock around the state that iceoryx2's ports share with their samples.
 //!
 //! Each loan makes such a lock, and each step of a message takes one or two of these locks.
-//! iceoryx2's own lock, a recursive mutex of the C library, would make up a tenth of a message's
-//! cost. This lock must be recursive, too, because some functions of iceoryx2 take it again while
-//! they hold it.
+//! iceoryx2's own lock, a recursive mutex of the C library, would be a tenth of the cost of a
+//! message. This lock must also be recursive, because some functions of iceoryx2 take it again
+//! while they hold it.
 
 use std::fmt::{self, Debug, Formatter};
 use std::ops::Deref;
@@ -42,12 +42,12 @@ impl<T: Debug> Debug for Reentrant<T> {
 
 impl<T: Abandonable> Abandonable for Reentrant<T> {
     unsafe fn abandon_in_place(mut this: NonNull<Self>) {
-        // SAFETY: the caller passes a valid value and does not use it afterwards.
+        // SAFETY: the caller passes a valid value, and does not use it after this call.
         let this = unsafe { this.as_mut() };
         match Arc::get_mut(&mut this.0) {
-            // SAFETY: see above; there is no other reference to the value.
+            // SAFETY: see above. There is no other reference to the value.
             Some(lock) => unsafe { T::abandon_in_place(NonNull::from_mut(lock.get_mut())) },
-            // SAFETY: see above; this drops one reference.
+            // SAFETY: see above. This drops one reference.
             None => unsafe { std::ptr::drop_in_place(&raw mut this.0) },
         }
     }

@@ -1,10 +1,11 @@
-//! Removes the files that killed processes have left behind.
+//! Removes the files that killed processes have left.
 //!
 //! The files of an iceoryx2 service list the processes that take part in it, and iceoryx2 trusts
 //! these files. A process that was killed, or that overwrote the files, may have left them in any
-//! state, and reading them may crash the reader. So only processes that take part in a service, and
-//! that read its files anyway, take a dead process out of the service. If no living process takes
-//! part in a service, its files are removed without being read; their names identify them.
+//! state, and reading them may crash the reader. So a dead process is taken out of a service only
+//! by processes that take part in this service, and that read its files anyway. If no living
+//! process takes part in a service, its files are removed without being read, because their names
+//! identify them.
 
 use std::collections::HashSet;
 use std::fs;
@@ -46,8 +47,8 @@ pub(crate) fn clean_up(space: &Space, own: &Node<Ipc>) -> CleanUp {
         tracing::debug!(target: "feros::shm", ?cause, "not all processes could be checked");
         found.failed += 1;
     }
-    // Only a killed process leaves files behind. If many processes end at the same time and each of
-    // them listed all files of this user, they would all wait for the lock for a long time.
+    // Only a killed process leaves files. If many processes ended at the same time and each of them
+    // listed all files of this user, they would all wait for the lock for a long time.
     if dead.is_empty() && incomplete_nodes(&space.folder.join("nodes"), &space.prefix).is_empty() {
         return found;
     }

@@ -19,7 +19,7 @@ use crate::error::UnavailableError;
 use crate::storage::populate::SHM;
 
 /// How long iceoryx2 waits for a file that another process is making. If that process was killed
-/// before the file was complete, iceoryx2 waits just as long.
+/// before the file was complete, iceoryx2 waits for this whole time.
 const CREATION_TIMEOUT: Duration = Duration::from_millis(200);
 /// The number of slots for pools that a publisher no longer uses but a subscription still reads
 /// from. A publisher never has this many such pools. iceoryx2 checks each slot for each message;
@@ -28,7 +28,8 @@ const LEFT_CONNECTIONS: usize = 16;
 
 pub(crate) const PREFIX_FILE: &str = "prefix";
 
-/// The suffix of the iceoryx2 segment that counts the nodes and exists longer than they do.
+/// The suffix of the name of the iceoryx2 segment that counts the nodes. The segment exists longer
+/// than the nodes.
 const NODE_COUNTER_SUFFIX: &str = ".global_mgmt";
 
 /// How many times the opening of a space is tried again because the last process of this user was
@@ -73,7 +74,7 @@ impl Space {
         if !is_empty("nodes") {
             return;
         }
-        sweep(&self.folder, &self.prefix); // no process is left that could be held up by this
+        sweep(&self.folder, &self.prefix); // no process is left that would have to wait for this
         if !is_empty("services") {
             return;
         }

@@ -1,4 +1,5 @@
-//! The process segment of another process (or of this process), as publishers use it.
+//! The process segment of another process (or of this process), in the form in which publishers use
+//! it.
 
 use super::process_handle::ProcessHandle;
 use crate::reason::{Obstacle, Reason, Side};
@@ -25,7 +26,7 @@ pub enum PeerError {
         /// The process's id.
         pid: u32,
     },
-    /// The kernel denies this process access to the other process's memory.
+    /// The kernel denies this process access to the memory of the other process.
     #[error(
         "access to the shared memory of process {pid} is denied; run both as the same user, with the same capabilities"
     )]
@@ -33,7 +34,7 @@ pub enum PeerError {
         /// The process's id.
         pid: u32,
     },
-    /// The memory belongs to another user. This can only happen in a privileged process.
+    /// The memory belongs to another user. This can happen only in a privileged process.
     #[error(
         "the shared memory of process {pid} belongs to another user (uid {uid}); run both as the same user"
     )]
@@ -71,7 +72,7 @@ pub enum PeerError {
         /// The process's id.
         pid: u32,
     },
-    /// The system denies this process a resource that it needs.
+    /// The system denies a resource that this process needs.
     #[error(
         "the shared memory of process {pid} cannot be opened ({step}: {errno}); allow this process more memory and more open files (RLIMIT_NOFILE)"
     )]
@@ -135,12 +136,12 @@ fn peers() -> &'static Peers {
 }
 
 impl Peer {
-    /// Maps the segment of the process `pid`: the file with number `fd` in that process, which
-    /// contains `token`. Callers with the same arguments share the mapping. It is removed when the
-    /// last of these callers drops it.
+    /// Maps the segment of the process `pid`, which is the file with number `fd` in that process,
+    /// and contains `token`. Callers with the same arguments share the mapping. It is removed when
+    /// the last of these callers drops it.
     ///
     /// # Errors
-    /// If the process has ended or belongs to another user, or if its file is not such a segment.
+    /// The process has ended or belongs to another user, or its file is not such a segment.
     pub fn open(pid: u32, fd: u32, token: NonZeroU64) -> Result<Arc<Self>, PeerError> {
         let mut peers = peers().lock();
         if let Some(peer) = peers.get(&(pid, token)).and_then(Weak::upgrade) {
@@ -167,12 +168,12 @@ impl Peer {
             WrongContent::Token => PeerError::WrongToken { pid },
         })?;
         let peer = Self { pid, mapping, process, has_ended: AtomicBool::new(false) };
-        // If the process is alive now, `/proc/<pid>` has been its folder the whole time, so
+        // If the process is alive now, `/proc/<pid>` has been its folder for the whole time, so
         // `process` refers to this process.
         if peer.is_alive() { Ok(peer) } else { Err(PeerError::NoSuchProcess { pid }) }
     }
 
-    /// The id of the process, as this process sees it.
+    /// The id of the process, from the point of view of this process.
     pub fn pid(&self) -> u32 {
         self.pid
     }
@@ -198,7 +199,7 @@ impl Peer {
         &self.process
     }
 
-    /// The subscription with this entry in the other process. It may no longer exist.
+    /// The subscription with this entry in the other process. It may not exist any longer.
     pub fn subscription(self: &Arc<Self>, entry: EntryId) -> PeerSubscription {
         PeerSubscription { peer: Arc::clone(self), entry }
     }
@@ -208,7 +209,7 @@ impl Peer {
     }
 
     /// Rings at the doorbell and slot that `place`, a word from shared memory, encodes. Call this
-    /// once the message is visible to the other side. Returns whether the word encodes an existing
+    /// when the message is visible to the other side. Returns whether the word encodes an existing
     /// place.
     pub(crate) fn ring_at(&self, place: u64) -> bool {
         let Some((number, slot)) = place::decode(place) else { return false };
@@ -275,7 +276,7 @@ pub(crate) fn open_file(
     Ok(file)
 }
 
-/// A subscription of another process, as a publisher of this process sees it.
+/// A subscription of another process, from the point of view of a publisher of this process.
 #[derive(Debug, Clone)]
 pub struct PeerSubscription {
     peer: Arc<Peer>,
@@ -292,14 +293,14 @@ impl PeerSubscription {
         &self.peer
     }
 
-    /// Wakes the subscription. Call this after sending. Returns whether there is a place to ring.
-    /// There is no such place before the subscription is added to an executor, or after the
-    /// subscription or the executor has ended.
+    /// Wakes the subscription. Call this after you have sent a message. Returns whether there is a
+    /// place to ring. There is no such place before the subscription is added to an executor, or
+    /// after the subscription or the executor has ended.
     ///
     /// Never blocks. Makes one system call if the subscription's executor sleeps, and no system
     /// call otherwise.
     pub fn ring(&self) -> bool {
-        // `place` includes the fence between sending and reading the place.
+        // `place` includes the fence between the steps of sending a message and reading the place.
         let Some((number, slot)) = self.entry().place(self.entry.generation()) else {
             return false;
         };
@@ -315,7 +316,7 @@ impl PeerSubscription {
         self.ring();
     }
 
-    /// Whether the subscription exists. If the subscription's process has been killed, this stays
+    /// Whether the subscription exists. If the subscription's process has been killed, this remains
     /// true.
     pub fn exists(&self) -> bool {
         self.entry().is_open(self.entry.generation())
@@ -335,7 +336,7 @@ impl PeerSubscription {
 }
 
 /// The attachment of a publisher of this process to a subscription that receives from it through
-/// shared memory, as the publisher sees it.
+/// shared memory, from the point of view of the publisher.
 #[derive(Debug, Clone)]
 pub struct PeerAttachment {
     subscription: PeerSubscription,
@@ -357,37 +358,37 @@ impl PeerAttachment {
     }
 
     /// Whether the subscription still receives from the publisher through this attachment. If the
-    /// publisher has been attached again, that is a different attachment.
+    /// publisher has been attached again, the new attachment is a different attachment.
     pub fn is_attached(&self) -> bool {
         self.attachment().is_attached(self.found)
     }
 
-    /// Announces that, from the message with this number on (counted from 1, at most 2^48), the
-    /// publisher serves the subscription only through shared memory. Call this before that message
-    /// is sent. Returns false, without effect, if the subscription no longer receives from the
-    /// publisher.
+    /// Announces that the publisher serves the subscription only through shared memory, beginning
+    /// with the message with this number (counted from 1, at most 2^48). Call this before that
+    /// message is sent. Returns false, and has no effect, if the subscription does not receive from
+    /// the publisher any longer.
     pub fn begin(&self, first_number: u64) -> bool {
         self.attachment().begin(self.found, first_number)
     }
 
-    /// The number of messages for which the subscription has room; 0 if the publisher does not wait
-    /// for room.
+    /// The number of messages for which the subscription has room, or 0 if the publisher does not
+    /// wait for room.
     pub fn capacity(&self) -> u32 {
         self.found.capacity
     }
 
-    /// The number of messages that the subscription has taken since it attached, modulo 2^32;
-    /// `None` if the subscription no longer receives from the publisher, or if its process is known
-    /// to have ended (so that no thread waits for a dead process twice). The number comes from the
-    /// other process and may be wrong.
+    /// The number of messages that the subscription has taken since it attached, modulo 2^32. It is
+    /// `None` if the subscription does not receive from the publisher any longer, or if its process
+    /// is known to have ended (so that no thread waits for a dead process twice). The number is
+    /// written by the other process and may be wrong.
     pub fn taken(&self) -> Option<u32> {
         let has_ended = self.subscription.peer.has_ended.load(Ordering::Relaxed);
         if has_ended { None } else { self.attachment().taken(self.found) }
     }
 
-    /// Sleeps until the number of taken messages differs from `seen`, at most for `timeout`. Also
-    /// returns when the subscription no longer receives from the publisher, and soon after the
-    /// subscription's process has ended.
+    /// Sleeps until the number of taken messages differs from `seen`, for at most `timeout`. Also
+    /// returns when the subscription does not receive from the publisher any longer, and soon after
+    /// the subscription's process has ended.
     pub fn wait_for_room(&self, seen: u32, timeout: Duration) -> Room {
         let start = Instant::now();
         loop {

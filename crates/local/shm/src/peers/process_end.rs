@@ -2,7 +2,7 @@
 //! at a doorbell would wait forever for a ring from a dead process.
 //!
 //! One thread of this process sleeps until a watched process ends. The thread starts with the first
-//! watch and ends with the last watch.
+//! watch, and ends when the last watch has ended.
 
 use std::fmt;
 use std::io;
@@ -31,7 +31,7 @@ struct Watches {
     /// The number of the next watch.
     next: u64,
     watched: Vec<Watched>,
-    /// Wakes the thread that watches; `None` if the thread is not running.
+    /// Wakes the thread that watches, or `None` if the thread does not run.
     alarm: Option<Arc<OwnedFd>>,
 }
 
@@ -43,8 +43,8 @@ struct Watched {
 
 impl EndWatch {
     /// Makes a watch that calls `on_end` once when the process has ended, or soon if it has already
-    /// ended. The call is made on a separate thread. If it is running when the watch is dropped, it
-    /// continues.
+    /// ended. The call is made on a separate thread. If the call is running when the watch is
+    /// dropped, it continues.
     pub fn new(peer: &Arc<Peer>, on_end: Notify) -> Self {
         let mut watches = WATCHES.lock();
         let watch = watches.next;
@@ -147,7 +147,8 @@ fn wait(alarm: &OwnedFd, peers: &[Arc<Peer>]) {
     let interval = Timespec { tv_sec: 0, tv_nsec: i64::from(LOOK_INTERVAL.subsec_nanos()) };
     match poll(&mut waited_for, (!has_all).then_some(&interval)) {
         Ok(_) | Err(Errno::INTR) => {}
-        // The system lacks memory. Checking after some time is better than not checking at all.
+        // The system does not have enough memory. It is better to check after some time than not to
+        // check at all.
         Err(_) => std::thread::sleep(LOOK_INTERVAL),
     }
     // This resets the alarm. Later changes of the watches write to it again.
@@ -172,7 +173,7 @@ mod tests {
         let watch = EndWatch::new(&peer, Arc::new(move || told.send(()).unwrap()));
         let before = Arc::strong_count(&peer);
         drop(watch);
-        // The thread drops a process once it no longer has to watch it.
+        // The thread drops a process when it does not have to watch it any longer.
         feros_test_support::eventually(|| match Arc::strong_count(&peer) {
             1 => Ok(()),
             other => Err(format!("{other} of {before}")),

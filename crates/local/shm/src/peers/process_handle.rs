@@ -1,4 +1,5 @@
-//! A handle of a process that refers only to that process, even if the process's id is reused.
+//! A handle of a process that refers only to that process, even if another process gets the same id
+//! later.
 //!
 //! The handle is a pidfd. If the system refuses pidfds (under valgrind, because of a filter of
 //! system calls, or on Linux before 5.3), the handle is the open folder `/proc/<pid>`, which
@@ -10,8 +11,8 @@ use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
-/// Enough for the beginning of `/proc/<pid>/stat` up to the state. Before the state, there are only
-/// the id and the name, which the kernel limits to 64 bytes.
+/// Enough room for the beginning of `/proc/<pid>/stat` up to the state. Before the state, there are
+/// only the id and the name, which the kernel limits to 64 bytes.
 const STAT_BYTES: usize = 128;
 
 #[derive(Debug)]
@@ -22,7 +23,7 @@ pub(crate) enum ProcessHandle {
 }
 
 impl ProcessHandle {
-    /// Opens a handle to the process. The error is `Errno::SRCH` if there is no such process.
+    /// Opens a handle of the process. The error is `Errno::SRCH` if there is no such process.
     pub(crate) fn open(pid: u32) -> Result<Self, Errno> {
         let id = i32::try_from(pid).ok().and_then(Pid::from_raw).ok_or(Errno::SRCH)?;
         match pidfd_open(id, PidfdFlags::empty()) {
@@ -53,7 +54,7 @@ impl ProcessHandle {
     }
 
     /// Whether the process is still running. Never waits. If the check itself fails, the process
-    /// counts as running, because mistaking a living process for a dead one would do harm.
+    /// counts as running, because it would do harm to mistake a living process for a dead process.
     pub(crate) fn is_alive(&self) -> bool {
         match self {
             Self::Pidfd(handle) => {
@@ -68,7 +69,7 @@ impl ProcessHandle {
     }
 }
 
-/// Reads the letter that stands for the process's state.
+/// Reads the letter that represents the state of the process.
 fn state_in(folder: &OwnedFd) -> Result<u8, Errno> {
     let flags = OFlags::RDONLY | OFlags::CLOEXEC;
     let file = rustix::fs::openat(folder, "stat", flags, Mode::empty())?;

@@ -1,5 +1,5 @@
-//! The memory of a publisher's messages: chunks of one size, and a record of which pages are
-//! present.
+//! The memory of a publisher's messages, which consists of chunks of one size, and a record of
+//! which pages are present.
 
 use std::mem::MaybeUninit;
 use std::ptr::NonNull;
@@ -26,7 +26,7 @@ use crate::storage::{self, Mapping, take_sparse};
 type Port = iceoryx2::port::publisher::Publisher<Ipc, [u8], ()>;
 type Chunk = SampleMutUninit<Ipc, [MaybeUninit<u8>], ()>;
 
-/// The bytes that are reserved before a message. iceoryx2 uses fewer.
+/// The number of bytes that are reserved before a message. iceoryx2 uses fewer bytes.
 const PORT_HEAD_BYTES: usize = 256;
 
 /// The name of a pool in error messages.
@@ -44,7 +44,7 @@ const ALL_IN_USE: &str = "all of the pool's memory is in use, more than its subs
 pub(crate) struct PoolLimits {
     /// The sum of all full queues, all views (samples that subscriptions hold) and all loans.
     pub(crate) max_messages: usize,
-    /// The number of messages that may be lent but not yet sent.
+    /// The number of messages that may be lent but not sent yet.
     pub(crate) max_loans: usize,
 }
 
@@ -63,7 +63,7 @@ impl PoolLimits {
 /// A segment of memory, and the port that makes it known to subscriptions. iceoryx2 makes and
 /// removes the segment and the port. The pool itself records which chunks are in use, and by which
 /// subscriptions.
-#[repr(C)] // the fields that each message needs lie together
+#[repr(C)] // the fields that each message needs are next to each other
 pub(crate) struct Pool {
     memory: Arc<Mapping>,
     stride: Stride,
@@ -73,7 +73,7 @@ pub(crate) struct Pool {
     chunks: Chunks,
     pages: Pages,
     port: Port,
-    /// Whether a pool for larger messages has replaced this one.
+    /// Whether a pool for larger messages has replaced this pool.
     is_retired: bool,
 }
 
@@ -85,8 +85,8 @@ impl Pool {
         failed_connections: &Arc<AtomicU64>,
     ) -> Result<Self, UnavailableError> {
         limits.check_free()?;
-        // Chunks consist of whole pages and leave room for messages of varying size, since address
-        // space costs nothing.
+        // Chunks consist of whole pages, and leave room for messages of varying size, because
+        // address space costs nothing.
         let chunk_bytes = (message_bytes.max(1) + PORT_HEAD_BYTES).next_power_of_two().max(4096);
         let message_bytes = (chunk_bytes - PORT_HEAD_BYTES).min(MAX_MESSAGE_BYTES);
         check_file_size((limits.max_messages as u64).saturating_mul(chunk_bytes as u64))?;
@@ -123,7 +123,7 @@ impl Pool {
         self.chunks.seen()
     }
 
-    /// The mapping of the memory, for loans that outlive the port.
+    /// The mapping of the memory, for loans that exist longer than the port.
     pub(crate) fn memory(&self) -> &Arc<Mapping> {
         &self.memory
     }
@@ -152,14 +152,15 @@ impl Pool {
     }
 
     /// Takes back the chunks that have been returned since the last message, and lends one of them.
-    /// Called if all other chunks are in use.
+    /// This is called if all other chunks are in use.
     #[cold]
     fn lend_returned(&mut self) -> Option<usize> {
         self.reclaim();
         self.chunks.lend()
     }
 
-    /// Lends a chunk whose memory is already present. Called if no further memory is available.
+    /// Lends a chunk whose memory is already present. This is called if no further memory is
+    /// available.
     #[cold]
     fn lend_present(&mut self, length: usize) -> Option<usize> {
         self.reclaim();
@@ -198,7 +199,7 @@ impl Pool {
     fn chunk(&self, chunk: usize) -> NonNull<u8> {
         let place = self.stride.place_of(chunk);
         debug_assert!(place + self.stride.bytes <= self.memory.size_bytes());
-        // SAFETY: all chunks lie within the mapping; this was checked when the pool was made.
+        // SAFETY: all chunks are within the mapping, which was checked when the pool was made.
         unsafe { self.memory.start().add(place) }
     }
 
@@ -219,8 +220,8 @@ impl Pool {
         chunk: usize,
         header: WireHeader,
     ) -> Result<usize, ConnectionFailure> {
-        // SAFETY: the chunk is lent, so no other code reads or writes it; its pages are present,
-        // and chunks are aligned to 8.
+        // SAFETY: the chunk is lent, so no other code reads or writes it. Its pages are present,
+        // and chunks are aligned to 8 bytes.
         unsafe { self.chunk(chunk).cast::<WireHeader>().write(header) };
         let (stride, chunks) = (self.stride, &mut self.chunks);
         let (mut sent, mut have_left) = (0, false);
@@ -255,8 +256,8 @@ impl Pool {
         }
     }
 
-    /// Tells the subscriptions that a pool for larger messages has replaced this one. Call this
-    /// once the other pool exists, before a message is sent from it.
+    /// Tells the subscriptions that a pool for larger messages has replaced this pool. Call this
+    /// when the other pool exists, before a message is sent from it.
     pub(crate) fn retire(&mut self) {
         self.is_retired = true;
         self.ends.iter().for_each(SendingEnd::replace);
@@ -266,7 +267,7 @@ impl Pool {
 impl Drop for Pool {
     fn drop(&mut self) {
         // The ends are dropped before the port, because the port's own handles must be the last
-        // ones, so that iceoryx2 removes its files in its own order.
+        // handles, so that iceoryx2 removes its files in its own order.
         self.ends.clear();
     }
 }
@@ -280,7 +281,7 @@ struct Made {
 }
 
 /// Makes a port that is connected to all subscriptions. Fails if a subscription cannot be
-/// connected, because that subscription would lose messages without notice.
+/// connected, because that subscription would lose messages without being noticed.
 fn create_port(
     service: &Service,
     limits: PoolLimits,
@@ -311,8 +312,8 @@ fn create_port(
 }
 
 /// Finds the positions of the chunks. For this, iceoryx2 lends two chunks (and never lends any
-/// later); their addresses show the first offset and the distance between chunks. The head of the
-/// first chunk is present from the start. The head of the second chunk lies after the first
+/// chunk later). Their addresses show the first offset and the distance between chunks. The head of
+/// the first chunk is present from the start. The head of the second chunk is after the first
 /// message, so its pages are made present here.
 fn find_stride(
     port: &Port,

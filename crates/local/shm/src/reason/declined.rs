@@ -1,9 +1,10 @@
-//! The connections that a subscription could not open, with the reasons, as the subscription
-//! announces them.
+//! The connections that a subscription could not open, with the reasons, in the form in which the
+//! subscription announces them.
 //!
 //! An obstacle of the endpoint itself applies to all its matches. An obstacle to the shared memory
-//! of one publisher does not, so it is announced with that publisher's id. Each such connection is
-//! written as `<publisher>!<code>` in the announcement; several are joined by `+`.
+//! of one publisher does not, so it is announced with the id of that publisher. Each such
+//! connection is written as `<publisher>!<code>` in the announcement. Several connections are
+//! joined by `+`.
 
 use super::{Obstacle, Reason, Side};
 

@@ -1,15 +1,15 @@
 //! Records which chunks of a publisher's pool are in use, and by how many subscriptions. Each chunk
-//! holds one message.
+//! contains one message.
 //!
 //! The publisher keeps these records in its own memory. So a process that writes into shared memory
 //! cannot make the publisher lend a chunk twice.
 
-/// The chunks of a pool, by number.
+/// The chunks of a pool, stored by their numbers.
 pub(crate) struct Chunks {
     /// For each chunk that has ever been lent, the number of subscriptions that have it.
     holders: Vec<u32>,
-    /// The free chunks. The chunk that came back last is lent next. Its memory is already present,
-    /// so the pool uses little memory in total.
+    /// The free chunks. The chunk that was returned last is lent next. Its memory is already
+    /// present, so the pool uses little memory in total.
     free: Vec<usize>,
     most: usize,
 }
@@ -40,8 +40,8 @@ impl Chunks {
         Some(chunk)
     }
 
-    /// Lends a free chunk that `is_wanted` accepts; if there are several such chunks, the one that
-    /// came back last.
+    /// Lends a free chunk for which `is_wanted` returns true. If there are several such chunks,
+    /// lends the chunk that was returned last.
     pub(crate) fn lend_where(&mut self, is_wanted: impl Fn(usize) -> bool) -> Option<usize> {
         let at = self.free.iter().rposition(|chunk| is_wanted(*chunk))?;
         Some(self.free.remove(at))

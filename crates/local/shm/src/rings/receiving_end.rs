@@ -11,8 +11,8 @@ use crate::storage::Mapping;
 #[derive(Debug)]
 struct ReceivingEnd {
     rings: Rings,
-    /// The memory of the publisher's messages. As long as the subscription holds one of these
-    /// messages, the end exists and the memory stays mapped.
+    /// The memory of the publisher's messages. While the subscription holds at least one of these
+    /// messages, the end exists and the memory remains mapped.
     memory: Arc<Mapping>,
     number: u32,
     /// The number of messages that the subscription holds.
@@ -30,14 +30,14 @@ impl ReceivingEnd {
         !self.is_broken && self.rings.get().has_message()
     }
 
-    /// Whether this end's pool has been replaced and the subscription has not yet searched for the
-    /// new pool.
+    /// Whether this end's pool has been replaced and the subscription has not searched for the new
+    /// pool yet.
     fn has_successor(&self) -> bool {
         !self.is_followed && self.rings.get().is_replaced()
     }
 }
 
-/// The ends, ordered by the age of their pools, the oldest first.
+/// The ends, ordered by the age of their pools. The end of the oldest pool is first.
 #[derive(Debug)]
 pub(crate) struct ReceivingEnds {
     ends: Vec<ReceivingEnd>,
@@ -47,10 +47,10 @@ pub(crate) struct ReceivingEnds {
     max_held: usize,
 }
 
-/// A message that was taken, with the position that the publisher claims.
+/// A message that was taken, with the position that the publisher claims for it.
 #[derive(Debug)]
 pub(crate) struct Taken {
-    /// The number of the end through which the message came, counted from 1.
+    /// The number of the end through which the message arrived, counted from 1.
     pub(crate) end: u32,
     /// The offset of the message from the start of the publisher's memory.
     pub(crate) place: u64,
@@ -65,7 +65,7 @@ pub(crate) enum NotTaken {
     Empty,
     /// The subscription holds the largest number of messages that it may hold.
     Crowded,
-    /// The positions of a queue are impossible; the queue is not read again.
+    /// The positions of a queue are impossible. The queue is not read again.
     Nonsense,
 }
 
@@ -81,8 +81,8 @@ impl ReceivingEnds {
         }
     }
 
-    /// Adds ends that iceoryx2 has made. Returns how many of these have no memory. Ends that
-    /// iceoryx2 has ended stay until their messages have been taken and returned.
+    /// Adds ends that iceoryx2 has made. Returns how many of them have no memory. Ends that
+    /// iceoryx2 has ended are kept until their messages have been taken and returned.
     pub(crate) fn update(&mut self, new: Vec<NewReceiver>) -> usize {
         self.ends.retain(|end| end.held > 0 || end.has_message() || !end.rings.have_ended());
         let mut without_memory = 0;
@@ -105,8 +105,8 @@ impl ReceivingEnds {
         without_memory
     }
 
-    /// Whether there may be a message to take, in one of these ends or in a pool that has not been
-    /// searched for yet.
+    /// Whether there may be a message to take, in one of these ends or in a pool for which the
+    /// subscription has not searched yet.
     pub(crate) fn have_message(&self) -> bool {
         self.ends.iter().any(|end| end.has_message() || end.has_successor())
     }

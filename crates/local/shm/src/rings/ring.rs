@@ -73,8 +73,8 @@ impl Size {
     /// The size for at most `depth` waiting messages and `views` messages that the subscription
     /// holds.
     pub(crate) fn new(depth: usize, views: usize) -> Self {
-        // One more message may be returned if it is taken and returned between the publisher's last
-        // [`Ring::reclaim`] and its next message.
+        // The publisher may find one more returned message: a message that was taken and returned
+        // between the publisher's last [`Ring::reclaim`] and its next message.
         let returned = depth.saturating_add(views).saturating_add(1);
         Self { depth, sent: depth.next_power_of_two(), returned: returned.next_power_of_two() }
     }
@@ -154,7 +154,7 @@ impl<'a> Ring<'a> {
         self.pass(read).then_some(oldest)
     }
 
-    /// Moves `read` forward by one. Returns false if the other side has already moved it.
+    /// Moves `read` forward by one. Returns false if the other side has already moved `read`.
     fn pass(&self, read: u64) -> bool {
         let (next, position) = (read.wrapping_add(1), &self.positions.read);
         position.compare_exchange(read, next, Ordering::AcqRel, Ordering::Acquire).is_ok()
@@ -168,8 +168,8 @@ impl<'a> Ring<'a> {
             if waiting == 0 {
                 return Ok(None);
             }
-            // More messages seem to wait than fit, so the publisher has pushed out a message
-            // between the two reads. Try again.
+            // More messages seem to wait than fit into the ring, so the publisher has pushed out a
+            // message between the two reads. Try again.
             if waiting <= self.depth {
                 let oldest = place(self.sent, read).load(Ordering::Relaxed);
                 if self.pass(read) {
@@ -180,8 +180,8 @@ impl<'a> Ring<'a> {
         Err(Nonsense)
     }
 
-    /// Returns a message that was taken to the publisher; `returned` is the subscription's own
-    /// position. Only for the subscription.
+    /// Returns to the publisher a message that the subscription has taken; `returned` is the
+    /// subscription's own position. Only for the subscription.
     pub(crate) fn give_back(&self, returned: &mut u64, message: u64) {
         place(self.returned, *returned).store(message, Ordering::Relaxed);
         *returned = returned.wrapping_add(1);

@@ -104,7 +104,7 @@ pub(crate) struct Attachment {
     publisher: AtomicU64,
     /// The number of the publisher's first message that arrives only through shared memory; 0 until
     /// the publisher has chosen the number. Earlier messages arrive over the network transport. The
-    /// bits above the number hold those bits of the attachment's epoch that fit.
+    /// bits above the number contain as many bits of the attachment's epoch as fit.
     first: AtomicU64,
     /// Odd while a publisher is attached.
     epoch: AtomicU32,

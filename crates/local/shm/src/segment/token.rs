@@ -8,8 +8,8 @@ use std::sync::OnceLock;
 /// Returns a random number for a new publisher.
 pub fn random_id() -> NonZeroU64 {
     loop {
-        // This is a hash with a random key, because the standard library takes the keys of its maps
-        // from the random numbers of the system.
+        // The hash is random, because its key is random: the standard library takes the keys of its
+        // maps from the random numbers of the system.
         if let Some(id) = NonZeroU64::new(RandomState::new().hash_one("feros")) {
             return id;
         }

@@ -16,7 +16,7 @@ use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 
 use super::populate::SHM;
 
-/// A file without a name. It disappears when it is closed, unless it has got a name before.
+/// A file without a name. It disappears when it is closed, unless it has been given a name.
 pub(super) struct UnnamedFile(OwnedFd);
 
 impl UnnamedFile {

@@ -1,10 +1,10 @@
-//! Makes pages present before they are written, so that a full `/dev/shm` causes an error instead
-//! of a SIGBUS.
+//! Makes pages present before they are written, so that a full `/dev/shm` causes an error and not a
+//! SIGBUS.
 //!
-//! The pool of a new publisher has memory only for iceoryx2's records (`storage`); its messages
+//! The pool of a new publisher has memory only for iceoryx2's records (`storage`). Its messages
 //! take no memory until they are written. But the kernel allocates a page of a tmpfs at the first
 //! access, and raises SIGBUS if there is no page left. `MADV_POPULATE_WRITE` (Linux 5.14) also
-//! allocates pages, but returns an error instead.
+//! allocates pages, but in that case it returns an error.
 
 use std::ffi::c_void;
 
@@ -12,14 +12,15 @@ use rustix::io::Errno;
 use rustix::mm::{Advice, madvise};
 use rustix::param::page_size;
 
-/// The file system that holds POSIX shared memory; glibc's `shm_open` always uses this one.
+/// The file system that contains POSIX shared memory. The function `shm_open` of glibc always uses
+/// this file system.
 pub(crate) const SHM: &str = "/dev/shm";
 
-/// The bytes that must stay free when a file of a known size is made, for the other small files of
-/// iceoryx2 and for other processes.
+/// The number of bytes that must remain free when a file of a known size is made. They are for the
+/// other small files of iceoryx2 and for other processes.
 pub(crate) const MARGIN_BYTES: u64 = 512 * 1024;
 
-/// The bytes that `/dev/shm` can still provide; `u64::MAX` if it has no limit.
+/// The number of bytes that `/dev/shm` can still provide, or `u64::MAX` if it has no limit.
 pub(crate) fn free_bytes() -> Result<u64, Errno> {
     let stat = rustix::fs::statvfs(SHM)?;
     if stat.f_blocks == 0 {
@@ -29,11 +30,11 @@ pub(crate) fn free_bytes() -> Result<u64, Errno> {
 }
 
 /// Makes the pages of `[address, address + length)` present and writable. Pages that are already
-/// present keep their content; new pages are zero. After a failure, the whole pages within the
+/// present keep their content, and new pages are zero. After a failure, the whole pages within the
 /// range are returned to the system.
 ///
-/// The range must lie within one shared mapping of this process (the mapping of a publisher's own
-/// segment); otherwise this function fails.
+/// The range must be within one shared mapping of this process, namely the mapping of a publisher's
+/// own segment. Otherwise, this function fails.
 pub(crate) fn make_present(address: usize, length: usize) -> Result<(), Errno> {
     let page = page_size();
     let start = address & !(page - 1);
@@ -43,7 +44,8 @@ pub(crate) fn make_present(address: usize, length: usize) -> Result<(), Errno> {
         return Err(Errno::NOSPC); // a failed attempt would use up memory for a moment
     }
     let pointer = |address| std::ptr::with_exposed_provenance_mut::<c_void>(address);
-    // SAFETY: populating changes no content, and the kernel refuses a range that is not mapped.
+    // SAFETY: populating does not change any content, and the kernel refuses a range that is not
+    // mapped.
     match unsafe { madvise(pointer(start), end - start, Advice::LinuxPopulateWrite) } {
         // On a kernel before 5.14, only the free space can be checked.
         Err(Errno::INVAL) if free_bytes()? > needed + MARGIN_BYTES => Ok(()),
@@ -64,7 +66,7 @@ pub(crate) fn make_present(address: usize, length: usize) -> Result<(), Errno> {
 /// A record of how much memory of a segment's chunks is present.
 #[derive(Debug, Default)]
 pub(crate) struct Pages {
-    /// For each chunk, by number, the bytes from its start that are present.
+    /// For each chunk, by its number, how many bytes from its start are present.
     present_bytes: Vec<usize>,
     total_bytes: u64,
 }
@@ -79,13 +81,13 @@ impl Pages {
         self.present_bytes.get(chunk).copied().unwrap_or(0)
     }
 
-    /// The bytes that would be taken from the system if `length` bytes were written from the start
+    /// How many bytes would be taken from the system if `length` bytes were written from the start
     /// of a chunk.
     pub(crate) fn missing_bytes(&self, chunk: usize, length: usize) -> u64 {
         length.saturating_sub(self.present_bytes(chunk)) as u64
     }
 
-    /// Makes `length` bytes present from the start of a chunk, which lies at `address`.
+    /// Makes `length` bytes present from the start of a chunk, which is at `address`.
     pub(crate) fn provide(
         &mut self,
         chunk: usize,

@@ -93,7 +93,7 @@ fn with_room<T>(pages: usize, run: impl Fn() -> T) -> T {
     run()
 }
 
-/// Makes a storage whose initializer writes nothing. Its memory must be present even so.
+/// Makes a storage whose initializer writes nothing. Its memory must be present nevertheless.
 fn make<const WHOLE: bool>() -> Option<Storage<u64, WHOLE>> {
     let builder = || {
         <Storage<u64, WHOLE> as DynamicStorage<u64>>::Builder::new(&name())

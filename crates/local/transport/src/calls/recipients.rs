@@ -11,8 +11,8 @@ use crate::calls::routes::{ServerRoute, Way};
 
 /// The servers that could respond to a request at the time when it was sent.
 ///
-/// If the request did not go through the engine, each of these servers is known. If it did, they
-/// are only assumed, because the engine does not report which servers get a request.
+/// If the request did not go through the engine, each of these servers is known. If it did, the
+/// servers are only assumed, because the engine does not report which servers get a request.
 #[derive(Debug, Default)]
 pub struct Recipients(Kind);
 

@@ -192,7 +192,7 @@ impl Finder<'_> {
     }
 }
 
-/// The error that a process has ended.
+/// The error for a process that has ended.
 struct Ended;
 
 /// Opens the process that has announced a receiving endpoint.

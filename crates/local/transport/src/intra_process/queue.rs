@@ -60,7 +60,7 @@ impl Envelope {
     }
 }
 
-/// The error that the queue was still full when the time limit was reached.
+/// The error for a queue that was still full when the time limit was reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct StillFull;
 

@@ -67,8 +67,8 @@ enum Source {
 
 /// Before the first message of a publisher that arrives over a local transport, earlier messages of
 /// this publisher that are still in the engine are delivered. This is the limit on the number of
-/// samples from the engine that are delivered for this purpose. It is as many as a history of usual
-/// depth holds.
+/// samples from the engine that are delivered for this purpose. The limit is as large as a history
+/// of usual depth.
 const DRAIN_LIMIT: usize = 1024;
 
 /// The transports of one subscription, and what is known about its publishers.

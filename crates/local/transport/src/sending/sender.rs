@@ -27,9 +27,9 @@ use crate::shared_memory::upkeep::{KeepUp, Upkeep};
 /// publishing fails.
 const MAX_WAIT: Duration = Duration::from_secs(1);
 
-/// If another thread is finding the routes again, a query of the transports waits this long ...
+/// How long a query of the transports waits if another thread is finding the routes again.
 const LOOK_PATIENCE: Duration = Duration::from_millis(20);
-/// ... and how often it checks.
+/// How often such a query checks whether the other thread has finished.
 const LOOK_INTERVAL: Duration = Duration::from_micros(200);
 
 /// How soon the upkeep checks the routes again if it could not update them because another thread

@@ -13,9 +13,9 @@ use feros_shm::ConnectionObstacle;
 use feros_sync::Mutex;
 
 /// How long the first answer of a publisher remains valid. Each further answer remains valid for
-/// twice as long ...
+/// twice as long as the answer before it, up to [`LAST_HOLD`].
 const FIRST_HOLD: Duration = Duration::from_secs(1);
-/// ... but not for longer than this.
+/// The longest time that an answer remains valid.
 const LAST_HOLD: Duration = Duration::from_secs(16);
 
 /// The publishers for which a subscription of this process has found no free slot.

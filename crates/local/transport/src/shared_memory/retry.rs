@@ -6,18 +6,18 @@ use feros_shm::{ConnectionObstacle, Obstacle};
 
 /// How long to wait after an attempt that may have failed only because it was too early. If a
 /// publisher signals in the meantime that it is ready, the wait ends. The wait doubles with each
-/// attempt ...
+/// attempt, up to [`LAST_RETRY`].
 const FIRST_RETRY: Duration = Duration::from_millis(1);
-/// ... up to this time.
+/// The longest wait after an attempt that may have failed only because it was too early.
 const LAST_RETRY: Duration = Duration::from_secs(1);
 /// How long to wait after an attempt that failed because of an obstacle. The wait doubles with each
-/// attempt ...
+/// attempt, up to [`LAST_RETRY_OF_FAILED`] or [`LAST_RETRY_OF_CROWDED`].
 const FIRST_RETRY_OF_FAILED: Duration = Duration::from_secs(1);
-/// ... up to this time ...
+/// The longest wait after an attempt that failed because of an obstacle.
 const LAST_RETRY_OF_FAILED: Duration = Duration::from_secs(16);
-/// ... or up to this time if the publisher or the subscription already has the largest possible
-/// number of connections: if hundreds of them share a topic, most pairs wait for a slot, and each
-/// attempt takes a lock of the whole host.
+/// The longest wait if the publisher or the subscription already has the largest possible number of
+/// connections. If hundreds of them share a topic, most pairs wait for a slot, and each attempt
+/// takes a lock of the whole host.
 const LAST_RETRY_OF_CROWDED: Duration = Duration::from_secs(256);
 /// After this many failures to map the memory, the growth of the memory can no longer be the
 /// reason.

@@ -20,14 +20,14 @@ use crate::shared_memory::availability::{self, LONGEST_QUEUE};
 use crate::shared_memory::handshake::Handshake;
 use crate::shared_memory::options::SharedMemoryOptions;
 
-/// How long publishing waits until the messages that the engine sent are acknowledged ...
+/// How long publishing waits until the messages that the engine sent are acknowledged.
 const ACKNOWLEDGEMENT_WAIT: Duration = Duration::from_millis(2);
-/// ... which it does at most once in this interval.
+/// The shortest time between two such waits.
 const ACKNOWLEDGEMENT_INTERVAL: Duration = Duration::from_millis(100);
 /// How long to wait after a failed attempt to make shared memory. The wait doubles with each
-/// attempt ...
+/// attempt, up to [`LAST_RETRY`].
 const FIRST_RETRY: Duration = Duration::from_secs(1);
-/// ... up to this time.
+/// The longest wait after a failed attempt to make shared memory.
 const LAST_RETRY: Duration = Duration::from_secs(16);
 
 /// The publisher's side of the shared-memory transport. Its shared memory is made when the first

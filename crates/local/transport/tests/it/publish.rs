@@ -70,7 +70,8 @@ fn connections_open_while_nobody_polls() {
     assert_eq!(*received.into_object(), *number(3));
 }
 
-/// Otherwise, an executor would be asked for a turn in which there is no message to take.
+/// After the last message, the receiver must report that there are no more messages. Otherwise, an
+/// executor would give the receiver a turn in which there is no message to take.
 #[test]
 fn after_the_last_message_of_a_connection_there_is_no_more() {
     let (here, there) = (Place::new(), Place::new());

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::{Place, WATCHDOG, until};
 
-/// The outcome of a process that may fail to go on.
+/// Why a process no longer answers.
 #[derive(Debug)]
 pub(crate) enum Gone {
     /// The process ended.
@@ -21,7 +21,7 @@ pub(crate) enum Gone {
     Silent,
 }
 
-/// A running process; killed when dropped.
+/// A running process, which is killed when this value is dropped.
 pub(crate) struct Peer {
     name: String,
     child: Child,
@@ -115,7 +115,7 @@ impl Peer {
         answer["ok"].take()
     }
 
-    /// Like [`Peer::ask`], for a process that may end meanwhile.
+    /// Like [`Peer::ask`], for a process that may end during the request.
     pub(crate) fn try_ask(&mut self, op: &str, mut arguments: Value) -> Result<Value, Gone> {
         arguments["op"] = json!(op);
         let written = writeln!(self.stdin.as_mut().unwrap(), "{arguments}");

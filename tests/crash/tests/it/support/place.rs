@@ -1,5 +1,5 @@
-//! The `/dev/shm` that the processes of a test see: that of this host, or a separate `/dev/shm` in
-//! a mount namespace.
+//! The `/dev/shm` that the processes of a test see: either the `/dev/shm` of this host, or a
+//! separate one in a mount namespace.
 //!
 //! In a separate `/dev/shm`, all leftovers come from these processes, and the folder can be small,
 //! full, read-only or missing.
@@ -28,7 +28,7 @@ pub(crate) enum DevShm {
 /// The place where the processes of a test run: a DDS domain and a `/dev/shm`.
 pub(crate) struct Place {
     domain: Domain,
-    /// The process that keeps the mount namespace in existence while it runs.
+    /// The process that keeps the mount namespace in existence by running in it.
     keeper: Option<Child>,
 }
 
@@ -55,8 +55,9 @@ impl Place {
         Some(Self { domain: Domain::reserve()?, keeper: None })
     }
 
-    /// A place with a separate `/dev/shm`, or with that of this host if this process may not make
-    /// one. On the host's, leftovers cannot be checked, because other processes use it too.
+    /// A place with a separate `/dev/shm`, or with the `/dev/shm` of this host if this process may
+    /// not make a separate one. The test cannot check the host's `/dev/shm` for leftovers, because
+    /// other processes use it too.
     pub(crate) fn own_if_possible() -> Self {
         Self::own(&DevShm::OfBytes(1 << 30)).unwrap_or_else(|why| {
             skipped("what is left in /dev/shm", &why);
@@ -126,7 +127,7 @@ impl Place {
         command
     }
 
-    /// The `/dev/shm` of the processes of this place, as this process sees it.
+    /// The path at which this process finds the `/dev/shm` of the processes of this place.
     pub(crate) fn dev_shm(&self) -> PathBuf {
         match &self.keeper {
             None => PathBuf::from("/dev/shm"),
@@ -151,8 +152,8 @@ impl Place {
         found
     }
 
-    /// Call this when all processes have ended. It checks that once another process has started and
-    /// ended, nothing is left of any of them.
+    /// Call this when all processes have ended. Checks that, after another process has started and
+    /// ended, no process has left anything behind.
     #[track_caller]
     pub(crate) fn must_be_swept(&self) {
         let mut sweeper = Peer::start(self, "sweeper");

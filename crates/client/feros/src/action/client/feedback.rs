@@ -42,7 +42,7 @@ impl<T> FeedbackRouter<T> {
         let mut slots = self.0.lock();
         match slots.get_mut(goal) {
             Some(slot @ None) => *slot = Some(callback),
-            // The closure was removed meanwhile.
+            // The closure was removed during its call.
             _ => {
                 drop(slots);
                 drop(callback);

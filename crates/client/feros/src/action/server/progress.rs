@@ -77,7 +77,7 @@ impl<R, T: Copy> Progress<R, T> {
         Ok(state.end_as(next, End { at, result }))
     }
 
-    /// Ends the goal from any active status, because no code works on it any longer. Returns the
+    /// Ends the goal from any active status, because no code works on it anymore. Returns the
     /// requests that wait for the result; `None` if the goal has already ended.
     pub(super) fn abandon(
         &self,

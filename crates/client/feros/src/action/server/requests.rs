@@ -27,7 +27,6 @@ pub(super) struct Requests<F: ActionServerForm, Form, C> {
     core: Arc<ServerCore<F>>,
     ends: Arc<ServerEnds<F>>,
     callbacks: C,
-    /// The handles of the goals, by id.
     handles: HashMap<GoalId, WeakHandle<F>>,
     /// The index of the service that is checked first. It rotates, so that no service starves.
     first: usize,

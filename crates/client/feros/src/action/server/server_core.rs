@@ -196,8 +196,8 @@ impl<F: ActionServerForm> ServerCore<F> {
         Ok(())
     }
 
-    /// Ends a goal that no code works on any longer, with an empty result. Returns `false` if the
-    /// goal had already ended.
+    /// Ends a goal that no code works on anymore, with an empty result. Returns `false` if the goal
+    /// had already ended.
     pub(super) fn abandon(&self, goal: &Goal, status: GoalStatus) -> bool {
         let response: ResultBytes = self.empty_result(status).into();
         let Some(waiting) = goal.abandon(status, response.clone(), self.clock.now()) else {

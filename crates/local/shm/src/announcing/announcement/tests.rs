@@ -1,4 +1,4 @@
-//! Tests announcements, and the transports that follow from two announcements.
+//! Tests of announcements, and of the transports that result from two announcements.
 
 #![allow(clippy::unwrap_used)]
 
@@ -63,8 +63,8 @@ fn the_shortest_possible_transport_is_taken() {
             Some(Transport::Network),
             Some(Reason::SharedMemoryUnavailable { by: Side::Subscription, why: Obstacle::Full }),
         ),
-        // The process id is the same, but belongs to a process at another time, or, with the same
-        // token, in another namespace.
+        // The process id is the same, but it belongs to a process at another time. In the second
+        // case, the token is also the same, but the namespace is different.
         (
             feros(announcement()),
             feros(Announcement { token: 8, ..announcement() }),

@@ -119,7 +119,8 @@ fn wait_for_two(entry: &Entry, found: Found) {
     }
 }
 
-/// A late first wake-up must not replace the second wake-up.
+/// A publisher that waits for room twice is woken both times, even if the first wake-up happens
+/// late.
 #[test]
 fn a_second_wait_gets_a_second_wake_up() {
     explore(|| {

@@ -122,7 +122,8 @@ def get_msg_arrays() -> List[Any]:
 
 
 def get_msg_unbounded_sequences() -> List[Any]:
-    """Sequences: empty, with one, with some and with a thousand elements, and with the defaults."""
+    """Messages whose sequences are empty, have one, a few or a thousand elements, or have their
+    defaults."""
     cls = msg.UnboundedSequences
     empty, one = _numbers(lambda *_: []), _numbers(lambda _, column: [column[1]])
     some = _numbers(lambda kind, column: list(column[:3 if _has_sign(kind) else 2]))

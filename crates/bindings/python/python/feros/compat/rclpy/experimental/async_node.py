@@ -142,7 +142,7 @@ class _LoopExecutor:
                 return
         try:
             loop.call_soon_threadsafe(self._dispatch, entity)
-        except RuntimeError:  # the loop is closed: nobody is left to notify
+        except RuntimeError:  # the loop is closed: there is no listener to notify
             entity._queue.withdraw()
 
     def _dispatch(self, entity: Entity) -> None:
