@@ -23,19 +23,22 @@
 //!
 //! # Modules
 //!
-//! | module | content |
+//! A module imports only from modules in rows above its own.
+//!
+//! | module | holds |
 //! |---|---|
-//! | `announcement`, `declined`, `reason`, `classify` | what endpoints announce, and the transport of a match, with the reasons against more direct transports |
-//! | `host_id`, `transport_set`, `token`, `format_version`, `limits` | the location of a process, the allowed transports, identities, the version of all formats, and the system's limits |
-//! | `segment`, `peer` | the process segment, and the segment of another process |
-//! | `node`, `space`, `sweep`, `dead` | the iceoryx2 node of a process, the user's folder, and the removal of files that killed processes have left |
-//! | `publisher`, `pool`, `chunks`, `populate` | the memory of a publisher, its chunks, the subscriptions that hold them, and their pages |
-//! | `link`, `receiving_end`, `port`, `sample` | a subscription's connection to one publisher, and its messages |
-//! | `connection`, `ring`, `sending_end` | one connection, which iceoryx2 makes and ends, with Feros's own rings (decision 0013) |
-//! | `ipc`, `storage`, `closed_storage`, `service`, `reentrant` | the configuration of iceoryx2, and the files that iceoryx2 gets (decision 0011) |
-//! | `call` | the memory for calls, which a client provides, and the channels in this memory, which servers claim |
-//! | `process_handle`, `process_end` | handles of other processes, and reports of their end |
-//! | `error` | the errors |
+//! | `reason` | the reasons against more direct transports, and the publishers whose memory a subscription declined |
+//! | `format_version`, `error`, `limits` | the version of all formats, the errors, and the system's limits |
+//! | `segment` | the process segment |
+//! | `peers` | other processes: their segments, handles of them, and reports of their end |
+//! | `announcing` | what endpoints announce, with the location of their process and the transports that they allow; the transport of a match |
+//! | `call` | the memory for calls, which a client provides, and the channels in it, which servers claim |
+//! | `storage` | the files that iceoryx2 gets, and their pages (decision 0011) |
+//! | `rings` | one connection, which iceoryx2 makes and ends, with Feros's own rings (decision 0013), and the chunks that the rings carry |
+//! | `ipc` | the configuration of iceoryx2, and a publisher's service with the header of its messages |
+//! | `node` | the iceoryx2 node of a process, the user's folder, and the removal of what killed processes have left |
+//! | `publisher` | a publisher's memory and the messages in it |
+//! | `connection` | a subscription's connection to one publisher, and its messages |
 //!
 //! # Invariants
 //!
