@@ -5,8 +5,8 @@
 //! - [`ProcessSegment`] is the memory in which publishers of other processes find this process's
 //!   subscriptions, and the doorbells of its executors. [`Peer`] is the same memory from the point
 //!   of view of those publishers.
-//! - [`HostNode`], [`HostPublisher`] and [`Connection`] transfer the messages. iceoryx2 registers the
-//!   participants and cleans up. The messages go through Feros's own rings (queues with fixed
+//! - [`HostNode`], [`HostPublisher`] and [`Connection`] transfer the messages. iceoryx2 registers
+//!   the participants and cleans up. The messages go through Feros's own rings (queues with fixed
 //!   slots).
 //! - [`CallMemory`], [`ClientChannel`] and [`ServerChannel`] transfer the requests and responses of
 //!   services.
@@ -22,6 +22,8 @@
 //! ```
 //!
 //! # Modules
+//!
+//! A module imports only from modules in rows above its own.
 //!
 //! | module | holds |
 //! |---|---|
