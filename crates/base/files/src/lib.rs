@@ -96,7 +96,7 @@ mod tests {
         std::fs::write(&file, "text").unwrap();
         assert_eq!(super::read_to_string(&file, 4).unwrap(), "text");
         let error = super::read_to_string(&file, 3).unwrap_err();
-        assert!(error.to_string().contains("more than the 3 bytes"), "{error}");
+        assert!(error.to_string().contains("larger than 3 bytes"), "{error}");
         std::fs::write(&file, [0xff]).unwrap();
         assert!(super::read_to_string(&file, 4).unwrap_err().to_string().contains("UTF-8"));
     }

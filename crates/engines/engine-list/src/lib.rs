@@ -187,8 +187,9 @@ mod tests {
             let says = format!("the engines {pair} cannot be combined: both speak DDS");
             assert!(error.starts_with(&says), "{error}");
         }
-        let pairs = [("cyclonedds,zeno", "\"zeno\""), ("cyclonedds,cyclonedds", "two that differ")];
-        for (pair, says) in pairs.into_iter().chain([("a,b,c", "two that differ")]) {
+        let pairs =
+            [("cyclonedds,zeno", "\"zeno\""), ("cyclonedds,cyclonedds", "two different ones")];
+        for (pair, says) in pairs.into_iter().chain([("a,b,c", "two different ones")]) {
             let error = engine(pair).err().unwrap().to_string();
             assert!(error.contains(says), "{error}");
         }

@@ -292,7 +292,7 @@ mod tests {
             ("snapshot_mode: true", "does not support"),
             ("topic_qos_profile_overrides: {/x: {depth: 1}}", "does not support"),
             ("custom_data: [a]", "not a mapping"),
-            ("uri: b", "has `uri` twice"),
+            ("uri: b", "has the key `uri` twice"),
         ] {
             let error = bag(keys).map(drop).unwrap_err();
             assert!(error.contains(expected), "{keys}: {error}");

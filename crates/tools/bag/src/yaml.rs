@@ -258,7 +258,10 @@ mod tests {
         let problem = |text: &str| whole(text).unwrap_err().to_string();
         let unknown = "a bag has no key `topcis`; did you mean `topics`?; expected topics, all";
         assert_eq!(problem("topcis: [/x]"), unknown);
-        assert_eq!(problem("{all: true, all: false}"), "a bag has `all` twice; expected it once");
+        assert_eq!(
+            problem("{all: true, all: false}"),
+            "a bag has the key `all` twice; expected it once"
+        );
         assert!(problem("[all]").starts_with("a bag is not a mapping"));
         let topics = |text: &str| read(text).texts("topics").map_err(|error| error.to_string());
         assert_eq!(topics("topics: [/x, '5']"), Ok(vec!["/x".to_owned(), "5".to_owned()]));

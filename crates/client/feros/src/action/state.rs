@@ -190,7 +190,7 @@ mod tests {
         assert_eq!(
             error.to_string(),
             "goal 01010101010101010101010101010101 of /fib cannot succeed: it is CANCELED, and only EXECUTING or \
-             CANCELING can; check its status before"
+             CANCELING can; check its status first"
         );
     }
 }

@@ -140,7 +140,7 @@ fn parameter_files_are_read_in_the_order_of_the_line() {
 #[test]
 fn malformed_lines_say_what_is_expected() {
     for (line, part) in [
-        ("--ros-args -r", "needs [node:]from:=to"),
+        ("--ros-args -r", "must be followed by [node:]from:=to"),
         ("--ros-args -r chatter", "there is no ':='"),
         ("--ros-args -r a*:=b", "implements wildcards"),
         ("--ros-args -r __node:=2fast", "starts with a digit"),
@@ -149,7 +149,7 @@ fn malformed_lines_say_what_is_expected() {
         ("--ros-args -p :=5", "the name of the parameter is empty"),
         ("--ros-args --log-level loud", "debug|info|warn|error|fatal"),
         ("--ros-args --nonsense", "unknown ROS argument"),
-        ("--ros-args --params-file", "needs a YAML file"),
+        ("--ros-args --params-file", "must be followed by a YAML file"),
     ] {
         let error = parse(line).unwrap_err().to_string();
         assert!(error.contains(part), "{line}: {error}");

@@ -210,7 +210,7 @@ mod tests {
         }));
         let text = caught.expect_err("it would wait for itself");
         let text = text.downcast_ref::<&str>().copied().unwrap_or_default();
-        assert!(text.contains("its state is in use"), "{text}");
+        assert!(text.contains("while the state is in use"), "{text}");
         assert_eq!(state.with(|number| *number), 1);
     }
 }

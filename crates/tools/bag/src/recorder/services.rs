@@ -173,7 +173,7 @@ mod tests {
         assert_eq!(folder_of("second", Path::new("first")), Ok(Some("second".into())));
         for uri in ["/etc/cron.d/x", "../x", "a/b", "..", ".", "a/../../b", "x\0", "/"] {
             let refusal = folder_of(uri, first).unwrap_err();
-            assert!(refusal.contains("beside the first bag"), "{uri}: {refusal}");
+            assert!(refusal.contains("beside the first one"), "{uri}: {refusal}");
         }
     }
 }

@@ -119,7 +119,7 @@ fn what_is_no_bag_is_said() {
     // A file in another folder is not part of the bag, whatever the bag's metadata names.
     let metadata = "rosbag2_bagfile_information:\n  relative_file_paths: [../empty.mcap]\n";
     fs::write(bag.join("metadata.yaml"), metadata).unwrap();
-    assert!(open(&bag).to_string().contains("bag/empty.mcap is not there"));
+    assert!(open(&bag).to_string().contains("bag/empty.mcap is missing"));
 }
 
 #[test]

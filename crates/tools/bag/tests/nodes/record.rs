@@ -301,5 +301,5 @@ fn a_bag_that_cannot_be_made_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let node = context(&domain).create_node("rosbag2_recorder").unwrap();
     let Err(error) = Recorder::start(&node, options(folder.path(), &["/x"])) else { panic!() };
-    assert!(error.to_string().contains("exists already"), "{error}");
+    assert!(error.to_string().contains("already exists"), "{error}");
 }

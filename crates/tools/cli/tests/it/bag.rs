@@ -120,7 +120,7 @@ fn bags_are_sliced_converted_and_indexed_anew() {
     std::fs::write(path("options.yaml"), options).unwrap();
     feros(&["bag", "convert", "-i", &text("whole"), "-o", &text("options.yaml")]).success();
     assert_eq!(count("by_file"), 2);
-    assert!(feros(&line).failure(1).contains("exists already"));
+    assert!(feros(&line).failure(1).contains("already exists"));
 
     std::fs::remove_file(path("whole").join("metadata.yaml")).unwrap();
     let file = path("whole").join("whole_0.mcap");
@@ -277,7 +277,7 @@ fn wrong_command_lines_say_what_to_do() {
     }
     assert!(feros(&["bag", "play", missing, "-r", "0"]).failure(2).contains("above 0"));
     let error = feros(&["bag", "record", "-a", "-o", folder.path().to_str().unwrap()]).failure(1);
-    assert!(error.contains("exists already"), "{error}");
+    assert!(error.contains("already exists"), "{error}");
 }
 
 /// Kills recorders; `FEROS_BAG_KILLS` is their number.

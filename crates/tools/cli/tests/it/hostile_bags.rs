@@ -66,7 +66,7 @@ fn what_unpacks_to_very_much_is_left_out() {
     {
         let (finished, memory_kib) = run(folder.path(), verb);
         assert_eq!(finished.code, Some(code), "{finished:?}");
-        assert!(finished.err.contains("256 times its size"), "{finished:?}");
+        assert!(finished.err.contains("256 times the packed size"), "{finished:?}");
         assert!(memory_kib < MOST_MEMORY_KIB, "{verb:?}: {memory_kib} KiB");
     }
 }

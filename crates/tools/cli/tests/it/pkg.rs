@@ -109,7 +109,7 @@ fn a_package_is_created_once() {
     }
 
     let error = prefix.feros(&whole).failure(1);
-    assert!(error.contains("exists already"), "{error}");
+    assert!(error.contains("already exists"), "{error}");
     let error = prefix.feros(&["pkg", "create", "My-Arm"]).failure(2);
     assert!(error.contains("lower-case letters"), "{error}");
     let error = prefix.feros(&["pkg", "create", "x", "--build-type", "ament_cmake"]).failure(2);

@@ -53,7 +53,7 @@ fn a_command_is_traced_summarized_and_exported() {
     }
     let table = feros(&["trace", "summarize", folder.text()]).success();
     assert!(
-        table.contains("by the shared-memory transport") && table.contains("end to end"),
+        table.contains("through the shared-memory transport") && table.contains("end to end"),
         "{table}"
     );
     let file = folder.0.join("trace.json");

@@ -37,14 +37,14 @@ fn lies() -> Vec<(&'static str, &'static str, String, &'static str)> {
     vec![
         (string, "00000000000000000000000000000000", "string data".into(), "contradicts itself"),
         (string, "00000000000000000000000000000000", String::new(), "has another definition"),
-        ("std_msgs/../String", MD5, "string data".into(), "is not a type of ROS 1"),
-        ("String", MD5, "string data".into(), "is not a type of ROS 1"),
+        ("std_msgs/../String", MD5, "string data".into(), "is not a ROS 1 type name"),
+        ("String", MD5, "string data".into(), "is not a ROS 1 type name"),
         of(&circle, "contains itself"),
         of(&nested(100, 1), "deep"),
-        of(&nested(60, 2), "fields that are read"),
-        of(&nested(4, 100), "fields that are read"),
-        of(&wide, "fields that are read"),
-        of(&named, "do not belong together"),
+        of(&nested(60, 2), "fields, the limit"),
+        of(&nested(4, 100), "fields, the limit"),
+        of(&wide, "fields, the limit"),
+        of(&named, "of ROS 2 differ"),
         of("foo/Bar b", "foo/Bar is unknown"),
         of("int32[x] data", "is not a field"),
         of("uint8[99999999999] data", "is not a field"),
@@ -53,7 +53,7 @@ fn lies() -> Vec<(&'static str, &'static str, String, &'static str)> {
         of("wstring data", "is unknown"),
         of("string data\u{1b}[2J", "is not a field"),
         of("int32 data", "the field data is"),
-        of("string other", "do not belong together"),
+        of("string other", "of ROS 2 differ"),
     ]
 }
 
