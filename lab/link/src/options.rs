@@ -214,7 +214,7 @@ mod tests {
         refused(LinkOptions { rate_bits_per_second: Some(0), ..with() }, "a rate of 0 bit/s");
         refused(
             LinkOptions { rate_bits_per_second: Some(u64::MAX), ..with() },
-            "no rate for as fast",
+            "no rate for the highest speed",
         );
         refused(LinkOptions { loss: 1.5, ..with() }, "loss = 1.5");
         refused(LinkOptions { loss: f64::NAN, ..with() }, "loss = NaN");
@@ -231,7 +231,10 @@ mod tests {
         refused(LinkOptions { delay: Duration::MAX, ..with() }, "delay =");
         refused(LinkOptions { loss: 0.1, burst: Some(0.5), ..with() }, "give at least 1");
         refused(LinkOptions { loss: 0.8, burst: Some(2.0), ..with() }, "give at least 4");
-        refused(LinkOptions { loss: 0.1, burst: Some(f64::NAN), ..with() }, "NaN packets in a row");
+        refused(
+            LinkOptions { loss: 0.1, burst: Some(f64::NAN), ..with() },
+            "bursts of NaN lost packets",
+        );
         refused(LinkOptions { mtu: 68, ..with() }, "an MTU of 68");
         refused(LinkOptions { mtu: 65_522, ..with() }, "an MTU of 65522");
     }

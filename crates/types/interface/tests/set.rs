@@ -158,7 +158,7 @@ fn wrong_folders_say_what_is_wrong() {
     write(dir.path(), "c/pkg/msg/A.msg", b"int32 x # \xff\n");
     assert!(matches!(load("c"), LoadError::Encoding { .. }));
     write(dir.path(), "d/pkg/msg/A.msg", vec![b' '; feros_interface::MAX_DEFINITION_BYTES + 1]);
-    assert!(load("d").to_string().contains("larger than 1048576 bytes"));
+    assert!(load("d").to_string().contains("more than the limit of 1048576"));
 }
 
 #[test]

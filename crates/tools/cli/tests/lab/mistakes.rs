@@ -151,11 +151,11 @@ fn a_folder_that_is_no_run_is_left_as_it_is() {
         "error: thesis holds no run, but `chapter.tex`: choose another folder with --out"
     );
     let no_run =
-        "neither run.json nor cells.jsonl. Give the folder that `feros lab run --out` wrote";
+        "has neither run.json nor cells.jsonl. Give the folder that `feros lab run --out` wrote";
     for line in ["report thesis", "compare thesis thesis"] {
-        assert_eq!(fixture.run(line).failure(1), format!("error: thesis has {no_run}"));
+        assert_eq!(fixture.run(line).failure(1), format!("error: thesis {no_run}"));
     }
-    assert_eq!(fixture.run("report nowhere").failure(1), format!("error: nowhere has {no_run}"));
+    assert_eq!(fixture.run("report nowhere").failure(1), format!("error: nowhere {no_run}"));
     let names =
         fs::read_dir(fixture.path("thesis")).unwrap().flatten().map(|entry| entry.file_name());
     assert_eq!(names.collect::<Vec<_>>(), ["chapter.tex"]);
@@ -170,7 +170,7 @@ fn a_folder_that_is_no_run_is_left_as_it_is() {
         fixture.run("run quick --out one").failure(1),
         "error: one holds a run of tiny, not of quick: choose another folder with --out"
     );
-    assert_eq!(fixture.run("compare one thesis").failure(1), format!("error: thesis has {no_run}"));
+    assert_eq!(fixture.run("compare one thesis").failure(1), format!("error: thesis {no_run}"));
     assert_eq!(fixture.read("one/cells.jsonl"), before);
 }
 

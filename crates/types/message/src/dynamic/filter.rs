@@ -420,7 +420,7 @@ mod tests {
             ("header.stamp.sec = 'x", "at byte 19: expected a closing quote"),
             ("header.stamp.sec = 99999999999999999999999999999999999999999", "a number that fits"),
             ("header.stamp.sec BETWEEN 1 OR 2", "expected AND"),
-            ("header.stamp.sec = %", "expected the number of a parameter"),
+            ("header.stamp.sec = %", "expected a parameter number"),
             ("header.stamp.sec ~ 1", "expected a comparison"),
             ("header.stamp.sec = %2", "names parameter %2, but 1 parameters are given"),
             ("header.stamp.sec = 'x'", "compares a number with a string"),

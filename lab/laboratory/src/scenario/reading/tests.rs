@@ -106,7 +106,7 @@ fn whatever_is_wrong_is_said_with_its_line_and_what_is_allowed() {
         ("count = 5", "fill = [\"all\"]", 14, &["`all`", "none", "each"]),
         ("kind = \"lines\"", "kind = \"line\"", 25, &["`line`", "did you mean `lines`"]),
         ("workload = \"latency\"", "", 1, &["workload"]),
-        ("count = 5", "rates_hz = [0]\nseconds = 3\ncount = 0", 1, &["without pause"]),
+        ("count = 5", "rates_hz = [0]\nseconds = 3\ncount = 0", 1, &["without a pause"]),
         ("title = \"Latency\"", "title = \"Latency", 1, &[]),
     ];
     for (from, to, line, words) in cases {
