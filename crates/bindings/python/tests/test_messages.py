@@ -124,7 +124,7 @@ def test_checks_are_those_of_stock():
     (lambda: String(data="\ud800"), UnicodeEncodeError, r"surrogates not allowed, in .*String\.data"),
     (lambda: Image(header=Point()), TypeError, r"Image\.header: a message of std_msgs/msg/Header"),
     (lambda: PoseArray(poses=[1]), TypeError, r"PoseArray\.poses\[0\]"),
-    (lambda: CameraInfo(k=[1.0]), ValueError, r"CameraInfo\.k: 9 elements are needed, not 1"),
+    (lambda: CameraInfo(k=[1.0]), ValueError, r"CameraInfo\.k: 9 elements are needed, but there are 1"),
 ])
 def test_what_cannot_be_serialized_says_where_and_why(wrong, error, text):
     with pytest.raises(error, match=text):

@@ -68,7 +68,7 @@ mod tests {
         }
         let long = forbidden(&format!("/{}", "a".repeat(5000))).unwrap();
         assert!(long.contains("5001 bytes") && long.len() < 200, "{long}");
-        assert!(forbidden(&format!("/{}", "a".repeat(300))).unwrap().contains("more than 247"));
+        assert!(forbidden(&format!("/{}", "a".repeat(300))).unwrap().contains("the limit of 247"));
         // Stock ROS 2 also allows these names.
         for name in ["/a", "/a__b", "/a/b_2", "/A/b"] {
             assert_eq!(forbidden(name), None);

@@ -50,7 +50,7 @@ fn mistakes_in_xml() {
             "<launch><node pkg='demo' exec='talker'><parm name='a' value='b'/></node></launch>",
             "1:40: unknown entity `parm` within `node`; did you mean `param`?",
         ),
-        ("<launch><node>", "1:1: this is not well-formed XML: the root node was opened"),
+        ("<launch><node>", "1:1: the file is not well-formed XML: the root node was opened"),
         (
             "<launch>\n text</launch>",
             "2:2: the text `text` within <launch>: expected elements and attributes only",
@@ -213,7 +213,7 @@ fn mistakes_in_xml() {
             "<launch><group ns='a'/></launch>",
             "1:16: `ns` of `group`: write `push_ros_namespace` as the group's first action",
         ),
-        ("<!DOCTYPE a [<!ENTITY b 'c'>]><launch/>", "this is not well-formed XML"),
+        ("<!DOCTYPE a [<!ENTITY b 'c'>]><launch/>", "the file is not well-formed XML"),
     ] {
         let outcome = workspace.outcome_of("e.launch.xml", text, &[]);
         if !(outcome.starts_with("W/e.launch.xml:") && outcome.contains(expected)) {
@@ -240,7 +240,7 @@ fn mistakes_in_yaml() {
         ("- node", "1:1: a list of 1 at the top: expected the key `launch`"),
         (
             "launch:\n- node:\n    exec: a\n    exec: b\n",
-            "4:5: the key `exec` a second time in one mapping",
+            "4:5: the key `exec` occurs a second time in one mapping",
         ),
         (
             "launch:\n- node:\n    exec: a\n    param: {name: x, value: 1}\n",

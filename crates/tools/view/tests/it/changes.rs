@@ -59,7 +59,7 @@ fn what_cannot_be_published_is_said() {
     let fixture = Fixture::with_changes();
     let mut client = fixture.foxglove();
     advertise(&mut client, 1, "/a", "json", "std_msgs/msg/String");
-    client.status("encoding `json`: use `cdr`");
+    client.status("has the encoding `json`");
     advertise(&mut client, 1, "/a", "cdr", "no type");
     client.status("write the type as package/msg/Name");
     advertise(&mut client, 1, "no topic!", "cdr", "std_msgs/msg/String");
