@@ -337,7 +337,7 @@ fn what_is_impossible_is_refused() {
     };
     let plain = QosProfile::default().avoid_ros_namespace_conventions();
     let error = refused("plain/Name", STRING.0, plain);
-    assert!(error.contains("plain/Name") && error.contains("begin with `/`"), "{error}");
+    assert!(error.contains("plain/Name") && error.contains("begins with `/`"), "{error}");
     let error = refused("/typed", "unknown_msgs/msg/Thing", QosProfile::default());
     assert!(error.contains("unknown_msgs/Thing") && error.contains("AMENT_PREFIX_PATH"), "{error}");
     let error = refused("/fib/_action/feedback", STRING.0, QosProfile::default());
