@@ -62,7 +62,7 @@ fn publishers_that_speak_no_tcpros_are_said_once() {
     let sent = well + "04000000ffffffff" + "0600000002000000" + &hex(b"ok");
     rospy.run(json!({"do": "hostile_publisher", "topic": "/h_body", "sent": sent}));
     assert_eq!(text_in(&heard.next().payload), "ok");
-    said("a message on /h_body was refused (1 so far)");
+    said("a ROS 1 message on /h_body was refused (1 so far)");
 }
 
 /// Hostile subscribers and other hostile connections are refused with the reason, or closed. The
