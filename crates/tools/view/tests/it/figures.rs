@@ -57,7 +57,7 @@ fn figures_tell_topics_edges_nodes_and_services() {
     );
     assert!(mismatch["problem"].as_str().unwrap().contains("RELIABILITY"));
     let cure = mismatch["cure"].as_str().unwrap();
-    assert!(cure.starts_with("Let /") && cure.contains(" publish reliably, or /"), "{cure}");
+    assert!(cure.starts_with("Let /") && cure.contains(" publish reliably, or let /"), "{cure}");
     assert!(cure.ends_with(" request best effort."), "{cure}");
     let edges = figures["edges"].as_array().unwrap();
     let edge = edges.iter().find(|edge| edge["topic"] == "/chatter").unwrap();
