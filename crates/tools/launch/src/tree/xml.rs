@@ -199,7 +199,8 @@ mod tests {
         assert_eq!(parse(&hidden), Ok(1));
         assert_eq!(
             parse(&format!("<launch>\n <node{}/></launch>", attributes(50_000))),
-            Err("f.xml:2:2: an element has 50000 attributes, more than the limit of 1000".to_owned())
+            Err("f.xml:2:2: an element has 50000 attributes, more than the limit of 1000"
+                .to_owned())
         );
     }
 }
