@@ -24,7 +24,9 @@ const TOPICS = {
   "/chatter": "std_msgs/msg/String",
   "/rosout": "rcl_interfaces/msg/Log",
   "/filter/transition_event": "lifecycle_msgs/msg/TransitionEvent",
-  ...Object.fromEntries(OTHER_ENCODINGS.map((each) => [`/images/${each}`, "sensor_msgs/msg/Image"])),
+  ...Object.fromEntries(
+    OTHER_ENCODINGS.map((each) => [`/images/${each}`, "sensor_msgs/msg/Image"]),
+  ),
 };
 
 const NODES = [
