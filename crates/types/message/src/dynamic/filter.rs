@@ -198,7 +198,7 @@ impl Condition {
 type Kind = Option<&'static str>;
 
 const NUMBER: &str = "a number";
-const TEXT: &str = "a text";
+const TEXT: &str = "a string";
 const BOOLEAN: &str = "a boolean";
 
 fn comparable(left: Kind, right: Kind, wants_text: bool) -> Result<(), ContentFilterError> {
