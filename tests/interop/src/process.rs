@@ -52,7 +52,8 @@ impl Process {
         (count("task"), count("fd"))
     }
 
-    /// The next line that `is` accepts; earlier lines count as well.
+    /// The first line that `is` accepts, including lines printed before this call; waits for one if
+    /// there is none yet.
     ///
     /// # Panics
     /// When the process prints no such line.

@@ -44,13 +44,12 @@ pub struct WaitSet {
 const SLOT: Slot = Slot::FIRST;
 
 impl WaitSet {
-    /// Makes a wait set without entities, which other processes cannot ring.
+    /// Makes an empty wait set that other processes cannot wake.
     pub fn new() -> Self {
         Self::of(ReadySet::private())
     }
 
-    /// Makes a wait set without entities, which other processes can ring at the doorbell in
-    /// `memory`.
+    /// Makes an empty wait set that other processes can wake through the doorbell in `memory`.
     pub fn with_doorbell(memory: Arc<dyn DoorbellMemory>) -> Self {
         Self::of(ReadySet::shared_at(memory))
     }

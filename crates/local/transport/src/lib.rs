@@ -1,12 +1,12 @@
 //! The untyped parts of publishers, subscriptions, servers and clients. They use three transports:
 //! objects within a process, shared memory within a host, and the engine for everything else.
 //!
-//! Each of them has an endpoint of the engine, which finds matches, checks their QoS and reports
-//! events. `routing` sorts the matches of a publisher by transport, `sending` publishes a message
-//! over each transport that needs it, and `receiving` merges the messages of several transports and
-//! keeps the order of each publisher. `intra_process` and `shared_memory` implement the two local
-//! transports; the network transport is left to the engine. `calls` contains the additional parts
-//! of servers and clients.
+//! Each publisher, subscription, server and client has an endpoint in the engine. The engine finds
+//! matches, checks their QoS and reports events. `routing` sorts the matches of a publisher by
+//! transport, `sending` publishes a message over each transport that needs it, and `receiving`
+//! merges the messages of several transports and keeps the order of each publisher. `intra_process`
+//! and `shared_memory` implement the two local transports; the network transport is left to the
+//! engine. `calls` contains the additional parts of servers and clients.
 //!
 //! The client library chooses the form that a message has within a process ([`Object`],
 //! [`Outgoing`]).

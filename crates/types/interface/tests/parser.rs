@@ -119,7 +119,7 @@ fn texts_are_read_as_stock_does() {
         ("string f \"tab\tx\"", "tab x"),
         ("string f \"cut # here\"", "\"cut"),
     ] {
-        // A single quote mark both starts and ends the string, so nothing remains.
+        // A lone double quote both starts and ends the string, so the string is empty.
         let value = if line == r#"string f ""# { "" } else { value };
         assert_eq!(default_of(line), Ok(text(value)), "{line}");
     }

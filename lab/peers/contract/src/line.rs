@@ -33,7 +33,7 @@ pub struct Points<'a> {
     pub transport: Option<&'a str>,
     /// The numbers of the messages.
     pub numbers: &'a [u64],
-    /// The times, on the clock of all stamps.
+    /// The times, in nanoseconds of the monotonic clock.
     pub at_nanos: &'a [u64],
 }
 

@@ -74,8 +74,9 @@ fn parameters_are_for_all_nodes_or_one() {
     let overrides = parse(line).unwrap().parameter_overrides().unwrap();
     let of = |namespace, name| overrides.for_node(&NodeName::new(namespace, name).unwrap());
     assert_eq!(of("/", "talker")["use_sim_time"], true.into());
-    // As in rcl, the value for all nodes has the lower precedence here, because its pattern comes
-    // first, and a node name without a namespace means the namespace `/`.
+    // As in rcl, patterns apply in the order in which they first stand on the line. The pattern for
+    // all nodes stands first (`use_sim_time`), so `talker:rate` overrides `rate`. `talker` without
+    // a namespace means `/talker`.
     assert_eq!(of("/", "talker")["rate"], 5.into());
     assert_eq!(of("/ns", "talker")["rate"], 7.into());
     assert_eq!(of("/", "listener")["qos_overrides./chatter.depth"], 1.into());

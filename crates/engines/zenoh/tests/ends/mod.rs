@@ -1,4 +1,4 @@
-//! The endpoints of a test, which can wait for events.
+//! Helpers for tests with endpoints: types, nodes, lost messages and serialized responses.
 #![allow(dead_code, reason = "each test uses some of it")]
 
 use std::sync::Arc;
