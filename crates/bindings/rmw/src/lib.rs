@@ -12,11 +12,11 @@
 //! |---|---|
 //! | `ffi` | the structures of rmw and rcutils |
 //! | `contract` | the facts that a host program guarantees |
-//! | `error`, `host`, `arguments`, `allocation` | errors, checks and memory, for all functions |
+//! | `error`, `host`, `arguments`, `handle`, `allocation` | errors, checks, objects and memory, for all functions |
 //! | `init`, `context`, `node`, `distribution`, `log` | the start and the end of contexts and nodes, and the log |
-//! | `publisher`, `subscription`, `take`, `loan`, `lent_message`, `content_filter`, `serialize`, `programs` | messages |
-//! | `client`, `service`, `unanswered` | calls |
-//! | `wait_set`, `guard_condition`, `inbox`, `doorbell` | waiting |
+//! | `publisher`, `subscription`, `take`, `loan`, `lent_message`, `host_message`, `content_filter`, `serialize`, `programs` | messages |
+//! | `client`, `service`, `call`, `unanswered` | calls |
+//! | `wait_set`, `guard_condition`, `entity`, `inbox`, `doorbell` | waiting |
 //! | `callback_thread`, `listener` | callbacks for host programs that do not wait |
 //! | `events`, `status` | events of endpoints |
 //! | `graph`, `endpoint_info`, `names`, `qos`, `info`, `identity` | queries and conversions |

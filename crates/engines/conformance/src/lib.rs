@@ -13,7 +13,8 @@
 //!
 //! | module | content |
 //! |---|---|
-//! | `harness` | the sessions, nodes and endpoints of the tests, and helpers that wait |
+//! | `harness` | the sessions and messages of the tests, and helpers that wait |
+//! | `endpoints` | the nodes and endpoints of the tests |
 //! | `discovery`, `lifecycle` | sessions that find each other, and the creation and the end of endpoints |
 //! | `topics`, `services` | messages and calls |
 //! | `qos`, `events`, `announcements` | policies, events, announcements and matches |
