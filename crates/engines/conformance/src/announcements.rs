@@ -8,8 +8,8 @@ use feros_engine::{
 };
 
 use crate::Fixture;
-use crate::endpoints::{TestNode, TestPublisher, TestSubscription};
-use crate::harness::{matched, numbered, test_nodes, unique};
+use crate::endpoints::{TestNode, TestPublisher, TestSubscription, matched, test_nodes};
+use crate::harness::{numbered, unique};
 
 fn publisher_that_announces(node: &TestNode, topic: &str, announcement: &str) -> TestPublisher {
     let mut options = node.publisher_options(topic, QosProfile::default());

@@ -7,7 +7,8 @@ use feros_engine::graph::EndpointNode;
 use feros_engine::{CreateEndpointError, EndpointKind, QosProfile, ServiceMapping};
 
 use crate::Fixture;
-use crate::harness::{HASH, NUMBER, test_nodes, unique};
+use crate::endpoints::test_nodes;
+use crate::harness::{HASH, NUMBER, unique};
 
 /// Endpoints of the other session appear with their name, type, hash, gid, node and policies.
 /// Later, they disappear again.
@@ -120,7 +121,7 @@ pub fn names_outside_ros_conventions(fixture: &dyn Fixture) {
     let qos = QosProfile::default().avoid_ros_namespace_conventions();
     let publisher = near.publisher(&topic, qos);
     let subscription = far.subscription(&topic, qos);
-    crate::harness::matched(&publisher, &subscription);
+    crate::endpoints::matched(&publisher, &subscription);
     publisher.publish(&crate::harness::numbered(1));
     assert_eq!(subscription.next_number(), 1);
     let is_ros = far.wait_for_graph("the publisher", |graph| {

@@ -1,6 +1,8 @@
-//! A node of a test and its endpoints, which tests of engines outside the suite use too.
+//! A node of a test and its endpoints, and helpers that wait for endpoints. Tests of engines
+//! outside the suite use them as well.
 
 use std::sync::Arc;
+use std::sync::mpsc::{TryRecvError, sync_channel};
 
 use feros_engine::engine::GraphChangeGuard;
 use feros_engine::{
@@ -9,7 +11,7 @@ use feros_engine::{
     Session, Subscription, SubscriptionOptions, TypeHash, copied,
 };
 
-use crate::harness::{HASH, NUMBER, NotificationCounter, number_in, numbered, unique};
+use crate::harness::{Fixture, HASH, NUMBER, NotificationCounter, number_in, numbered, unique};
 
 /// The type of the services of the suite.
 const SET_BOOL: &str = "std_srvs/srv/SetBool";
@@ -297,4 +299,44 @@ impl TestClient {
     pub fn next(&self) -> (i64, Sample) {
         self.responses.wait_for("a response", || self.client.take_response().unwrap())
     }
+}
+
+/// Creates a node in each of the two sessions of a fixture.
+pub(crate) fn test_nodes(fixture: &dyn Fixture) -> (TestNode, TestNode) {
+    let (near, far) = fixture.open();
+    (TestNode::new(near), TestNode::new(far))
+}
+
+/// Publishes numbers as fast as possible until `work` returns or panics.
+pub(crate) fn while_publishing<T>(publisher: &TestPublisher, work: impl FnOnce() -> T) -> T {
+    std::thread::scope(|scope| {
+        // The channel also closes if `work` panics. Otherwise the scope would wait for the thread
+        // forever.
+        let (_working, ended) = sync_channel::<()>(0);
+        scope.spawn(move || {
+            let numbers = (0..).take_while(|_| ended.try_recv() == Err(TryRecvError::Empty));
+            for number in numbers {
+                publisher.publish(&numbered(number));
+                std::thread::yield_now();
+            }
+        });
+        work()
+    })
+}
+
+/// Waits until the publisher and the subscription match only each other.
+pub fn matched(publisher: &TestPublisher, subscription: &TestSubscription) {
+    publisher.wait_for_matches(1);
+    subscription.wait_for_matches(1);
+}
+
+/// Waits until all earlier messages of `from` have arrived at `to`. For this, it publishes one more
+/// message and waits for it.
+pub(crate) fn settled(from: &TestNode, to: &TestNode) {
+    let topic = unique("/settled");
+    let publisher = from.publisher(&topic, QosProfile::keep_all());
+    let subscription = to.subscription(&topic, QosProfile::keep_all());
+    matched(&publisher, &subscription);
+    publisher.publish(&numbered(0));
+    subscription.next();
 }

@@ -7,8 +7,8 @@ use feros_engine::{
 };
 
 use crate::Fixture;
-use crate::endpoints::{TestPublisher, TestSubscription};
-use crate::harness::{matched, numbered, settled, test_nodes, unique};
+use crate::endpoints::{TestPublisher, TestSubscription, matched, settled, test_nodes};
+use crate::harness::{numbered, unique};
 
 fn publisher_event<T>(
     of: &TestPublisher,

@@ -3,12 +3,9 @@
 use feros_sync::{Condvar, Mutex};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::{TryRecvError, sync_channel};
 use std::time::{Duration, Instant};
 
-use feros_engine::{Notify, QosProfile, Session, TypeHash};
-
-use crate::endpoints::{TestNode, TestPublisher, TestSubscription};
+use feros_engine::{Notify, Session, TypeHash};
 
 /// A test that takes longer counts as hanging. All tests of the suite need less than a hundredth of
 /// this time.
@@ -96,46 +93,6 @@ impl NotificationCounter {
 pub(crate) fn unique(base: &str) -> String {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     format!("{base}_p{}_{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed))
-}
-
-/// Creates a node in each of the two sessions of a fixture.
-pub(crate) fn test_nodes(fixture: &dyn Fixture) -> (TestNode, TestNode) {
-    let (near, far) = fixture.open();
-    (TestNode::new(near), TestNode::new(far))
-}
-
-/// Publishes numbers as fast as possible until `work` returns or panics.
-pub(crate) fn while_publishing<T>(publisher: &TestPublisher, work: impl FnOnce() -> T) -> T {
-    std::thread::scope(|scope| {
-        // The channel also closes if `work` panics. Otherwise the scope would wait for the thread
-        // forever.
-        let (_working, ended) = sync_channel::<()>(0);
-        scope.spawn(move || {
-            let numbers = (0..).take_while(|_| ended.try_recv() == Err(TryRecvError::Empty));
-            for number in numbers {
-                publisher.publish(&numbered(number));
-                std::thread::yield_now();
-            }
-        });
-        work()
-    })
-}
-
-/// Waits until the publisher and the subscription match only each other.
-pub fn matched(publisher: &TestPublisher, subscription: &TestSubscription) {
-    publisher.wait_for_matches(1);
-    subscription.wait_for_matches(1);
-}
-
-/// Waits until all earlier messages of `from` have arrived at `to`. For this, it publishes one more
-/// message and waits for it.
-pub(crate) fn settled(from: &TestNode, to: &TestNode) {
-    let topic = unique("/settled");
-    let publisher = from.publisher(&topic, QosProfile::keep_all());
-    let subscription = to.subscription(&topic, QosProfile::keep_all());
-    matched(&publisher, &subscription);
-    publisher.publish(&numbered(0));
-    subscription.next();
 }
 
 /// Creates a message that contains a number.

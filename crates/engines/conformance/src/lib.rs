@@ -34,10 +34,10 @@ pub mod qos;
 pub mod services;
 pub mod topics;
 
-pub use endpoints::{TestClient, TestNode, TestPublisher, TestService, TestSubscription, TestType};
-pub use harness::{
-    Fixture, NotificationCounter, matched, number_in, numbered, run, text_in, text_message,
+pub use endpoints::{
+    TestClient, TestNode, TestPublisher, TestService, TestSubscription, TestType, matched,
 };
+pub use harness::{Fixture, NotificationCounter, number_in, numbered, run, text_in, text_message};
 
 /// Creates a module `$name` with a `#[test]` for every test of the suite. `$fixture` is evaluated
 /// in each test.

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use feros_engine::{QosProfile, ServiceMapping};
 
 use crate::Fixture;
-use crate::endpoints::TestNode;
-use crate::harness::{assert_same, matched, patterned, test_nodes, unique, while_publishing};
+use crate::endpoints::{TestNode, matched, test_nodes, while_publishing};
+use crate::harness::{assert_same, patterned, unique};
 
 /// The bytes of a sample remain valid after its endpoint and session have been dropped.
 pub fn samples_outlive_their_subscription(fixture: &dyn Fixture) {

@@ -8,8 +8,8 @@ use feros_engine::{
 };
 
 use crate::Fixture;
-use crate::endpoints::{TestPublisher, TestSubscription};
-use crate::harness::{matched, numbered, settled, test_nodes, unique};
+use crate::endpoints::{TestPublisher, TestSubscription, matched, settled, test_nodes};
+use crate::harness::{numbered, unique};
 
 const ACK_WATCHDOG: Duration = Duration::from_secs(60);
 

@@ -8,9 +8,9 @@ use feros_engine::{
 };
 
 use crate::Fixture;
-use crate::endpoints::{TestClient, TestNode, TestService};
+use crate::endpoints::{TestClient, TestNode, TestService, test_nodes};
 use crate::harness::{
-    NotificationCounter, WATCHDOG, assert_same, number_in, numbered, patterned, test_nodes, unique,
+    NotificationCounter, WATCHDOG, assert_same, number_in, numbered, patterned, unique,
 };
 
 const BOTH: [ServiceMapping; 2] =

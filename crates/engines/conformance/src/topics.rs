@@ -10,10 +10,8 @@ use feros_engine::{
 };
 
 use crate::Fixture;
-use crate::harness::{
-    NotificationCounter, assert_same, matched, number_in, numbered, patterned, test_nodes, unique,
-    while_publishing,
-};
+use crate::endpoints::{matched, test_nodes, while_publishing};
+use crate::harness::{NotificationCounter, assert_same, number_in, numbered, patterned, unique};
 
 /// A thousand reliable messages arrive exactly once, in order, and with consecutive numbers.
 pub fn reliable_messages_arrive_in_order(fixture: &dyn Fixture) {
