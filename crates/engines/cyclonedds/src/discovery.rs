@@ -8,9 +8,9 @@ use feros_cyclonedds_sys as sys;
 use feros_engine::{CreateEndpointError, Gid, QosProfile};
 
 use crate::dds::{Entity, Listener};
-use crate::endpoint::take;
 use crate::participant::Participant;
 use crate::qos::{self, Qos};
+use crate::sample::take;
 use crate::topic::{Topic, failed};
 use feros_dds::graph::{Graph, WireEndpoint};
 use feros_dds::library::Taken as _;

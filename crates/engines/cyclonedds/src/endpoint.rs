@@ -13,12 +13,12 @@ use feros_engine::dds::user_data::EndpointData;
 use feros_engine::{CreateEndpointError, Gid, Match, PublishError, Stamp, TakeError};
 use feros_sync::Mutex;
 
-use crate::dds::{Code, Entity, ListMatched, MatchedEndpoint, ReadMatched, check, matched_handles};
+use crate::dds::{Entity, ListMatched, MatchedEndpoint, ReadMatched, check, matched_handles};
 use crate::listener::{self, ListenerState};
 use crate::matches::{MatchCache, as_match, with_data};
 use crate::participant::Participant;
 use crate::qos::Qos;
-use crate::sample::{SampleRef, Taken};
+use crate::sample::{SampleRef, Taken, take};
 use crate::topic::{Topic, failed};
 
 /// How long a write waits for room in a reader of this process. The intra-process transport waits
@@ -343,16 +343,4 @@ impl library::Reader for Reader {
         // SAFETY: the sertype exists while the topic exists.
         unsafe { sys::feros_refused_samples(self.topic.sertype) }
     }
-}
-
-/// Takes the oldest sample of a reader. The reader must be alive.
-pub(crate) fn take(reader: sys::dds_entity_t) -> Result<Option<Taken>, Code> {
-    let (mut sample, mut publication) = (std::ptr::null_mut(), 0);
-    // SAFETY: the out parameters are valid. If the result is 1, this function owns the returned
-    // reference.
-    let sample = unsafe {
-        check(sys::feros_take(reader, &raw mut sample, &raw mut publication))?;
-        SampleRef::from_owned(sample)
-    };
-    Ok(sample.map(Taken::new))
 }

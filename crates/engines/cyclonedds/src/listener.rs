@@ -9,9 +9,8 @@ use feros_dds::listener;
 use feros_dds::status::{ReaderStatus, Status, WriterStatus, policy_kind};
 
 use crate::dds::Listener;
-use crate::endpoint::take;
 use crate::reception;
-use crate::sample::Taken;
+use crate::sample::{Taken, take};
 
 /// The counters of an endpoint's listener, and the notifications that it calls.
 pub(crate) type ListenerState<S> = listener::ListenerState<S, Taken>;

@@ -8,6 +8,7 @@ use feros_dds::library::{self, Origin, RelatedIdentity};
 use feros_dds::service_header::{ENCAPSULATION_BYTES, SERVICE_HEADER_BYTES};
 use feros_engine::{Gid, MessageInfo, Payload, PayloadBytes, Sample, Stamp};
 
+use crate::dds::{Code, check};
 use crate::origin::origin;
 
 /// A reference to a sample of the engine, which counts references.
@@ -201,6 +202,18 @@ impl library::Taken for Taken {
     fn origin(&self) -> Origin {
         origin(&self.info)
     }
+}
+
+/// Takes the oldest sample of a reader. The reader must be alive.
+pub(crate) fn take(reader: sys::dds_entity_t) -> Result<Option<Taken>, Code> {
+    let (mut sample, mut publication) = (std::ptr::null_mut(), 0);
+    // SAFETY: the out parameters are valid. If the result is 1, this function owns the returned
+    // reference.
+    let sample = unsafe {
+        check(sys::feros_take(reader, &raw mut sample, &raw mut publication))?;
+        SampleRef::from_owned(sample)
+    };
+    Ok(sample.map(Taken::new))
 }
 
 #[cfg(test)]
