@@ -40,10 +40,7 @@ use feros_dds::graph::Graph;
 use feros_dds::session::DdsSession;
 use feros_engine::{Engine, OpenError, Session, SessionOptions};
 
-use participant::Participant;
-
-/// The name of the engine.
-pub(crate) const ENGINE_NAME: &str = feros_engine::engine::known::FASTDDS.name;
+use participant::{ENGINE_NAME, Participant};
 
 /// The engine on Fast DDS.
 #[derive(Debug, Clone, Copy, Default)]

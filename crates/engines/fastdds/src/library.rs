@@ -9,9 +9,8 @@ use feros_dds::listener::Notifications;
 use feros_dds::names::EndpointNames;
 use feros_engine::{CreateEndpointError, Gid, QosProfile};
 
-use crate::ENGINE_NAME;
 use crate::endpoint::{Reader, Writer};
-use crate::participant::Participant;
+use crate::participant::{ENGINE_NAME, Participant};
 use crate::sample::Taken;
 
 impl library::Participant for Participant {

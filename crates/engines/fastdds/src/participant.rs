@@ -15,10 +15,12 @@ use feros_engine::{DiscoveryRange, Gid, OpenError, SessionOptions};
 use feros_fastdds_sys::{self as sys, Shim};
 use feros_sync::Mutex;
 
-use crate::ENGINE_NAME;
 use crate::discovery::{Discovered, on_endpoint, on_participant};
 use crate::log;
 use crate::settings::Settings;
+
+/// The name of the engine.
+pub(crate) const ENGINE_NAME: &str = feros_engine::engine::known::FASTDDS.name;
 
 /// The largest domain id whose ports exist.
 const LARGEST_DOMAIN_ID: u32 = 232;
