@@ -156,7 +156,6 @@ NOT_HERE = {
     "RMW_IMPLEMENTATION=": "stock programs: tests/rmw and tests/interop run them",
     "cargo build": "./test has built it",
     "cargo run --release -p feros-placements": "it measures for minutes, in a build of its own",
-    "cargo add": "the crates are in no registry yet",
     "FEROS_INTERFACES=my_interfaces PYTHONPATH": "the wheel's tests run Python",
     "feros run listener.py": "the wheel's tests run Python",
     "feros completion fish": "there is no fish here",
