@@ -11,9 +11,8 @@ use feros_shm::LoanError;
 use crate::payload::Carrier;
 use crate::{Form, Task, transport};
 
-/// The time that the shortest transport may take to become available after the match; messages
-/// before that take the network transport.
-const PATH_NANOS: u64 = 1_000_000_000;
+/// The time that any transport may take to become possible after the match.
+const POSSIBLE_NANOS: u64 = 1_000_000_000;
 /// The time that a talker waits for the messages in its shared memory to be read.
 const LINGER_NANOS: u64 = 500_000_000;
 /// The time that a talker pauses while another process creates or removes shared memory.
@@ -85,28 +84,26 @@ impl<'a, M: Carrier> Outgoing<'a, M> {
                 )));
             }
         }
-        let until = now_nanos() + PATH_NANOS;
-        while self.publisher.transports().iter().any(|found| found.transport.is_none())
-            && now_nanos() < until
-        {
-            self.task.arguments.wait_stopped(Duration::from_millis(1));
-        }
-        if subscriptions == 0 {
-            return Ok(());
-        }
-        self.wait_for_transport()
+        if subscriptions == 0 { Ok(()) } else { self.wait_for_transports(subscriptions) }
     }
 
-    /// Waits for the shortest transport, which may only be set up after the match.
-    fn wait_for_transport(&self) -> Result<(), Failure> {
-        let until = now_nanos() + PATH_NANOS;
+    /// Waits for the shortest transport of each subscription, which may only be set up after the
+    /// match.
+    fn wait_for_transports(&self, subscriptions: usize) -> Result<(), Failure> {
+        let until = now_nanos() + POSSIBLE_NANOS;
         loop {
             let matches = self.publisher.transports();
             let is_pending = |found: &MatchTransport| found.reason == Some(Reason::Pending);
-            if !matches.iter().any(is_pending) || now_nanos() >= until {
+            let is_possible = |found: &MatchTransport| found.transport.is_some();
+            if matches.len() >= subscriptions
+                && !matches.iter().any(is_pending)
+                && (matches.iter().all(is_possible) || now_nanos() >= until)
+            {
                 return transport::check_matches(self.task.arguments, &matches);
             }
-            self.task.arguments.wait_stopped(Duration::from_millis(1));
+            if self.task.arguments.wait_stopped(Duration::from_millis(1)) {
+                return Err(Failure::not_matched("a transport was not available in time"));
+            }
         }
     }
 

@@ -26,11 +26,17 @@ fn talker<M: Carrier>(task: &Task<'_>, output: &Output) -> Result<Ended, Failure
     let node = task.context.create_node("talker")?;
     let outgoing = Outgoing::<M>::new(task, &node, &task.arguments.topic)?;
     outgoing.wait_for(task.arguments.matched)?;
+    // The subscriptions may have ended when the last message has been sent.
+    let reason = transport::reason(&outgoing.publisher);
     output.ready();
     outgoing.send_all(task.arguments.matched)?;
+    let reason = reason.or_else(|| transport::reason(&outgoing.publisher));
     outgoing.linger();
     outgoing.check_path()?;
     transport::tell_published(output, &outgoing.publisher);
+    if let Some(reason) = reason {
+        output.note(&reason);
+    }
     task.layers.tell(output);
     Ok(output.end(Some(&outgoing.published), &[]))
 }

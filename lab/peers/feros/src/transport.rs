@@ -93,17 +93,17 @@ pub(crate) fn tell_received<M: Carrier>(output: &Output, subscriptions: &[&Subsc
     output.values(&received);
 }
 
-/// Reports how many messages an asynchronous publisher dropped because its queue was full and, if a
-/// match has no shorter transport, the reason.
-pub(crate) fn tell_published<M: Carrier>(output: &Output, publisher: &Publisher<M>) {
-    let dropped = publisher.dropped_messages() as f64;
-    output.values(&BTreeMap::from([("dropped_by_publisher", dropped)]));
-    let reason = publisher.transports().into_iter().find_map(|found| {
+/// Returns the transport of a match that has no shorter transport, with the reason.
+pub(crate) fn reason<M: Carrier>(publisher: &Publisher<M>) -> Option<String> {
+    publisher.transports().into_iter().find_map(|found| {
         let reason = found.reason?;
         let taken = found.transport.map_or("no", Transport::name);
         Some(format!("the {taken} transport: {reason}"))
-    });
-    if let Some(reason) = reason {
-        output.note(&reason);
-    }
+    })
+}
+
+/// Reports how many messages an asynchronous publisher dropped because its queue was full.
+pub(crate) fn tell_published<M: Carrier>(output: &Output, publisher: &Publisher<M>) {
+    let dropped = publisher.dropped_messages() as f64;
+    output.values(&BTreeMap::from([("dropped_by_publisher", dropped)]));
 }
