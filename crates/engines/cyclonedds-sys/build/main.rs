@@ -6,17 +6,24 @@
 //! `DEP_FEROS_DDSC_INCLUDE` and `DEP_FEROS_DDSC_LIB` in their build scripts. The shim's own header
 //! directory is `DEP_FEROS_DDSC_SHIM`.
 
+mod added_functions;
 mod addresses;
 mod bursts;
 mod cache;
 mod descriptors;
+mod discovery;
 mod early;
 mod edit;
+mod environment;
+mod fast_dds;
+mod full_readers;
 mod large_packets;
+mod matches;
 mod pacing;
 mod patch;
 mod rate_control;
 mod requests;
+mod serdata;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio, exit};
