@@ -1,7 +1,6 @@
 //! `feros action echo`: the messages on the topics of an action, and the events of its services
 //! where these are introspected.
 
-use std::process::ExitCode;
 use std::sync::Arc;
 
 use feros::{Executor, MessageInfo, QosProfile, SerializedMessage, SubscriptionOptions};
@@ -134,7 +133,7 @@ fn parts(text: &str) -> Result<Parts, String> {
     text.split('|').map(part).collect()
 }
 
-pub(crate) fn run(args: &Args, interfaces: &InterfaceArgs) -> Result<ExitCode, CliError> {
+pub(crate) fn run(args: &Args, interfaces: &InterfaceArgs) -> Result<(), CliError> {
     let types = Types::load(interfaces)?;
     let given = args.action_type.as_ref().map(|name| types.action(name)).transpose()?;
     let connection = Connection::open()?;
@@ -179,7 +178,7 @@ pub(crate) fn run(args: &Args, interfaces: &InterfaceArgs) -> Result<ExitCode, C
     executor.add_node(&connection.node)?;
     executor.spin_until(None, || failure.lock().is_some())?;
     let failure = failure.lock().take();
-    failure.map_or(Ok(ExitCode::SUCCESS), Err)
+    failure.map_or(Ok(()), Err)
 }
 
 /// The type of a part's messages, as the command knows it or as a node describes it.

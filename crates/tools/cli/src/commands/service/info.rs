@@ -2,7 +2,6 @@
 //! their requests and responses.
 
 use std::fmt::Write as _;
-use std::process::ExitCode;
 
 use feros::{TransportBetween, transports_of_service};
 use feros_engine::name::is_hidden;
@@ -32,7 +31,7 @@ pub(crate) struct Args {
     discovery: DiscoveryArgs,
 }
 
-pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
+pub(crate) fn run(args: &Args) -> Result<(), CliError> {
     let connection = Connection::open()?;
     let name = connection.service_name(&args.service)?;
     let graph = if args.verbose || args.json {
@@ -44,11 +43,10 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
         return Err(no_such_service(&graph, &name));
     }
     if args.json {
-        output::print_json(&object(&graph, &name))?;
+        output::print_json(&object(&graph, &name))
     } else {
-        output::print(&text(&graph, &name, args.verbose))?;
+        output::print(&text(&graph, &name, args.verbose))
     }
-    Ok(ExitCode::SUCCESS)
 }
 
 /// The error that a service does not exist, with the services of similar names.

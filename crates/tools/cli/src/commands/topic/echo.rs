@@ -3,7 +3,6 @@
 mod form;
 mod printer;
 
-use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -67,7 +66,7 @@ pub(crate) struct Args {
     qos: QosArgs,
 }
 
-pub(crate) fn run(args: &Args, interfaces: &InterfaceArgs) -> Result<ExitCode, CliError> {
+pub(crate) fn run(args: &Args, interfaces: &InterfaceArgs) -> Result<(), CliError> {
     let types = Types::load(interfaces)?;
     // The arguments are checked before the network is used.
     if let Some(name) = &args.message_type
@@ -118,7 +117,7 @@ pub(in crate::commands) fn listen(
     qos: QosProfile,
     limits: Limits,
     format: Format,
-) -> Result<ExitCode, CliError> {
+) -> Result<(), CliError> {
     let wanted = limits.messages;
     let options =
         feros::SubscriptionOptions::from(qos).log_lost_messages(format.tells_lost_messages());
@@ -155,5 +154,5 @@ pub(in crate::commands) fn listen(
         }
         return Err(CliError::failed(format!("no message came within {waited:?}: {why}")));
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }

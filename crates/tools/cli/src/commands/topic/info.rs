@@ -1,7 +1,6 @@
 //! `feros topic info`: the type of a topic, and its publishers and subscriptions.
 
 use std::fmt::Write as _;
-use std::process::ExitCode;
 
 use feros::{TransportBetween, transports_of_topic};
 use feros_engine::{EndpointKind, GraphSnapshot};
@@ -31,7 +30,7 @@ pub(crate) struct Args {
     discovery: DiscoveryArgs,
 }
 
-pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
+pub(crate) fn run(args: &Args) -> Result<(), CliError> {
     let connection = Connection::open()?;
     let name = connection.topic_name(&args.topic)?;
     let with_nodes = args.verbose || args.json;
@@ -51,7 +50,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     for mismatch in graph.mismatches(&name) {
         notices::warn(mismatch);
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
 fn object(graph: &GraphSnapshot, topic: &str) -> serde_json::Value {
