@@ -76,7 +76,7 @@ extern "C" fn rmw_get_serialized_message_size(
 pub(crate) fn check_network_flow(endpoint: &str, requirement: u32) -> Result<(), Failure> {
     if requirement == RMW_UNIQUE_NETWORK_FLOW_ENDPOINTS_STRICTLY_REQUIRED {
         return Err(Failure::unsupported(format!(
-            "a separate network flow per {endpoint} is strictly required, but rmw_feros has none"
+            "a separate network flow per {endpoint} is strictly required, but rmw_feros does not support it"
         )));
     }
     Ok(())

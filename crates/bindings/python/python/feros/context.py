@@ -29,9 +29,9 @@ def _forget_all():
 
 
 _FORKED = (
-    "this process was forked from one that already had a context, whose threads do not exist here:"
-    " start a new process, for example with the method `spawn` of multiprocessing, or fork before"
-    " the first context"
+    "this process was forked after its parent had created a context, whose threads do not exist"
+    " here: start a new process, for example with the method `spawn` of multiprocessing, or fork"
+    " before the first context"
 )
 
 

@@ -114,7 +114,8 @@ impl<P: Participant> Replies<P> {
             {
                 asked.store(false, Ordering::Relaxed);
                 tracing::error!(
-                    "a client of a service waits, because no thread can be started: {error}; raise `ulimit -u`"
+                    "a client does not learn that its service is available, because no thread can \
+                     be started: {error}; raise `ulimit -u`"
                 );
             }
         })
