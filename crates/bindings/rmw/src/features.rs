@@ -76,7 +76,8 @@ extern "C" fn rmw_get_serialized_message_size(
 pub(crate) fn check_network_flow(endpoint: &str, requirement: u32) -> Result<(), Failure> {
     if requirement == RMW_UNIQUE_NETWORK_FLOW_ENDPOINTS_STRICTLY_REQUIRED {
         return Err(Failure::unsupported(format!(
-            "a separate network flow per {endpoint} is strictly required, but rmw_feros does not support it"
+            "a separate network flow per {endpoint} is strictly required, but rmw_feros does not \
+             support it"
         )));
     }
     Ok(())
