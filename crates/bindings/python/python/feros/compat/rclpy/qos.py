@@ -4,6 +4,7 @@ import warnings
 from enum import Enum, IntEnum
 from typing import Any, List, Optional, Tuple, Union
 
+from ._checked import checked
 from ._qos_matches import check_compatible
 from .duration import Duration
 
@@ -38,18 +39,22 @@ class InvalidQoSProfileException(Exception):
         super().__init__(f'Invalid QoSProfile: {message}')
 
 
-class QoSPolicyEnum(IntEnum):
-    """The base class of policies with named values."""
+class _ShortKeys:
+    """The names of an enum in lower case, in the form that a command line takes."""
 
     @classmethod
-    def short_keys(cls) -> List[str]:
-        """The names of the values in lower case, in the form that a command line takes."""
+    def short_keys(cls: Any) -> List[str]:
+        """The names of all values."""
         return [name.lower() for name in cls.__members__ if not name.startswith('RMW')]
 
     @classmethod
-    def get_from_short_key(cls, name: str) -> int:
+    def get_from_short_key(cls: Any, name: str) -> Any:
         """The value of a name in any case."""
         return cls[name.upper()].value
+
+
+class QoSPolicyEnum(_ShortKeys, IntEnum):
+    """The base class of policies with named values."""
 
     @property
     def short_key(self) -> str:
@@ -184,35 +189,29 @@ class QoSProfile:
             False if avoid_ros_namespace_conventions is None else avoid_ros_namespace_conventions
         )
 
-    @property
-    def history(self) -> Any:
-        """The number of messages that are kept, a `HistoryPolicy`."""
-        return self._history
-
-    @history.setter
-    def history(self, value: Union[HistoryPolicy, int]) -> None:
-        assert isinstance(value, int)
-        self._history = HistoryPolicy(value)
-
-    @property
-    def reliability(self) -> Any:
-        """Whether lost messages are sent again, a `ReliabilityPolicy`."""
-        return self._reliability
-
-    @reliability.setter
-    def reliability(self, value: Union[ReliabilityPolicy, int]) -> None:
-        assert isinstance(value, int)
-        self._reliability = ReliabilityPolicy(value)
-
-    @property
-    def durability(self) -> Any:
-        """The messages that late subscriptions receive, a `DurabilityPolicy`."""
-        return self._durability
-
-    @durability.setter
-    def durability(self, value: Union[DurabilityPolicy, int]) -> None:
-        assert isinstance(value, int)
-        self._durability = DurabilityPolicy(value)
+    history = checked(
+        'history', int, 'The number of messages that are kept, a `HistoryPolicy`.', HistoryPolicy)
+    reliability = checked(
+        'reliability', int, 'Whether lost messages are sent again, a `ReliabilityPolicy`.',
+        ReliabilityPolicy)
+    durability = checked(
+        'durability', int, 'The messages that late subscriptions receive, a `DurabilityPolicy`.',
+        DurabilityPolicy)
+    lifespan = checked(
+        'lifespan', Duration, 'The time after which a message is no longer delivered.')
+    deadline = checked(
+        'deadline', Duration,
+        'The maximum pause between two messages; a longer pause counts as a missed deadline.')
+    liveliness = checked(
+        'liveliness', int,
+        'The way in which the publisher shows that it is alive, a `LivelinessPolicy`.',
+        LivelinessPolicy)
+    liveliness_lease_duration = checked(
+        'liveliness_lease_duration', Duration,
+        'The time after which a silent publisher counts as dead.')
+    avoid_ros_namespace_conventions = checked(
+        'avoid_ros_namespace_conventions', bool,
+        'Whether the engine uses the name without the prefix of ROS.')
 
     @property
     def depth(self) -> int:
@@ -225,56 +224,6 @@ class QoSProfile:
         if self.history == HistoryPolicy.KEEP_LAST and value == 0:
             warnings.warn(_DEPTH_ZERO)
         self._depth = value
-
-    @property
-    def lifespan(self) -> Duration:
-        """The time after which a message is no longer delivered."""
-        return self._lifespan
-
-    @lifespan.setter
-    def lifespan(self, value: Duration) -> None:
-        assert isinstance(value, Duration)
-        self._lifespan = value
-
-    @property
-    def deadline(self) -> Duration:
-        """The maximum pause between two messages; a longer pause counts as a missed deadline."""
-        return self._deadline
-
-    @deadline.setter
-    def deadline(self, value: Duration) -> None:
-        assert isinstance(value, Duration)
-        self._deadline = value
-
-    @property
-    def liveliness(self) -> Any:
-        """The way in which the publisher shows that it is alive, a `LivelinessPolicy`."""
-        return self._liveliness
-
-    @liveliness.setter
-    def liveliness(self, value: Union[LivelinessPolicy, int]) -> None:
-        assert isinstance(value, int)
-        self._liveliness = LivelinessPolicy(value)
-
-    @property
-    def liveliness_lease_duration(self) -> Duration:
-        """The time after which a silent publisher counts as dead."""
-        return self._liveliness_lease_duration
-
-    @liveliness_lease_duration.setter
-    def liveliness_lease_duration(self, value: Duration) -> None:
-        assert isinstance(value, Duration)
-        self._liveliness_lease_duration = value
-
-    @property
-    def avoid_ros_namespace_conventions(self) -> bool:
-        """Whether the engine uses the name without the prefix of ROS."""
-        return self._avoid_ros_namespace_conventions
-
-    @avoid_ros_namespace_conventions.setter
-    def avoid_ros_namespace_conventions(self, value: bool) -> None:
-        assert isinstance(value, bool)
-        self._avoid_ros_namespace_conventions = value
 
     def to_dict(self) -> dict:
         """The policies by name, in the form that the constructor takes."""
@@ -335,7 +284,7 @@ qos_profile_rosout_default = QoSProfile(
 )
 
 
-class QoSPresetProfiles(Enum):
+class QoSPresetProfiles(_ShortKeys, Enum):
     """The profiles by their common names."""
 
     UNKNOWN = qos_profile_unknown
@@ -348,16 +297,6 @@ class QoSPresetProfiles(Enum):
     ACTION_STATUS_DEFAULT = qos_profile_action_status_default
     BEST_AVAILABLE = qos_profile_best_available
     ROSOUT_DEFAULT = qos_profile_rosout_default
-
-    @classmethod
-    def short_keys(cls) -> List[str]:
-        """The names in lower case, in the form that a command line takes."""
-        return [name.lower() for name in cls.__members__ if not name.startswith('RMW')]
-
-    @classmethod
-    def get_from_short_key(cls, name: str) -> QoSProfile:
-        """The profile of a name in any case."""
-        return cls[name.upper()].value
 
 
 class QoSCompatibility(IntEnum):
