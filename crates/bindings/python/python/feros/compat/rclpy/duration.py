@@ -1,6 +1,7 @@
 """Durations in nanoseconds."""
 
 import math
+from functools import total_ordering
 from typing import Union
 
 import builtin_interfaces.msg
@@ -21,6 +22,7 @@ class _CDuration:
         self.nanoseconds = nanoseconds
 
 
+@total_ordering
 class Duration:
     """The duration between two points of one clock's time; may be negative."""
 
@@ -79,21 +81,6 @@ class Duration:
         if not isinstance(other, Duration):
             return NotImplemented
         return self._nanoseconds < other._nanoseconds
-
-    def __le__(self, other: object) -> bool:
-        if not isinstance(other, Duration):
-            return NotImplemented
-        return self._nanoseconds <= other._nanoseconds
-
-    def __gt__(self, other: object) -> bool:
-        if not isinstance(other, Duration):
-            return NotImplemented
-        return self._nanoseconds > other._nanoseconds
-
-    def __ge__(self, other: object) -> bool:
-        if not isinstance(other, Duration):
-            return NotImplemented
-        return self._nanoseconds >= other._nanoseconds
 
     def __hash__(self) -> int:
         return hash(self._nanoseconds)

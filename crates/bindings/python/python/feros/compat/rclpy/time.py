@@ -1,5 +1,6 @@
 """Points in time of a clock."""
 
+from functools import total_ordering
 from typing import Tuple, Union
 
 import builtin_interfaces.msg
@@ -22,6 +23,7 @@ class _CTime:
         self.clock_type = clock_type
 
 
+@total_ordering
 class Time:
     """A point in time; only points of clocks of one type can be compared."""
 
@@ -106,24 +108,6 @@ class Time:
             return NotImplemented
         self._same_clock(other, 'compare')
         return self._nanoseconds < other._nanoseconds
-
-    def __le__(self, other: 'Time') -> bool:
-        if not isinstance(other, Time):
-            return NotImplemented
-        self._same_clock(other, 'compare')
-        return self._nanoseconds <= other._nanoseconds
-
-    def __gt__(self, other: 'Time') -> bool:
-        if not isinstance(other, Time):
-            return NotImplemented
-        self._same_clock(other, 'compare')
-        return self._nanoseconds > other._nanoseconds
-
-    def __ge__(self, other: 'Time') -> bool:
-        if not isinstance(other, Time):
-            return NotImplemented
-        self._same_clock(other, 'compare')
-        return self._nanoseconds >= other._nanoseconds
 
     def __hash__(self) -> int:
         return hash((self._nanoseconds, self._clock_type))
