@@ -4,8 +4,7 @@ Scripts for stock `rclpy` run unchanged. If the `rclpy` of ROS 2 is installed, P
 package first.
 """
 
-from types import TracebackType
-from typing import Any, List, Optional, Type, Union
+from typing import Any, List, Optional, Union
 
 from .context import Context
 from .parameter import Parameter
@@ -57,13 +56,8 @@ class InitContextManager:
     def __enter__(self) -> 'InitContextManager':
         return self
 
-    def __exit__(
-        self,
-        exc_type: Optional[Type[BaseException]],
-        exc_val: Optional[BaseException],
-        exc_tb: Optional[TracebackType],
-    ) -> None:
-        self.context.__exit__(exc_type, exc_val, exc_tb)
+    def __exit__(self, *error: Any) -> None:
+        self.context.__exit__(*error)
         if self._is_default:
             try_shutdown()
         if self._installed:

@@ -4,8 +4,7 @@ import re
 import sys
 import threading
 import weakref
-from types import TracebackType
-from typing import Any, Callable, List, Optional, Protocol, Type
+from typing import Any, Callable, List, Optional, Protocol
 
 from ._handles import ContextHandle
 from ._native import extension
@@ -151,12 +150,7 @@ class Context:
             self.init()
         return self
 
-    def __exit__(
-        self,
-        exc_type: Optional[Type[BaseException]],
-        exc_val: Optional[BaseException],
-        exc_tb: Optional[TracebackType],
-    ) -> None:
+    def __exit__(self, *_: Any) -> None:
         for node in list(self._nodes):
             node.destroy_node()
         self.try_shutdown()

@@ -10,8 +10,8 @@ import time
 import weakref
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor
-from types import CoroutineType, TracebackType
-from typing import Any, Callable, Deque, Iterator, List, Optional, Set, Tuple, Type, Union
+from types import CoroutineType
+from typing import Any, Callable, Deque, Iterator, List, Optional, Set, Tuple, Union
 
 from ._reexports import reexports
 from ._entity import Entity
@@ -186,7 +186,7 @@ class Executor:
     def spin_once(self, timeout_sec: Optional[float] = None) -> None:
         """Runs one callback; waits at most `timeout_sec` for a ready callback, or forever with
         `None`."""
-        raise NotImplementedError()
+        self._spin_once_impl(timeout_sec)
 
     def spin_once_until_future_complete(
         self, future: Future, timeout_sec: Optional[Union[float, TimeoutObject]] = None
@@ -198,6 +198,14 @@ class Executor:
     def _spin_once_until_future_complete(
         self, future: Future, timeout_sec: Optional[Union[float, TimeoutObject]] = None
     ) -> None:
+        self._spin_once_impl(timeout_sec, lambda: not future._pending())
+
+    def _spin_once_impl(
+        self,
+        timeout_sec: Optional[Union[float, TimeoutObject]] = None,
+        wait_condition: Callable[[], bool] = lambda: False,
+    ) -> None:
+        """Runs one callback; also ends when the condition is true."""
         raise NotImplementedError()
 
     # Choosing the next callback.
@@ -414,12 +422,7 @@ class Executor:
     def __enter__(self) -> 'Executor':
         return self
 
-    def __exit__(
-        self,
-        exc_type: Optional[Type[BaseException]],
-        exc_val: Optional[BaseException],
-        exc_tb: Optional[TracebackType],
-    ) -> None:
+    def __exit__(self, *_: Any) -> None:
         self.shutdown()
 
 
@@ -491,15 +494,6 @@ class SingleThreadedExecutor(Executor):
                     self._call(claim)
                     return
 
-    def spin_once(self, timeout_sec: Optional[float] = None) -> None:
-        """Runs one callback."""
-        self._spin_once_impl(timeout_sec)
-
-    def _spin_once_until_future_complete(
-        self, future: Future, timeout_sec: Optional[Union[float, TimeoutObject]] = None
-    ) -> None:
-        self._spin_once_impl(timeout_sec, lambda: not future._pending())
-
 
 class MultiThreadedExecutor(Executor):
     """Runs callbacks on its own threads, while the spinning thread waits."""
@@ -535,15 +529,6 @@ class MultiThreadedExecutor(Executor):
             pass
         if self._failed:
             raise self._failed.popleft()
-
-    def spin_once(self, timeout_sec: Optional[float] = None) -> None:
-        """Passes one callback to a thread."""
-        self._spin_once_impl(timeout_sec)
-
-    def _spin_once_until_future_complete(
-        self, future: Future, timeout_sec: Optional[Union[float, TimeoutObject]] = None
-    ) -> None:
-        self._spin_once_impl(timeout_sec, lambda: not future._pending())
 
     def shutdown(
         self, timeout_sec: Optional[float] = None, *, wait_for_threads: bool = True

@@ -1,7 +1,6 @@
 """Nodes."""
 
 import weakref
-from types import TracebackType
 from typing import Any, Callable, Iterator, List, Optional, Type, Union
 
 from rcl_interfaces.msg import ParameterEvent
@@ -414,12 +413,7 @@ class Node(NodeParameters, NodeNames, NodeGraph, NodeEndpoints, NodeExecutors):
     def __enter__(self) -> 'Node':
         return self
 
-    def __exit__(
-        self,
-        exc_type: Optional[Type[BaseException]],
-        exc_val: Optional[BaseException],
-        exc_tb: Optional[TracebackType],
-    ) -> None:
+    def __exit__(self, *_: Any) -> None:
         self.destroy_node()
 
 
