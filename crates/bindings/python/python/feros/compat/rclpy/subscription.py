@@ -2,10 +2,10 @@
 
 import inspect
 from enum import Enum
-from typing import Any, Callable, Dict, Generic, List, Optional, Tuple, Type, TypedDict, TypeVar
+from typing import Any, Callable, Generic, List, Optional, Tuple, Type, TypedDict, TypeVar
 
 from ._reexports import reexports
-from ._entity import Entity
+from ._endpoint import TopicEndpoint
 from ._handles import SubscriptionHandle
 from ._native import extension
 from ._native.errors import RCLError
@@ -36,7 +36,7 @@ def _described(info: Any) -> MessageInfo:
     )
 
 
-class Subscription(Entity, Generic[MsgT]):
+class Subscription(TopicEndpoint, Generic[MsgT]):
     """Receives messages of one type from one topic; made by `Node.create_subscription`."""
 
     _handle_type = SubscriptionHandle
@@ -61,17 +61,12 @@ class Subscription(Entity, Generic[MsgT]):
         logger_name: str = '',
     ) -> None:
         keeps_last = qos_profile.history == HistoryPolicy.KEEP_LAST and qos_profile.depth
-        super().__init__(callback_group, *((qos_profile.depth,) if keeps_last else ()))
-        self._native = subscription_impl
-        self.msg_type = msg_type
-        self.topic = topic
+        super().__init__(
+            subscription_impl, msg_type, topic, qos_profile, logger_name, callback_group,
+            *((qos_profile.depth,) if keeps_last else ()))
         self.callback = callback
-        self.qos_profile = qos_profile
         self.raw = raw
-        self.event_handlers: list = []
         self._lost_before = 0  # losses that the transports have reported so far
-        self._event_routes: Dict[str, List[Any]] = {}
-        self._logger_name = logger_name
 
     @property
     def dropped_messages(self) -> int:
@@ -108,11 +103,6 @@ class Subscription(Entity, Generic[MsgT]):
         """The number of publishers that match."""
         return self._living._native.publisher_count
 
-    @property
-    def topic_name(self) -> str:
-        """The fully qualified name of the topic."""
-        return self._living._native.topic_name
-
     def get_topic_name(self) -> str:
         """The fully qualified name of the topic."""
         return self.topic_name
@@ -145,11 +135,6 @@ class Subscription(Entity, Generic[MsgT]):
             self._queue.call_directly(None, None)
 
     @property
-    def logger_name(self) -> str:
-        """The name of the node's logger."""
-        return self._logger_name
-
-    @property
     def is_cft_enabled(self) -> bool:
         """Whether a content filter is active."""
         native_filter = self._living._native.content_filter
@@ -172,12 +157,6 @@ class Subscription(Entity, Generic[MsgT]):
         if native_filter is None:
             raise RCLError('Failed to get content filter: the subscription has none')
         return ContentFilterOptions(*native_filter)
-
-    def destroy(self) -> None:
-        """Ends the subscription."""
-        for handler in self.event_handlers:
-            handler.destroy()
-        super().destroy()
 
 
 __getattr__ = reexports(__name__)
