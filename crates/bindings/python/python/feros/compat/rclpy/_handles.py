@@ -91,7 +91,23 @@ class NodeHandle(Handle):
         return str(self._owner.get_namespace())
 
 
-class PublisherHandle(Handle):
+class EndpointHandle(Handle):
+    """The handle of a publisher, subscription, server or client."""
+
+    def get_logger_name(self) -> str:
+        """The name of the node's logger."""
+        return str(self._owner.logger_name)
+
+
+class TopicHandle(EndpointHandle):
+    """The handle of a publisher or subscription."""
+
+    def get_topic_name(self) -> str:
+        """The fully qualified name of the topic."""
+        return str(self._owner.topic_name)
+
+
+class PublisherHandle(TopicHandle):
     """The handle of a publisher."""
 
     def publish(self, message: Any) -> None:
@@ -106,24 +122,18 @@ class PublisherHandle(Handle):
         """The number of subscriptions that match."""
         return int(self._owner.get_subscription_count())
 
-    def get_topic_name(self) -> str:
-        """The fully qualified name of the topic."""
-        return str(self._owner.topic_name)
-
-    def get_logger_name(self) -> str:
-        """The name of the node's logger."""
-        return str(self._owner.logger_name)
-
 
 class ListeningHandle(Handle):
     """The handle of an entity that receives data."""
 
     def _listen(self, callback: Callable[[int], None]) -> None:
+        """Calls `callback(count)` when data arrives, on the thread that receives it."""
         if not callable(callback):
             raise TypeError(f'a callback is needed, not {type(callback).__name__}')
         self._owner._listen(callback)
 
     def _listen_no_more(self) -> None:
+        """Stops calling the callback."""
         self._owner._listen(None)
 
     def _taken(self) -> Any:
@@ -132,7 +142,7 @@ class ListeningHandle(Handle):
         return self._owner._queue.take()
 
 
-class SubscriptionHandle(ListeningHandle):
+class SubscriptionHandle(ListeningHandle, TopicHandle):
     """The handle of a subscription."""
 
     def take_message(self, pymsg_type: Any, raw: bool = False) -> Optional[Tuple[Any, Any]]:
@@ -145,28 +155,15 @@ class SubscriptionHandle(ListeningHandle):
             return serialize(taken[0]), taken[1]
         return taken  # type: ignore[no-any-return]
 
-    def get_topic_name(self) -> str:
-        """The fully qualified name of the topic."""
-        return str(self._owner.topic_name)
-
-    def get_logger_name(self) -> str:
-        """The name of the node's logger."""
-        return str(self._owner.logger_name)
-
     def get_publisher_count(self) -> int:
         """The number of publishers that match."""
         return int(self._owner.get_publisher_count())
 
-    def set_on_new_message_callback(self, callback: Callable[[int], None]) -> None:
-        """Calls `callback(count)` when messages arrive, on the thread that receives them."""
-        self._listen(callback)
-
-    def clear_on_new_message_callback(self) -> None:
-        """Stops calling the callback."""
-        self._listen_no_more()
+    set_on_new_message_callback = ListeningHandle._listen
+    clear_on_new_message_callback = ListeningHandle._listen_no_more
 
 
-class ServiceHandle(ListeningHandle):
+class ServiceHandle(ListeningHandle, EndpointHandle):
     """The handle of a server."""
 
     name = property(
@@ -185,20 +182,11 @@ class ServiceHandle(ListeningHandle):
         """Answers the request to which the header belongs."""
         self._owner.send_response(response, header)
 
-    def get_logger_name(self) -> str:
-        """The name of the node's logger."""
-        return str(self._owner.logger_name)
-
-    def set_on_new_request_callback(self, callback: Callable[[int], None]) -> None:
-        """Calls `callback(count)` when requests arrive, on the thread that receives them."""
-        self._listen(callback)
-
-    def clear_on_new_request_callback(self) -> None:
-        """Stops calling the callback."""
-        self._listen_no_more()
+    set_on_new_request_callback = ListeningHandle._listen
+    clear_on_new_request_callback = ListeningHandle._listen_no_more
 
 
-class ClientHandle(ListeningHandle):
+class ClientHandle(ListeningHandle, EndpointHandle):
     """The handle of a client."""
 
     service_name = property(
@@ -227,17 +215,8 @@ class ClientHandle(ListeningHandle):
         """Whether there is a server."""
         return bool(self._owner.service_is_ready())
 
-    def get_logger_name(self) -> str:
-        """The name of the node's logger."""
-        return str(self._owner.logger_name)
-
-    def set_on_new_response_callback(self, callback: Callable[[int], None]) -> None:
-        """Calls `callback(count)` when responses arrive, on the thread that receives them."""
-        self._listen(callback)
-
-    def clear_on_new_response_callback(self) -> None:
-        """Stops calling the callback."""
-        self._listen_no_more()
+    set_on_new_response_callback = ListeningHandle._listen
+    clear_on_new_response_callback = ListeningHandle._listen_no_more
 
 
 class RequestId:
@@ -346,13 +325,8 @@ class EventHandle(ListeningHandle):
         taken = self._taken()
         return self._owner._nothing() if taken is None else taken[0]
 
-    def set_callback(self, callback: Callable[[int], None]) -> None:
-        """Calls `callback(count)` when events arrive, on the thread that receives them."""
-        self._listen(callback)
-
-    def clear_callback(self) -> None:
-        """Stops calling the callback."""
-        self._listen_no_more()
+    set_callback = ListeningHandle._listen
+    clear_callback = ListeningHandle._listen_no_more
 
 
 _KINDS = {
