@@ -28,7 +28,35 @@ class Endpoint:
         return self is other
 
 
-class Publisher(Endpoint):
+class TopicEndpoint(Endpoint):
+    """A publisher or subscription."""
+
+    @property
+    def topic_name(self):
+        """The fully qualified topic."""
+        return self._inner.topic_name
+
+    @property
+    def qos(self):
+        """The policies in effect."""
+        return QoSProfile._of(self._inner.qos)
+
+
+class ServiceEndpoint(Endpoint):
+    """A client or server."""
+
+    @property
+    def service_name(self):
+        """The fully qualified name."""
+        return self._inner.service_name
+
+    @property
+    def type_hash(self):
+        """The hash of the service type, as `RIHS01_...`."""
+        return self._inner.type_hash
+
+
+class Publisher(TopicEndpoint):
     """Publishes messages of one type on one topic."""
 
     def __init__(self, node, inner, cls):
@@ -69,16 +97,6 @@ class Publisher(Endpoint):
         """The number of loans that were copied when published, because their arrays were still
         held."""
         return self._inner.copied_loans
-
-    @property
-    def topic_name(self):
-        """The fully qualified topic."""
-        return self._inner.topic_name
-
-    @property
-    def qos(self):
-        """The policies in effect."""
-        return QoSProfile._of(self._inner.qos)
 
     @property
     def gid(self):
@@ -128,18 +146,8 @@ class Publisher(Endpoint):
         vars(self).pop("publish", None)
 
 
-class Subscription(Endpoint):
+class Subscription(TopicEndpoint):
     """Receives messages of one type from one topic."""
-
-    @property
-    def topic_name(self):
-        """The fully qualified topic."""
-        return self._inner.topic_name
-
-    @property
-    def qos(self):
-        """The policies in effect."""
-        return QoSProfile._of(self._inner.qos)
 
     @property
     def publisher_count(self):
@@ -176,18 +184,8 @@ class Subscription(Endpoint):
         return self._inner.counts()
 
 
-class Service(Endpoint):
+class Service(ServiceEndpoint):
     """Answers the requests of a service."""
-
-    @property
-    def service_name(self):
-        """The fully qualified name."""
-        return self._inner.service_name
-
-    @property
-    def type_hash(self):
-        """The hash of the service type, as `RIHS01_...`."""
-        return self._inner.type_hash
 
 
 class Call:
@@ -216,7 +214,7 @@ class Call:
         return _aio.response(self._call).__await__()
 
 
-class Client(Endpoint):
+class Client(ServiceEndpoint):
     """Calls a service. A server must be available: `wait_for_service` waits for a server."""
 
     def call(self, request):
@@ -243,16 +241,6 @@ class Client(Endpoint):
 
         self._inner.call_with_callback(request, end, needs_server=True)
         return future
-
-    @property
-    def service_name(self):
-        """The fully qualified name."""
-        return self._inner.service_name
-
-    @property
-    def type_hash(self):
-        """The hash of the service type, as `RIHS01_...`."""
-        return self._inner.type_hash
 
     def service_is_ready(self):
         """Whether there is a server."""
