@@ -52,17 +52,17 @@ class QoSProfile:
 
     def __init__(
         self,
-        depth=10,
+        depth: int = 10,
         *,
-        history=History.KEEP_LAST,
-        reliability=Reliability.RELIABLE,
-        durability=Durability.VOLATILE,
-        deadline=None,
-        lifespan=None,
-        liveliness=Liveliness.SYSTEM_DEFAULT,
-        liveliness_lease_duration=None,
-        avoid_ros_namespace_conventions=False,
-    ):
+        history: History = History.KEEP_LAST,
+        reliability: Reliability = Reliability.RELIABLE,
+        durability: Durability = Durability.VOLATILE,
+        deadline: float | None = None,
+        lifespan: float | None = None,
+        liveliness: Liveliness = Liveliness.SYSTEM_DEFAULT,
+        liveliness_lease_duration: float | None = None,
+        avoid_ros_namespace_conventions: bool = False,
+    ) -> None:
         self.depth = depth
         self.history = history
         self.reliability = reliability
@@ -74,22 +74,22 @@ class QoSProfile:
         self.avoid_ros_namespace_conventions = avoid_ros_namespace_conventions
 
     @classmethod
-    def sensor_data(cls):
+    def sensor_data(cls) -> "QoSProfile":
         """Keeps the last 5 messages, with best effort."""
         return cls(5, reliability=Reliability.BEST_EFFORT)
 
     @classmethod
-    def latched(cls, depth=1):
+    def latched(cls, depth: int = 1) -> "QoSProfile":
         """Reliable. Late subscriptions get the last messages."""
         return cls(depth, durability=Durability.TRANSIENT_LOCAL)
 
     @classmethod
-    def keep_all(cls):
+    def keep_all(cls) -> "QoSProfile":
         """Keeps all messages until they are taken."""
         return cls(0, history=History.KEEP_ALL)
 
     @classmethod
-    def best_available(cls):
+    def best_available(cls) -> "QoSProfile":
         """Policies that match the most existing endpoints."""
         return cls(
             10,
