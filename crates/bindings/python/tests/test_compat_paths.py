@@ -143,7 +143,7 @@ def test_packages_refuse_to_go_with_a_foreign_rclpy(package, foreign):
     python("-c", f"import {package}", path=path[1:])
 
 
-def test_what_is_imported_already_decides(foreign):
+def test_packages_that_are_already_imported_decide(foreign):
     program = f"import sys, rclpy; sys.path.insert(0, {str(COMPATIBLE)!r}); import std_msgs"
     said = python("-c", program, path=[foreign, COMPATIBLE.parent.parent], code=1)
     assert "the two cannot be mixed" in said

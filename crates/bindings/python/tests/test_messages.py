@@ -126,7 +126,7 @@ def test_checks_are_those_of_stock():
     (lambda: PoseArray(poses=[1]), TypeError, r"PoseArray\.poses\[0\]"),
     (lambda: CameraInfo(k=[1.0]), ValueError, r"CameraInfo\.k: 9 elements are needed, but there are 1"),
 ])
-def test_what_cannot_be_serialized_says_where_and_why(wrong, error, text):
+def test_errors_of_serializing_name_place_and_reason(wrong, error, text):
     with pytest.raises(error, match=text):
         feros.serialize(wrong())
 

@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_stamp_is_refused() {
+    fn invalid_stamps_are_refused() {
         for bytes in [&b""[..], b"\xff\xfe", b"feros-component 2\n", b"feros-component 2\nrustc"] {
             assert!(matches!(Stamp::from_bytes(bytes).check(), Err(Mismatch::Unreadable { .. })));
         }

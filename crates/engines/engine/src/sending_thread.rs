@@ -124,7 +124,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_queued_is_sent_and_what_is_refused_is_counted() {
+    fn queued_messages_are_sent_and_refusals_are_counted() {
         let (sent, received) = sync_channel(10);
         let send = move |number: u32| {
             sent.send(number).unwrap();

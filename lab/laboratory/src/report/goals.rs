@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_not_measured_is_neither_reached_nor_missed() {
+    fn a_goal_without_measurement_is_neither_reached_nor_missed() {
         let own = [record("own", 0, 256.0, 1.0)];
         assert_eq!(verdicts(&goal(Some(1.0), None, None), &own), [None]);
     }

@@ -65,7 +65,7 @@ fn toml_blocks(page: &str) -> Vec<&str> {
 }
 
 #[test]
-fn what_the_pages_show_is_understood() {
+fn files_shown_in_the_pages_are_valid() {
     let folder = tempfile::tempdir().unwrap();
     let peers = Peers::read(&lab_folder().join("peers")).unwrap();
     let check = |name: &str| peers.system(name).map(|_| ());

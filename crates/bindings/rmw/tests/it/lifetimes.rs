@@ -109,7 +109,7 @@ ctypes.CDLL(None).exit(0)
 }
 
 #[test]
-fn what_is_wrong_is_said_in_words() {
+fn errors_are_reported_in_words() {
     let Some(domain) = Domain::reserve() else { return };
     let script = r#"
 import rclpy

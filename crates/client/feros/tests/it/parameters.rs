@@ -56,7 +56,7 @@ fn handles_show_what_was_set_last() {
 }
 
 #[test]
-fn what_the_declaration_excludes_is_refused_in_the_words_of_rclcpp() {
+fn excluded_values_are_refused_in_the_words_of_rclcpp() {
     let node = node();
     let rate = node.build_parameter("rate", 30).stepped_range(10..=60, 10).declare().unwrap();
     let gain = node.build_parameter("gain", 0.5).range(0.0..=1.0).declare().unwrap();

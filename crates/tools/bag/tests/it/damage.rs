@@ -95,7 +95,7 @@ fn a_chunk_with_a_wrong_checksum_is_left_out_where_there_is_no_index() {
 }
 
 #[test]
-fn what_is_no_bag_is_said() {
+fn files_that_are_no_bag_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let open = |path: &Path| BagReader::open(path).err().unwrap();
     assert!(matches!(open(&folder.path().join("missing")), ReadError::NotABag { .. }));

@@ -84,7 +84,7 @@ fn every_layout_of_the_tables_is_read() {
 }
 
 #[test]
-fn what_a_killed_recorder_left_in_its_journal_is_read() {
+fn messages_in_a_killed_recorders_journal_are_read() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("live_0.db3");
     let recorder = stock_file(&file, 4, 50);

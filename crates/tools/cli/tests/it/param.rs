@@ -150,7 +150,7 @@ fn parameters_are_set_and_refused() {
 }
 
 #[test]
-fn what_is_dumped_is_loaded() {
+fn dumped_parameters_are_loaded() {
     let robot = Robot::start("p_dump");
     let dumped = param(&["dump", "/p_dump"]).success();
     assert_eq!(

@@ -291,7 +291,7 @@ fn echo_prints_several_fields_in_each_form() {
 }
 
 #[test]
-fn what_was_echoed_is_published_again() {
+fn echoed_messages_are_published_again() {
     let file = std::env::temp_dir().join(format!("feros_cli_echoed_{}.yaml", std::process::id()));
     std::fs::write(&file, "data: first\n---\ndata: second\n---\n").unwrap();
     let path = file.to_str().unwrap();

@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_operation_is_refused_with_its_reason() {
+    fn invalid_operations_are_refused_with_the_reason() {
         let reason = |text: &str| ClientOp::parse(text).unwrap_err().to_string();
         assert!(reason("{\"op\":\"reboot\"}").contains("unknown variant `reboot`"));
         assert!(reason("[]").contains("not an operation"));

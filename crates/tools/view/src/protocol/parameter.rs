@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_parameter_can_be_is_refused() {
+    fn values_that_no_parameter_can_have_are_refused() {
         for json in [
             json!({"value": {"a": 1}}),
             json!({"value": [1, "a"]}),

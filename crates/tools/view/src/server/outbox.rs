@@ -368,7 +368,7 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_too_fast_is_left_out_and_the_latest_is_sent() {
+    fn messages_too_fast_are_left_out_and_the_latest_is_sent() {
         let (outbox, now) = (Outbox::new(), Instant::now());
         outbox.open(1, Some(10.0), now);
         let ms = |millis| now + Duration::from_millis(millis);

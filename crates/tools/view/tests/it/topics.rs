@@ -92,7 +92,7 @@ fn each_client_gets_what_publishers_keep() {
 }
 
 #[test]
-fn what_comes_too_often_is_left_out_and_the_latest_is_sent() {
+fn messages_too_often_are_left_out_and_the_latest_is_sent() {
     let fixture = Fixture::new();
     let publisher = fixture.robot.create_publisher::<Text>("/fast", 100).unwrap();
     let mut client = fixture.page();

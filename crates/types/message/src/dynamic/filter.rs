@@ -411,7 +411,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_filter_is_refused_with_its_place() {
+    fn invalid_filters_are_refused_with_the_place() {
         for (expression, expected) in [
             ("header", "at byte 6: expected a comparison"),
             ("header.stamp.sec =", "at byte 18: expected a field or a value"),

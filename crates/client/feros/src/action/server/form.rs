@@ -186,7 +186,7 @@ mod tests {
     use feros_msgs::example_interfaces::action::{Fibonacci, Fibonacci_Result};
 
     #[test]
-    fn what_is_written_by_hand_is_what_generated_types_write() {
+    fn bytes_written_by_hand_equal_those_of_generated_types() {
         let at = Time::from_nanos(3_000_000_007);
         let accepted = to_vec(&Fibonacci::send_goal_response(true, 3, 7)).unwrap();
         assert_eq!(goal_response(Some(at)), accepted);
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_message_is_refused() {
+    fn bytes_that_are_no_message_are_refused() {
         for bytes in [&[][..], &[0, 1, 0, 0], &[7, 7, 0, 0, 1]] {
             let refused = Serialized::close_result(GoalStatus::Succeeded, bytes.to_vec());
             assert!(matches!(refused, Err(Unserializable::NotSerialized(_))), "{refused:?}");
