@@ -23,7 +23,7 @@ pub enum ClientFrame<'a> {
     },
 }
 
-/// Why a binary frame cannot be read.
+/// The reason why a binary frame cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FrameError {

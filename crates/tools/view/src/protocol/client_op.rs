@@ -89,7 +89,8 @@ pub struct TopicSubscription {
     pub id: u32,
     /// The channel that the server advertised.
     pub channel_id: u32,
-    /// The limit on messages per second; the newest messages are sent. Without it, all are.
+    /// The limit on messages per second: the server sends the newest messages. Without a limit, it
+    /// sends all messages.
     #[serde(default)]
     pub max_rate_hz: Option<f64>,
 }
@@ -118,7 +119,7 @@ pub struct ParameterToSet {
     pub value: ParameterJson,
 }
 
-/// Why an operation cannot be read.
+/// The reason why an operation cannot be read.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum OpError {

@@ -59,7 +59,7 @@ impl Limits {
     }
 }
 
-/// Why another client cannot connect.
+/// The reason why another client cannot connect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Full {
     #[error(

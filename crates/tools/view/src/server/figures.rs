@@ -178,8 +178,8 @@ impl FigureMaker {
             if !is_wanted || self.meters.contains_key(&summary.name) {
                 continue;
             }
-            // The figures of a topic with several types would belong to none of them; the
-            // mismatches report the types.
+            // A topic with several types is not measured, since the figures would belong to no
+            // single type; the mismatches report the types.
             let [type_name] = &summary.types[..] else { continue };
             let mut hashes: Vec<_> = graph
                 .endpoints_of(EndpointKind::Publisher, &summary.name)

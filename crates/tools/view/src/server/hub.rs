@@ -227,7 +227,7 @@ impl Hub {
     }
 
     /// Subscribes a client, which has `others` other subscriptions, to a channel; the error is a
-    /// sentence for people.
+    /// message for users.
     pub(crate) fn subscribe(
         &self,
         channel: u32,
@@ -277,7 +277,7 @@ impl Hub {
         let clients = self.clients.all();
         let wants_parameters =
             clients.iter().any(|client| !client.wants.lock().parameters.is_empty());
-        let has_clock = clock::is_told(graph, self.own());
+        let has_clock = clock::is_published(graph, self.own());
         let mut listening = self.listening.lock();
         let changed = listening.has_clock != has_clock;
         listening.has_clock = has_clock;
@@ -311,8 +311,8 @@ impl Hub {
 
 fn ambiguity(topic: &str, types: &[String]) -> String {
     format!(
-        "{topic} is used with several types, {}: each type has its own channel, and one of them is a mistake; `feros \
-         topic info -v {topic}` shows which node uses which type",
+        "{topic} is used with several types, {}: each type has its own channel, and one of the \
+         types is a mistake; `feros topic info -v {topic}` shows which node uses which type",
         types.join(" and ")
     )
 }
@@ -327,8 +327,8 @@ fn tell_unknown(client: &Client, channels: &[Channel]) {
         count => format!(" and of {count} other topics"),
     };
     let message = format!(
-        "the type of {} ({}){others} is not known here, and no node describes it: name the folder \
-         of its definition with --interfaces or FEROS_INTERFACES",
+        "the type of {} ({}){others} is unknown, and no node provides its definition: name the \
+         folder of the definition with --interfaces or FEROS_INTERFACES",
         first.topic, first.schema_name
     );
     client.tell(&ServerOp::Status {

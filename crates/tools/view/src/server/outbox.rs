@@ -387,7 +387,7 @@ mod tests {
     }
 
     #[test]
-    fn rates_that_nobody_means_are_limits_all_the_same() {
+    fn very_low_rates_are_limits() {
         for rate in [1e-300, 1e-18, 1e-9] {
             let (outbox, now) = (Outbox::new(), Instant::now());
             outbox.open(1, Some(rate), now);
@@ -399,7 +399,7 @@ mod tests {
     }
 
     #[test]
-    fn who_leaves_operations_unread_is_closed() {
+    fn a_client_that_does_not_read_operations_is_disconnected() {
         let (outbox, now) = (Outbox::new(), Instant::now());
         let text: Arc<str> = "x".repeat(1 << 20).into();
         for _ in 0..16 {

@@ -1,4 +1,4 @@
-//! Services that change nothing: the only ones that a server without `--allow-changes` offers.
+//! Services that only read: a server without `--allow-changes` offers no other services.
 
 /// The types of ROS 2 services whose calls leave a node unchanged.
 const READING: [&str; 13] = [

@@ -96,7 +96,7 @@ fn edges_between_real_processes_tell_their_layers() {
 }
 
 #[test]
-fn without_a_folder_no_traces_are_told() {
+fn without_a_folder_no_traces_are_reported() {
     let fixture = Fixture::new();
     let mut client = fixture.page();
     client.send(json!({"op": "subscribeFigures"}));
