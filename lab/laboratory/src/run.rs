@@ -101,7 +101,7 @@ pub fn run(
         ended_unix_seconds: None,
         environment: options.machine.environment(),
         systems: Vec::new(),
-        scenarios: plan.scenarios.iter().map(crate::scenario::Scenario::record).collect(),
+        scenarios: plan.scenarios.iter().map(|scenario| scenario.about.clone()).collect(),
         floors: Vec::new(),
     };
     let folder = Folder::open(options.out, plan, new)?;

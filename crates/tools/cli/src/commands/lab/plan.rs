@@ -27,7 +27,7 @@ pub(crate) fn run(args: &Args) -> Result<(), CliError> {
     let known = Known::of(&plan, &peers, &builder);
     let costs = Costs::read(builder.cache());
     let is_there = |system: &str| !known.missing.iter().any(|(name, _)| name == system);
-    let rows = plan.scenarios.iter().map(|scenario| {
+    let rows = plan.scenarios.iter().map(|scenario| &scenario.about).map(|scenario| {
         let own = |step: &&feros_lab::plan::Step| step.cell.scenario == scenario.name;
         let cells = plan.steps.iter().filter(own);
         let runnable =
