@@ -1,10 +1,15 @@
-//! The patch that Feros applies to Cyclone DDS. It consists of edits with anchors. Each anchor must
-//! occur in its file exactly as often as the edit says; otherwise, the build fails. So a new
-//! upstream version can never be built without the patch or with only a part of it.
+//! Applies the patches of the folder `patches` to the source of Cyclone DDS. Each patch begins with
+//! its reasons.
 //!
-//! Each part of the patch is a module, which gives the reasons for its edits:
+//! A patch has the form of a unified diff, but finds its places by their text. `=== FILE` names the
+//! file of the changes that follow, and `@@` begins a change. The lines of a change that begin with
+//! a space or with `-` are the text that it replaces; those that begin with a space or with `+` are
+//! the new text. An empty line belongs to both. After `@@ 3 times`, the text occurs three times.
 //!
-//! | module | purpose |
+//! Each text must occur exactly as often as the change says; otherwise, the build fails. So a new
+//! upstream version can never be built without the patches or with only a part of them.
+//!
+//! | patch | purpose |
 //! |---|---|
 //! | `serdata` | the identity of requests in inline QoS; the origin of received samples |
 //! | `discovery` | participants learn of all endpoints, and of each other soon after a separation |
@@ -21,103 +26,90 @@
 //! | `rate_control` | a best-effort sample of which a full link would carry only a part is not sent |
 //! | `early` | samples that arrive before their writer is known are stored for a short time |
 //! | `descriptors` | programs that the process starts do not inherit its descriptors |
-//!
-//! This file has two small parts. No C++ compiler is required. And for each known endpoint, local
-//! or remote, the engine stored the key twice during the lifetime of the endpoint: once with the
-//! whole announcement, and once with room for a whole QoS. With the patch, it stores only the keys,
-//! which saves 0.7 KB for each endpoint.
+//! | `keys` | each known endpoint takes less memory |
+//! | `no_cxx` | no C++ compiler is required |
 
 use std::path::Path;
-use std::sync::Mutex;
 
-use crate::edit::Edit;
-use crate::{
-    added_functions, addresses, bursts, descriptors, discovery, early, environment, fast_dds,
-    full_readers, large_packets, matches, pacing, rate_control, requests, serdata,
-};
-
-const EDITS: &[Edit] = &[
-    Edit {
-        file: "CMakeLists.txt",
-        anchor: "project(CycloneDDS VERSION 11.0.0 LANGUAGES C CXX)",
-        times: 1,
-        // C++ is needed only for a plug-in that is not built. If C++ were named here, a C++
-        // compiler would be required.
-        replacement: "project(CycloneDDS VERSION 11.0.0 LANGUAGES C)",
-    },
-    Edit {
-        file: "src/core/ddsi/src/ddsi_serdata_plist.c",
-        anchor: "  ddsrt_iovec_t iov = { .iov_base = (char *) &d->identifier, .iov_len = 4 + d->pos };\n  struct ddsi_serdata *dcmn_tl = serdata_plist_from_ser_iov (&tp->c, SDK_KEY, 1, &iov, d->pos);\n",
-        times: 1,
-        replacement: "  struct ddsi_serdata *dcmn_tl = serdata_plist_from_keyhash (&tp->c, &d->keyhash);\n",
-    },
-    Edit {
-        file: "src/core/ddsc/src/dds_serdata_builtintopic.c",
-        anchor: "  struct ddsi_serdata_builtintopic *d = ddsrt_malloc(serdata_builtin_sizeof(tp->entity_kind));\n",
-        times: 1,
-        replacement: "  /* Feros: from a sample with only the key nothing behind the key is read but a handle, which it never had. */\n\
-              struct ddsi_serdata_builtintopic *d = (serdata_kind == SDK_KEY) ? ddsrt_malloc (offsetof (struct ddsi_serdata_builtintopic, xqos)) : ddsrt_malloc (serdata_builtin_sizeof (tp->entity_kind));\n",
-    },
-    Edit {
-        file: "src/core/ddsc/src/dds_serdata_builtintopic.c",
-        anchor: "  sample->participant_instance_handle = dep->pphandle;\n",
-        times: 1,
-        replacement: "  sample->participant_instance_handle = (dep->common.c.kind == SDK_DATA) ? dep->pphandle : DDS_HANDLE_NIL;\n",
-    },
+/// Later patches change text that earlier patches have added.
+const PATCHES: &[&str] = &[
+    include_str!("../patches/no_cxx.patch"),
+    include_str!("../patches/keys.patch"),
+    include_str!("../patches/environment.patch"),
+    include_str!("../patches/serdata.patch"),
+    include_str!("../patches/fast_dds.patch"),
+    include_str!("../patches/discovery.patch"),
+    include_str!("../patches/matches.patch"),
+    include_str!("../patches/added_functions.patch"),
+    include_str!("../patches/full_readers.patch"),
+    include_str!("../patches/addresses.patch"),
+    include_str!("../patches/large_packets.patch"),
+    include_str!("../patches/pacing.patch"),
+    include_str!("../patches/requests.patch"),
+    include_str!("../patches/bursts.patch"),
+    include_str!("../patches/rate_control.patch"),
+    include_str!("../patches/descriptors.patch"),
+    include_str!("../patches/early.patch"),
 ];
 
-fn edits() -> impl Iterator<Item = &'static Edit> {
-    EDITS
-        .iter()
-        .chain(environment::EDITS)
-        .chain(serdata::EDITS)
-        .chain(fast_dds::EDITS)
-        .chain(discovery::EDITS)
-        .chain(matches::EDITS)
-        .chain(added_functions::EDITS)
-        .chain(full_readers::EDITS)
-        .chain(addresses::EDITS)
-        .chain(large_packets::EDITS)
-        .chain(pacing::EDITS)
-        .chain(requests::EDITS)
-        .chain(bursts::EDITS)
-        .chain(rate_control::EDITS)
-        .chain(descriptors::EDITS)
-        .chain(early::EDITS)
+/// A change of one file: `old` occurs exactly `times` times, and becomes `new`.
+pub(crate) struct Change {
+    pub(crate) file: &'static str,
+    times: usize,
+    old: String,
+    new: String,
 }
 
-static USED: Mutex<Vec<usize>> = Mutex::new(Vec::new());
+/// The changes of all patches, in the order in which they apply.
+pub(crate) fn changes() -> Vec<Change> {
+    PATCHES.iter().flat_map(|patch| changes_of(patch)).collect()
+}
 
-/// Applies the edits for `file` (a path inside the source tree) to its content.
-pub(crate) fn apply(file: &Path, content: Vec<u8>) -> Result<Vec<u8>, String> {
-    if !edits().any(|edit| file == Path::new(edit.file)) {
+fn changes_of(patch: &'static str) -> Vec<Change> {
+    let mut file = "";
+    let mut changes: Vec<Change> = Vec::new();
+    for line in patch.lines().filter(|line| !line.starts_with('#')) {
+        if let Some(path) = line.strip_prefix("=== ") {
+            file = path;
+        } else if let Some(times) = line.strip_prefix("@@") {
+            let times = times.split_whitespace().next().and_then(|number| number.parse().ok());
+            let (times, old, new) = (times.unwrap_or(1), String::new(), String::new());
+            changes.push(Change { file, times, old, new });
+        } else if let Some(change) = changes.last_mut() {
+            let (sign, text) = line.split_at_checked(1).unwrap_or((" ", ""));
+            for (other_sign, side) in [("+", &mut change.old), ("-", &mut change.new)] {
+                if sign != other_sign {
+                    side.push_str(text);
+                    side.push('\n');
+                }
+            }
+        }
+    }
+    changes
+}
+
+/// Applies the changes of `file` to its `content`, and removes them from `changes`.
+pub(crate) fn apply(
+    changes: &mut Vec<Change>,
+    file: &Path,
+    content: Vec<u8>,
+) -> Result<Vec<u8>, String> {
+    let here: Vec<_> = changes.extract_if(.., |change| file == Path::new(change.file)).collect();
+    if here.is_empty() {
         return Ok(content);
     }
     let mut text =
         String::from_utf8(content).map_err(|_| format!("{} is not UTF-8", file.display()))?;
-    for (index, edit) in edits().enumerate().filter(|(_, edit)| file == Path::new(edit.file)) {
-        let found = text.matches(edit.anchor).count();
-        if found != edit.times {
+    for Change { file, times, old, new } in here {
+        let found = text.matches(&old).count();
+        if found != times {
             return Err(format!(
-                "The Cyclone DDS source differs from the one this crate is written for: in {} the text\n{}\n\
-                 occurs {found} times instead of {}.\n\
-                 Cure: pin cyclonedds-src to the version in this crate's Cargo.toml, or adapt build/patch.rs.",
-                edit.file, edit.anchor, edit.times
+                "The Cyclone DDS source differs from the one this crate is written for: in {file} the text\n{old}\n\
+                 occurs {found} times instead of {times}.\n\
+                 Cure: pin cyclonedds-src to the version in this crate's Cargo.toml, or adapt the folder `patches`."
             ));
         }
-        text = text.replace(edit.anchor, edit.replacement);
-        USED.lock().map_err(|_| "poisoned".to_owned())?.push(index);
+        text = text.replace(&old, &new);
     }
     Ok(text.into_bytes())
-}
-
-/// Checks that every edit has found its file.
-pub(crate) fn all_used() -> Result<(), String> {
-    let used = USED.lock().map_err(|_| "poisoned".to_owned())?;
-    match edits().enumerate().find(|(index, _)| !used.contains(index)) {
-        None => Ok(()),
-        Some((_, edit)) => {
-            Err(format!("The Cyclone DDS source has no file {}, which Feros changes.", edit.file))
-        }
-    }
 }
