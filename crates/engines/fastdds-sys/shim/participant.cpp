@@ -387,9 +387,4 @@ uint8_t* feros_fastdds_buffer_bytes(feros_fastdds_buffer* buffer)
     return buffer->bytes();
 }
 
-size_t feros_fastdds_buffer_size(const feros_fastdds_buffer* buffer)
-{
-    return buffer->size;
-}
-
 } // extern "C"
