@@ -138,7 +138,7 @@ def command():
 def test_packages_refuse_to_go_with_a_foreign_rclpy(package, foreign):
     path = [foreign, COMPATIBLE, COMPATIBLE.parent.parent]
     said = python("-c", f"import {package}", path=path, code=1)
-    assert f"{package} of Feros was found, but the rclpy of this program is another one" in said
+    assert f"{package} of Feros was found, but this program uses another rclpy" in said
     assert "feros run" in said and str(foreign) in said
     python("-c", f"import {package}", path=path[1:])
 

@@ -62,11 +62,11 @@ class Clock:
         return made
 
     def now(self) -> int:
-        """The time now, in nanoseconds."""
+        """Returns the current time in nanoseconds."""
         return self._clock.now()
 
     def now_message(self) -> Time:
-        """The time now, as a `builtin_interfaces/Time`."""
+        """Returns the current time as a `builtin_interfaces/Time`."""
         from feros._messages import message_class
 
         sec, nanosec = divmod(self._clock.now(), 1_000_000_000)
@@ -101,21 +101,21 @@ class Clock:
         min_backward: float | None = 1e-9,
     ) -> _feros.JumpHandle:
         """Calls `callback(jump)` after each `TimeJump`, and `before(jump)` before it, on the thread
-        that sets the clock. Changes of the clock's source count as jumps if `on_change` is set, and
-        leaps count if they are at least `min_forward` or `min_backward` seconds long; with `None`,
-        no leap counts. Only ROS time jumps.
+        that sets the clock. With `on_change`, changes of the clock's source are jumps. Changes of
+        the time are jumps if they are at least `min_forward` seconds forward or `min_backward`
+        seconds backward; with `None`, they are not. Only ROS time can jump.
 
         Returns a handle with `remove`. The callbacks end with the handle, so keep it.
         """
         def nanos(seconds, what):
             if seconds is not None and seconds <= 0:
-                raise ValueError(f"{what} is the size of a time jump: it cannot be {seconds} s")
+                raise ValueError(f"{what} must be above 0 s, but is {seconds} s")
             return None if seconds is None else max(1, round(seconds * 1_000_000_000))
 
-        def told(callback):
+        def with_jump(callback):
             return None if callback is None else lambda *jump: callback(TimeJump(*jump))
 
         return self._clock.create_jump_callback(
-            told(before), told(callback), on_change, nanos(min_forward, "min_forward"),
+            with_jump(before), with_jump(callback), on_change, nanos(min_forward, "min_forward"),
             nanos(min_backward, "min_backward"),
         )

@@ -49,7 +49,7 @@ class Executor:
 
     @property
     def nodes(self) -> list[Node]:
-        """Its nodes."""
+        """The nodes of the executor."""
         return list(self._nodes)
 
     def spin(self) -> None:
@@ -80,7 +80,7 @@ class Executor:
         return future.result()
 
     def stop(self) -> None:
-        """Ends spinning, from any thread."""
+        """Ends spinning. May be called from any thread."""
         self._executor.stop()
 
     def __enter__(self) -> Executor:

@@ -28,15 +28,15 @@ def add_folder(folder: str | os.PathLike[str]) -> list[str]:
 
 
 def packages() -> list[str]:
-    """The names of all packages."""
+    """Returns the names of all packages."""
     return _interfaces().packages()
 
 
 def definition(name: str) -> str:
-    """The text of a definition, such as that of `std_msgs/msg/String`."""
+    """Returns the text of a definition, such as that of `std_msgs/msg/String`."""
     return _interfaces().text(name)
 
 
 def type_hash(name: str) -> str:
-    """The hash with which nodes check that they use the same type, as `RIHS01_...`."""
+    """Returns the hash with which nodes check that they use the same type, as `RIHS01_...`."""
     return _interfaces().hash(name)

@@ -51,7 +51,7 @@ class Logger:
         self.log(Level.FATAL, text, *args)
 
     def child(self, name: str) -> "Logger":
-        """A logger below this logger."""
+        """Returns a logger below this logger."""
         return Logger(f"{self.name}.{name}")
 
     def set_level(self, level: Level) -> None:
@@ -65,7 +65,7 @@ class Logger:
 
 
 def _place():
-    """The function, file and line that log: the first frame outside of this file."""
+    """Returns the function, file and line that log: the first frame outside of this file."""
     frame = sys._getframe()
     while frame is not None and frame.f_code.co_filename == __file__:
         frame = frame.f_back

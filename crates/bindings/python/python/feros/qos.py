@@ -80,7 +80,7 @@ class QoSProfile:
 
     @classmethod
     def latched(cls, depth: int = 1) -> "QoSProfile":
-        """Reliable. Late subscriptions get the last messages."""
+        """Reliable; late subscriptions get the last messages."""
         return cls(depth, durability=Durability.TRANSIENT_LOCAL)
 
     @classmethod
@@ -90,7 +90,7 @@ class QoSProfile:
 
     @classmethod
     def best_available(cls) -> "QoSProfile":
-        """Policies that match the most existing endpoints."""
+        """Chooses the policies that match the most existing endpoints."""
         return cls(
             10,
             reliability=Reliability.BEST_AVAILABLE,
@@ -140,12 +140,12 @@ class QoSProfile:
 
 
 def as_tuple(qos):
-    """The numbers of a profile. If `qos` is a number, this is the default profile with that
+    """Returns the numbers of a profile. If `qos` is a number, this is the default profile with that
     depth."""
     if isinstance(qos, bool) or not isinstance(qos, (int, QoSProfile)):
         if hasattr(qos, "_tuple"):
             return qos._tuple()
-        raise TypeError(f"a QoSProfile or a depth is needed, not {qos!r}")
+        raise TypeError(f"expected a QoSProfile or a depth, not {qos!r}")
     if isinstance(qos, int):
         if qos < 0:
             raise ValueError(f"the depth of a QoSProfile cannot be {qos}")

@@ -92,7 +92,7 @@ class Wait:
         self._wait = inner
 
     def wait(self, timeout: float | None = None) -> TransformStamped:
-        """The transform.
+        """Returns the transform.
 
         Raises `TimeoutError` after `timeout` seconds, `ShutdownError` if the listener's context was
         shut down, and `TransformException` if no later transform can help.
@@ -112,7 +112,7 @@ class Buffer:
     def __init__(self, cache_time: float = 10.0) -> None:
         nanos = round(cache_time * 1_000_000_000)
         if nanos <= 0:
-            raise ValueError(f"a buffer cannot have a cache time of {cache_time} s")
+            raise ValueError(f"cache_time must be above 0 s, but is {cache_time} s")
         self._buffer = _feros.TransformBuffer(_transform_type(), nanos)
 
     def set_transform(
@@ -128,7 +128,7 @@ class Buffer:
     def lookup_transform(
         self, target: str, source: str, time: int | Time | None = None
     ) -> TransformStamped:
-        """The transform from `source` to `target` at a time.
+        """Returns the transform from `source` to `target` at a time.
 
         Raises a `TransformException`.
         """
@@ -138,8 +138,8 @@ class Buffer:
         self, target: str, target_time: int | Time | None, source: str,
         source_time: int | Time | None, fixed: str,
     ) -> TransformStamped:
-        """The transform from `source` at one time to `target` at another time, through a frame that
-        does not move between the two times.
+        """Returns the transform from `source` at one time to `target` at another time, through a
+        frame that does not move between the two times.
 
         Raises a `TransformException`.
         """
@@ -147,23 +147,23 @@ class Buffer:
         return self._buffer.lookup_transform_full(to, start, fixed)
 
     def can_transform(self, target: str, source: str, time: int | Time | None = None) -> bool:
-        """Whether `lookup_transform` would succeed now."""
+        """Returns whether `lookup_transform` would succeed now."""
         return self._buffer.can_transform(target, source, _nanos(time))
 
     def wait_for_transform(self, target: str, source: str, time: int | Time | None = None) -> Wait:
-        """The result of `lookup_transform`, as soon as it succeeds: await it, or `wait` for it."""
+        """Returns a `Wait` for the result of `lookup_transform`: await it, or call its `wait`."""
         return Wait(self._buffer.wait_for_transform(target, source, _nanos(time)))
 
     def latest_common_time(self, target: str, source: str) -> int:
-        """The newest time at which the whole chain between two frames is known, in nanoseconds;
-        zero if the whole chain is static.
+        """Returns the newest time at which the whole chain between two frames is known, in
+        nanoseconds; zero if the whole chain is static.
 
         Raises a `TransformException`.
         """
         return self._buffer.latest_common_time(target, source)
 
     def chain(self, target: str, source: str, time: int | Time | None = None) -> list[str]:
-        """The frames from `source` to `target`, including both.
+        """Returns the frames from `source` to `target`, including both.
 
         Raises a `TransformException`.
         """
@@ -179,15 +179,15 @@ class Buffer:
         return self._buffer.transform(message_type(type(message)), message, target)
 
     def frames(self) -> dict[str, FrameInfo]:
-        """The information about each frame, by name."""
+        """Returns the information about each frame, by name."""
         return {name: FrameInfo(*info) for name, info in self._buffer.frames().items()}
 
     def all_frames_as_string(self) -> str:
-        """The frames in the format of tf2, one per line."""
+        """Returns the frames in the format of tf2, one per line."""
         return self._buffer.all_frames_as_string()
 
     def all_frames_as_yaml(self, now: int | Time | None = None) -> str:
-        """The frames in YAML, in the format of tf2; delays count from `now`."""
+        """Returns the frames in YAML, in the format of tf2; delays count from `now`."""
         return self._buffer.all_frames_as_yaml(_nanos(now))
 
     def clear(self) -> None:

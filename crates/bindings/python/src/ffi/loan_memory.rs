@@ -143,4 +143,4 @@ impl LoanMemory {
     }
 }
 
-const PUBLISHED: &str = "the loan was published, so its memory now belongs to the readers of the message: ask the publisher for another one";
+const PUBLISHED: &str = "the loan was published, so its memory now belongs to the readers of the message: ask the publisher for another loan";

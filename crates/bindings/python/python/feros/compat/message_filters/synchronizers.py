@@ -109,7 +109,7 @@ class ApproximateTimeSynchronizer(TimeSynchronizer):
     def _fitting(
         self, candidates: List[List[int]], chosen: Tuple[int, ...], low: int, high: int
     ) -> Optional[Tuple[int, ...]]:
-        """The first combination of candidates, nearest first, that lies within the slop."""
+        """Returns the first combination of candidates, nearest first, that lies within the slop."""
         if not candidates:
             return chosen
         for at in candidates[0]:

@@ -76,7 +76,7 @@ def init(
 
 
 def get_global_executor() -> Any:
-    """The executor of `spin` and similar functions, made when first needed."""
+    """Returns the executor of `spin` and similar functions, and creates it at the first call."""
     global __executor
     executor = __executor
     if executor is None:
@@ -128,7 +128,7 @@ def create_node(
     automatically_declare_parameters_from_overrides: bool = False,
     enable_logger_service: bool = False,
 ) -> Any:
-    """Makes a node; the arguments are those of `Node`."""
+    """Creates a node; the arguments are those of `Node`."""
     from .node import Node
 
     return Node(

@@ -6,7 +6,8 @@ from typing import Any, Callable, Optional
 def checked(
     name: str, kind: type, doc: str, convert: Optional[Callable[[Any], Any]] = None
 ) -> property:
-    """An attribute that accepts values of one class, and stores them in a slot, converted."""
+    """Returns an attribute that accepts values of one class, and stores them in a slot,
+    converted."""
     slot = f'_{name}'
 
     def get(self: Any) -> Any:

@@ -118,7 +118,7 @@ class Client(ServiceEndpoint, Generic[SrvRequestT, SrvResponseT]):
             future.set_exception(error)
 
     def get_pending_request(self, sequence_number: int) -> Future:
-        """The future of a call by its number; raises `KeyError` for an unknown number."""
+        """Returns the future of a call by its number; raises `KeyError` for an unknown number."""
         with self._pending_lock:
             return self._pending[sequence_number]
 
@@ -132,7 +132,7 @@ class Client(ServiceEndpoint, Generic[SrvRequestT, SrvResponseT]):
                     return
 
     def service_is_ready(self) -> bool:
-        """Whether there is a server; raises `RCLError` if the context is shut down."""
+        """Returns whether there is a server; raises `RCLError` if the context is shut down."""
         native = self._living._native
         if not self.context.ok():
             raise RCLError(f'no server of {self.srv_name} can be found: the context is shut down')

@@ -177,7 +177,7 @@ class Clock:
         return self.native.now()
 
     def now(self) -> Time:
-        """The time now."""
+        """Returns the time now."""
         return Time(nanoseconds=self._nanoseconds(), clock_type=self._clock_type)
 
     def create_jump_callback(

@@ -16,7 +16,7 @@ _HIGHEST_DOMAIN_ID = 232
 
 
 def argument_error(said: str) -> Exception:
-    """The exception for invalid arguments, chosen by the error text of the extension."""
+    """Returns the exception for invalid arguments, chosen by the error text of the extension."""
     unknown = re.match('.*unknown ROS argument "(.*?)"', said)
     if unknown is not None:
         return UnknownROSArgsError(f'[{unknown[1]!r}]: {said}')
@@ -93,10 +93,10 @@ class Context:
         """
         for node in self._nodes:
             return node
-        raise RuntimeError('the context has no node yet: create one first')
+        raise RuntimeError('the context has no node yet: create a node first')
 
     def ok(self) -> bool:
-        """Whether the context is initialized and has not been shut down."""
+        """Returns whether the context is initialized and has not been shut down."""
         native = self._native
         return native is not None and native.ok()
 
@@ -142,7 +142,7 @@ class Context:
                 self._callbacks.append(reference)
 
     def get_domain_id(self) -> int:
-        """The domain."""
+        """Returns the domain."""
         return self.native.domain_id
 
     def __enter__(self) -> 'Context':

@@ -86,19 +86,19 @@ class Duration:
         return hash(self._nanoseconds)
 
     def to_msg(self) -> builtin_interfaces.msg.Duration:
-        """The same duration as a message."""
+        """Returns the same duration as a message."""
         seconds, nanoseconds = divmod(self._nanoseconds, S_TO_NS)
         return builtin_interfaces.msg.Duration(sec=seconds, nanosec=nanoseconds)
 
     @classmethod
     def from_msg(cls, msg: builtin_interfaces.msg.Duration) -> 'Duration':
-        """The duration in a message."""
+        """Returns the duration in a message."""
         if not isinstance(msg, builtin_interfaces.msg.Duration):
             raise TypeError('Must pass a builtin_interfaces.msg.Duration object')
         return cls(seconds=msg.sec, nanoseconds=msg.nanosec)
 
     def get_c_duration(self) -> _CDuration:
-        """The duration in a form for code that expects the binding of stock rclpy."""
+        """Returns the duration in a form for code that expects the binding of stock rclpy."""
         return _CDuration(self._nanoseconds)
 
 

@@ -61,7 +61,7 @@ class TimeoutObject:
 
 
 async def await_or_execute(callback: Callable[..., Any], *args: Any) -> Any:
-    """The result of a function or coroutine function."""
+    """Returns the result of a function or coroutine function."""
     if inspect.iscoroutinefunction(callback):
         return await callback(*args)
     return callback(*args)
@@ -115,7 +115,7 @@ class Executor:
         return task
 
     def create_future(self) -> Future:
-        """A future whose callbacks this executor runs."""
+        """Returns a future whose callbacks this executor runs."""
         return Future(executor=self)
 
     def wake(self) -> None:
@@ -147,7 +147,7 @@ class Executor:
         self.wake()
 
     def get_nodes(self) -> List[Any]:
-        """The nodes."""
+        """Returns the nodes."""
         with self._nodes_lock:
             return list(self._nodes)
 
@@ -211,13 +211,13 @@ class Executor:
     # Choosing the next callback.
 
     def can_execute(self, entity: Entity) -> bool:
-        """Whether the group of an entity lets it run now."""
+        """Returns whether the group of an entity lets it run now."""
         group = entity.callback_group
         return group is None or group.can_execute(entity)
 
     def _claim(self, nodes: Optional[List[Any]]) -> Optional[Claim]:
-        """The next task or entity that can run, or `None`. The entity is claimed in its callback
-        group."""
+        """Returns the next task or entity that can run, or `None`. The entity is claimed in its
+        callback group."""
         if self._tasks:
             try:
                 task = self._tasks.popleft()
@@ -297,7 +297,7 @@ class Executor:
         nodes: Optional[List[Any]] = None,
         condition: Optional[Callable[[], bool]] = None,
     ) -> Ready:
-        """The next task to run, with its entity and node.
+        """Returns the next task to run, with its entity and node.
 
         Raises `TimeoutException`, `ShutdownException`, `ExternalShutdownException`, or
         `ConditionReachedException` if `condition()` is true.
@@ -342,7 +342,7 @@ class Executor:
         nodes: Optional[List[Any]] = None,
         condition: Optional[Callable[[], bool]] = None,
     ) -> Iterator[Ready]:
-        """The tasks to run, one after another, as `wait_for_ready_callbacks` finds them."""
+        """Returns the tasks to run, one after another, as `wait_for_ready_callbacks` finds them."""
         while True:
             yield self.wait_for_ready_callbacks(timeout_sec, nodes, condition)
 

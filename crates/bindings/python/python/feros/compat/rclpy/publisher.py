@@ -47,11 +47,11 @@ class Publisher(TopicEndpoint, Generic[MsgT]):
             _unspun.deliver()
 
     def get_subscription_count(self) -> int:
-        """The number of subscriptions that match."""
+        """Returns the number of subscriptions that match."""
         return self._living._native.subscription_count
 
     def get_logger_name(self) -> str:
-        """The name of the node's logger."""
+        """Returns the name of the node's logger."""
         return self._logger_name
 
     def assert_liveliness(self) -> None:

@@ -28,7 +28,7 @@ class QoSPolicyKind(IntEnum):
 
 
 def qos_policy_name_from_kind(policy_kind: Union[QoSPolicyKind, int]) -> str:
-    """The name of a policy, as messages show it."""
+    """Returns the name of a policy, as messages show it."""
     return QoSPolicyKind(policy_kind).name
 
 
@@ -44,12 +44,12 @@ class _ShortKeys:
 
     @classmethod
     def short_keys(cls: Any) -> List[str]:
-        """The names of all values."""
+        """Returns the names of all values."""
         return [name.lower() for name in cls.__members__ if not name.startswith('RMW')]
 
     @classmethod
     def get_from_short_key(cls: Any, name: str) -> Any:
-        """The value of a name in any case."""
+        """Returns the value of a name in any case."""
         return cls[name.upper()].value
 
 
@@ -226,11 +226,11 @@ class QoSProfile:
         self._depth = value
 
     def to_dict(self) -> dict:
-        """The policies by name, in the form that the constructor takes."""
+        """Returns the policies by name, in the form that the constructor takes."""
         return {slot[1:]: getattr(self, slot) for slot in QoSProfile.__slots__}
 
     def get_c_qos_profile(self) -> 'QoSProfile':
-        """The profile itself: there is no C structure behind it."""
+        """Returns the profile itself: there is no C structure behind it."""
         return self
 
     def __eq__(self, other: object) -> bool:
@@ -310,7 +310,8 @@ class QoSCompatibility(IntEnum):
 def qos_check_compatible(
     publisher_qos: QoSProfile, subscription_qos: QoSProfile
 ) -> Tuple[QoSCompatibility, str]:
-    """Whether a publisher and a subscription match, and the reasons if they do not or may not."""
+    """Returns whether a publisher and a subscription match, and the reasons if they do not or may
+    not."""
     answer, reason = check_compatible(publisher_qos, subscription_qos)
     return QoSCompatibility(answer), reason
 

@@ -92,7 +92,7 @@ class Subscription(TopicEndpoint, Generic[MsgT]):
         return self._callback, (message, _described(info))
 
     def take_message(self, msg_type: Any = None, raw: bool = False) -> Any:
-        """The oldest waiting message and its information, or `None`."""
+        """Returns the oldest waiting message and its information, or `None`."""
         taken = self._queue.take()
         if taken is None:
             return None
@@ -100,11 +100,11 @@ class Subscription(TopicEndpoint, Generic[MsgT]):
         return message, _described(info)
 
     def get_publisher_count(self) -> int:
-        """The number of publishers that match."""
+        """Returns the number of publishers that match."""
         return self._living._native.publisher_count
 
     def get_topic_name(self) -> str:
-        """The fully qualified name of the topic."""
+        """Returns the fully qualified name of the topic."""
         return self.topic_name
 
     @property
@@ -152,10 +152,10 @@ class Subscription(TopicEndpoint, Generic[MsgT]):
             raise RCLError(f'Failed to set content filter: {error}') from None
 
     def get_content_filter(self) -> ContentFilterOptions:
-        """The content filter; raises `RCLError` if there is no filter."""
+        """Returns the content filter; raises `RCLError` if there is no filter."""
         native_filter = self._living._native.content_filter
         if native_filter is None:
-            raise RCLError('Failed to get content filter: the subscription has none')
+            raise RCLError('Failed to get content filter: the subscription has no filter')
         return ContentFilterOptions(*native_filter)
 
 

@@ -56,7 +56,7 @@ class Time:
         return self._nanoseconds
 
     def seconds_nanoseconds(self) -> Tuple[int, int]:
-        """The whole seconds, and the remaining nanoseconds."""
+        """Returns the whole seconds, and the remaining nanoseconds."""
         return divmod(self._nanoseconds, S_TO_NS)
 
     @property
@@ -117,7 +117,7 @@ class Time:
         return _CTime(self._nanoseconds, self._clock_type)
 
     def to_msg(self) -> builtin_interfaces.msg.Time:
-        """The same point as a message, which does not name the clock."""
+        """Returns the same point as a message, which does not name the clock."""
         seconds, nanoseconds = self.seconds_nanoseconds()
         return builtin_interfaces.msg.Time(sec=seconds, nanosec=nanoseconds)
 
@@ -125,7 +125,7 @@ class Time:
     def from_msg(
         cls, msg: builtin_interfaces.msg.Time, clock_type: ClockType = ClockType.ROS_TIME
     ) -> 'Time':
-        """The point in a message, of a clock of `clock_type`."""
+        """Returns the point in a message, of a clock of `clock_type`."""
         if not isinstance(msg, builtin_interfaces.msg.Time):
             raise TypeError('Must pass a builtin_interfaces.msg.Time object')
         return cls(seconds=msg.sec, nanoseconds=msg.nanosec, clock_type=clock_type)

@@ -46,7 +46,7 @@ class BufferClient(BufferInterface):
     def lookup_transform(
         self, target_frame: str, source_frame: str, time: Time, timeout: Duration = Duration()
     ) -> TransformStamped:
-        """The transform from `source_frame` to `target_frame` at a time.
+        """Returns the transform from `source_frame` to `target_frame` at a time.
 
         Raises `TimeoutException` if the server does not answer, and any `TransformException` in its
         answer.
@@ -68,7 +68,7 @@ class BufferClient(BufferInterface):
     def can_transform(
         self, target_frame: str, source_frame: str, time: Time, timeout: Duration = Duration()
     ) -> bool:
-        """Whether `lookup_transform` succeeds."""
+        """Returns whether `lookup_transform` succeeds."""
         try:
             self.lookup_transform(target_frame, source_frame, time, timeout)
         except tf2.TransformException:
@@ -79,7 +79,7 @@ class BufferClient(BufferInterface):
         self, target_frame: str, target_time: Time, source_frame: str, source_time: Time,
         fixed_frame: str, timeout: Duration = Duration(),
     ) -> bool:
-        """Whether `lookup_transform_full` succeeds."""
+        """Returns whether `lookup_transform_full` succeeds."""
         try:
             self.lookup_transform_full(
                 target_frame, target_time, source_frame, source_time, fixed_frame, timeout)

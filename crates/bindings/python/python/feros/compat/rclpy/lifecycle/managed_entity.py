@@ -14,7 +14,7 @@ class TransitionCallbackReturn(Enum):
     ERROR = 99
 
     def to_label(self) -> str:
-        """The label of the transition that this result causes."""
+        """Returns the label of the transition that this result causes."""
         return f'transition_{self.name.lower()}'
 
 
