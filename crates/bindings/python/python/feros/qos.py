@@ -80,7 +80,7 @@ class QoSProfile:
 
     @classmethod
     def latched(cls, depth: int = 1) -> "QoSProfile":
-        """Reliable; late subscriptions get the last messages."""
+        """Is reliable, and sends the last messages to late subscriptions."""
         return cls(depth, durability=Durability.TRANSIENT_LOCAL)
 
     @classmethod

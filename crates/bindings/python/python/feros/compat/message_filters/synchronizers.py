@@ -94,7 +94,7 @@ class ApproximateTimeSynchronizer(TimeSynchronizer):
             self.signalMessage(*messages)
 
     def _nearest(self, stamp: int, own: _Queue) -> Optional[Tuple[int, ...]]:
-        """One time per input, all within the slop. For the queue `own`, this is the new time
+        """Finds one time per input, all within the slop. For the queue `own`, this is the new time
         `stamp`."""
         slop = self.slop.nanoseconds
         candidates = []

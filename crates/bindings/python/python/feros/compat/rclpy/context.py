@@ -87,7 +87,7 @@ class Context:
         self._nodes.discard(node)
 
     def _rclpy_any_node(self) -> Any:
-        """Any node of the context, for objects that belong to no node but must be spun.
+        """Returns any node of the context, for objects that belong to no node but must be spun.
 
         Raises `RuntimeError` if there is no node.
         """

@@ -121,7 +121,7 @@ class Parameter(Generic[AllowableParameterValueT]):
         return message
 
     def to_parameter_msg(self) -> ParameterMsg:
-        """Name and value as a message."""
+        """Returns the name and the value as a message."""
         return ParameterMsg(name=self._name, value=self.get_parameter_value())
 
 

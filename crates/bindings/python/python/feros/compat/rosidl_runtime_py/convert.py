@@ -47,7 +47,7 @@ def _array_info(value: Any, slot_type: AbstractNestedType) -> str:
 
 @lru_cache(maxsize=None)
 def _yaml() -> Tuple[Any, Any]:
-    """PyYAML, and a dumper for messages."""
+    """Returns PyYAML, and a dumper for messages."""
     try:
         import yaml
     except ImportError as error:

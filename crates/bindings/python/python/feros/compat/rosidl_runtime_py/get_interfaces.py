@@ -21,7 +21,7 @@ def get_interface_packages() -> Dict[str, str]:
 
 
 def get_interfaces(package_names: Iterable[str] = ()) -> Dict[str, List[str]]:
-    """Names such as `msg/String`, by package, for some packages or for all.
+    """Returns names such as `msg/String`, by package, for some packages or for all.
 
     Raises `LookupError` for an unknown package.
     """

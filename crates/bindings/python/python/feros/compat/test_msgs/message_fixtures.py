@@ -110,7 +110,7 @@ def get_msg_strings() -> List[Any]:
 
 
 def get_msg_nested() -> List[Any]:
-    """Messages that each contain a nested message of basic types."""
+    """Returns messages that each contain a nested message of basic types."""
     return [_with(msg.Nested, basic_types_value=row) for row in get_msg_basic_types()]
 
 
@@ -157,7 +157,7 @@ def get_msg_bounded_plain_sequences() -> List[Any]:
 
 
 def get_msg_multi_nested() -> List[Any]:
-    """Three messages of each kind above, in each kind of sequence."""
+    """Returns three messages of each kind above, in each kind of sequence."""
     message = msg.MultiNested()
     for inner, found in (
         ('arrays', get_msg_arrays()),
@@ -171,7 +171,7 @@ def get_msg_multi_nested() -> List[Any]:
 
 
 def get_msg_wstrings() -> List[Any]:
-    """UTF-16 strings."""
+    """Returns messages with UTF-16 strings."""
     first = _with(
         msg.WStrings, array_of_wstrings=['1', 'two', '三'],
         bounded_sequence_of_wstrings=['one', '二'],
@@ -181,19 +181,19 @@ def get_msg_wstrings() -> List[Any]:
 
 
 def get_msg_keyed_long() -> List[Any]:
-    """Two keys."""
+    """Returns messages with two keys."""
     return [_with(msg.KeyedLong, key=number, value=number) for number in (1, 2)]
 
 
 def get_msg_keyed_string() -> List[Any]:
-    """Two keys."""
+    """Returns messages with two keys."""
     return [
         _with(msg.KeyedString, key=f'key_{number}', value=f'value_{number}') for number in (1, 2)
     ]
 
 
 def get_msg_non_keyed_with_nested_key() -> List[Any]:
-    """Two keys, in a nested message."""
+    """Returns messages with two keys, in a nested message."""
     return [
         _with(msg.NonKeyedWithNestedKey, nested_data=keyed, some_int=-1)
         for keyed in get_msg_keyed_string()
@@ -201,7 +201,7 @@ def get_msg_non_keyed_with_nested_key() -> List[Any]:
 
 
 def get_msg_complex_nested_key() -> List[Any]:
-    """Two keys, in a message nested twice."""
+    """Returns messages with two keys, in a message nested twice."""
     return [
         _with(msg.ComplexNestedKey, nested_keys=nested, uint32_key=3, float64_value=1.125)
         for nested in get_msg_non_keyed_with_nested_key()

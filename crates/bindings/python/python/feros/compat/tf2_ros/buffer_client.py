@@ -93,8 +93,7 @@ class BufferClient(BufferInterface):
         seconds = (timeout.nanoseconds + self.timeout_padding.nanoseconds) / 1e9
         handle = self._await(self.action_client.send_goal_async(goal), seconds)
         if not handle.accepted:
-            raise tf2.TimeoutException(
-                'The BufferServer did not accept the goal: something is wrong with it.')
+            raise tf2.TimeoutException('The BufferServer rejected the goal.')
         result = self._await(handle.get_result_async(), seconds).result
         if result.error.error != TF2Error.NO_ERROR:
             exception = _EXCEPTIONS.get(result.error.error, tf2.TransformException)
@@ -108,5 +107,5 @@ class BufferClient(BufferInterface):
         if not done.wait(seconds):
             raise tf2.TimeoutException(
                 f'The BufferServer did not answer within {seconds} s. Does another thread spin'
-                ' the asking node?')
+                ' the node of the client?')
         return future.result()
