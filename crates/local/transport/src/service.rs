@@ -8,7 +8,7 @@ use std::time::Duration;
 use feros_doorbell::Ringer;
 use feros_engine::engine::Fill;
 use feros_engine::{
-    CreateEndpointError, Gid, NodeId, Notify, Payload, PublishError, QosProfile, RequestId, Sample,
+    Created, Gid, NodeId, Notify, Payload, PublishError, QosProfile, RequestId, Sample,
     Service as EngineService, ServiceMapping, Session, Stamp, TakeError, TypeHash,
 };
 use feros_shm::{Announced, Announcement, Obstacle, SendToChannelError, Transport, TransportSet};
@@ -137,10 +137,7 @@ impl Service {
     ///
     /// # Errors
     /// The engine refuses.
-    pub fn new(
-        session: &dyn Session,
-        options: ServiceOptions<'_>,
-    ) -> Result<Self, CreateEndpointError> {
+    pub fn new(session: &dyn Session, options: ServiceOptions<'_>) -> Created<Self> {
         let ServiceOptions { service, transports, ringer, .. } = options;
         let announcement = Announcement::of_this_process(0, transports, obstacle(transports));
         let channels = Arc::new(ServerChannels::new(Announced::from(announcement.clone()), ringer));

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use feros_doorbell::Ringer;
 use feros_engine::{
-    CreateEndpointError, EventError, Gid, Match, NodeId, Notify, QosProfile, Session,
+    Created, EventError, Gid, Match, NodeId, Notify, QosProfile, Session,
     Subscription as EngineSubscription, SubscriptionEvent, TypeHash,
 };
 use feros_shm::{Announced, Choice, Transport, TransportSet, classify};
@@ -72,7 +72,7 @@ impl Subscription {
     pub fn new<O: Object>(
         session: &dyn Session,
         options: SubscriptionOptions<'_, O>,
-    ) -> Result<(Self, Receiver<O>), CreateEndpointError> {
+    ) -> Created<(Self, Receiver<O>)> {
         let SubscriptionOptions { topic, type_hash, transports, ringer, .. } = options;
         let pending = PendingEvents::new(options.on_event);
         let [engine_pending, matches_changed] = [(); 2].map(|()| Arc::new(AtomicBool::new(false)));
