@@ -8,9 +8,9 @@ use std::time::Duration;
 
 use feros::{MessageInfo, QosProfile, SerializedMessage};
 
-pub(in crate::commands) use self::form::Form;
-pub(in crate::commands) use self::printer::Format;
+pub(in crate::commands) use self::form::{Form, TextForm};
 use self::printer::Printer;
+pub(in crate::commands) use self::printer::{Format, name_event};
 use super::watch::{self, End};
 use feros_sync::Mutex;
 
@@ -120,7 +120,7 @@ pub(in crate::commands) fn listen(
 ) -> Result<(), CliError> {
     let wanted = limits.messages;
     let options =
-        feros::SubscriptionOptions::from(qos).log_lost_messages(format.tells_lost_messages());
+        feros::SubscriptionOptions::from(qos).log_lost_messages(!format.form.no_lost_messages);
     let printer = Arc::new(Mutex::new(Printer::new(format)));
     let subscription = connection.node.create_generic_subscription(topic, identity, options, {
         let printer = printer.clone();
