@@ -29,6 +29,7 @@
 //! |---|---|
 //! | `reason` | the reasons against more direct transports, and the publishers whose memory a subscription declined |
 //! | `format_version`, `error`, `limits` | the version of all formats, the errors, and the system's limits |
+//! | `mapped_file` | maps files into memory |
 //! | `segment` | the process segment |
 //! | `peers` | other processes: their segments, handles of them, and reports of their end |
 //! | `announcing` | what endpoints announce, with the location of their process and the transports that they allow; the transport of a match |
@@ -70,6 +71,9 @@ mod ipc;
 #[cfg(not(loom))]
 mod limits;
 #[cfg(not(loom))]
+#[allow(unsafe_code)] // maps files
+mod mapped_file;
+#[cfg(not(loom))]
 mod node;
 #[cfg(not(loom))]
 mod peers;
@@ -79,7 +83,7 @@ mod publisher;
 #[cfg(not(loom))]
 mod reason;
 #[cfg(not(loom))]
-#[allow(unsafe_code)] // maps files, makes values in them, makes pages present
+#[allow(unsafe_code)] // makes values in mapped files, makes pages present
 mod storage;
 
 #[cfg(not(loom))]
