@@ -112,6 +112,16 @@ fn files_that_are_no_bag_are_refused() {
         assert!(matches!(error, ReadError::Malformed { .. }), "{name}: {error}");
         assert!(error.to_string().contains("is damaged"), "{error}");
     }
+    for (content, said) in [
+        ("#ROSBAG V2.0\nE\0\0\0", "it is a bag of ROS 1; `rosbags-convert`"),
+        ("#ROSBA", "its name ends neither with .mcap nor with .db3"),
+    ] {
+        let file = folder.path().join("drive.bag");
+        fs::write(&file, content).unwrap();
+        let error = open(&file);
+        assert!(matches!(error, ReadError::NotABag { .. }), "{error}");
+        assert!(error.to_string().contains(said), "{error}");
+    }
     let bag = folder.path().join("bag");
     fs::create_dir(&bag).unwrap();
     fs::write(bag.join("metadata.yaml"), "rosbag2_bagfile_information: [").unwrap();

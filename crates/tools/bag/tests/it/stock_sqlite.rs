@@ -68,6 +68,7 @@ fn every_layout_of_the_tables_is_read() {
         let file = folder.path().join("stock_0.db3");
         drop(stock_file(&file, version, 50));
         let reader = BagReader::open(&file).unwrap();
+        assert!(version >= 3 || reader.metadata().ros_distro == "unknown", "{version}");
         let topic = &reader.topics()[0];
         assert_eq!(topic.metadata.type_name, "std_msgs/msg/String", "{version}");
         let depths: Vec<_> =
