@@ -47,9 +47,15 @@ def test_a_callback_may_want_to_know_more(context, eventually):
     with feros.Executor() as executor:
         executor.add_node(node)
         eventually(lambda: heard, lambda: executor.spin_once(0.1))
-    assert heard[0].publication_sequence_number == 1
-    assert heard[0].source_timestamp > 0
-    assert heard[0].publisher_gid == publisher.gid
+    info = heard[0]
+    assert info.publication_sequence_number == 1
+    assert info.source_timestamp > 0
+    assert info.publisher_gid == publisher.gid
+    assert repr(info) == (
+        f"MessageInfo(source_timestamp={info.source_timestamp}, "
+        f"received_timestamp={info.received_timestamp}, publication_sequence_number=1, "
+        f"publisher_gid={publisher.gid.hex()}, is_same_context=True)"
+    )
 
 
 def test_an_exception_of_a_callback_leaves_spin(context):
