@@ -34,7 +34,7 @@ pub const CRATES_VARIABLE: &str = "FEROS_COMPONENT_CRATES";
 pub(crate) const LONGEST: u64 = 4096;
 
 /// The build settings of a library.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stamp(String);
 
 /// The difference between two stamps.
@@ -144,12 +144,6 @@ impl Stamp {
 
     fn unreadable(&self) -> Mismatch {
         Mismatch::Unreadable { found: self.0.chars().take(80).collect() }
-    }
-}
-
-impl fmt::Debug for Stamp {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Stamp").field(&self.0).finish()
     }
 }
 
