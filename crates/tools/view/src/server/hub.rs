@@ -102,11 +102,7 @@ impl Hub {
         self.tell_changes(client, &everything);
         client.is_greeted.store(true, Ordering::Relaxed);
         for (topic, types) in catalogue.ambiguous() {
-            client.tell(&ServerOp::Status {
-                level: Level::Warning as u8,
-                message: &ambiguity(&topic, &types),
-                id: Some(&format!("types:{topic}")),
-            });
+            client.warn(&format!("types:{topic}"), &ambiguity(&topic, &types));
         }
     }
 
@@ -140,9 +136,8 @@ impl Hub {
 
     fn tell_changes(&self, client: &Client, changes: &Changes) {
         let shows = |name: &str| client.is_page || !is_hidden(name);
-        let ids = |ids: Vec<u32>| ids;
         let removed = changes.removed_channels.iter().filter(|channel| shows(&channel.topic));
-        let removed = ids(removed.map(|channel| channel.id).collect());
+        let removed: Vec<u32> = removed.map(|channel| channel.id).collect();
         if !removed.is_empty() {
             client.tell(&ServerOp::Unadvertise { channel_ids: &removed });
         }
@@ -154,7 +149,7 @@ impl Hub {
         }
         let offers = |service: &Service| shows(&service.name) && self.offers(service);
         let removed = changes.removed_services.iter().filter(|service| offers(service));
-        let removed = ids(removed.map(|service| service.id).collect());
+        let removed: Vec<u32> = removed.map(|service| service.id).collect();
         if !removed.is_empty() {
             client.tell(&ServerOp::UnadvertiseServices { service_ids: &removed });
         }
@@ -178,9 +173,7 @@ impl Hub {
         for (topic, types) in catalogue.ambiguous() {
             if !former.iter().any(|(known, before)| *known == topic && *before == types) {
                 let (message, id) = (ambiguity(&topic, &types), format!("types:{topic}"));
-                let level = Level::Warning as u8;
-                let status = ServerOp::Status { level, message: &message, id: Some(&id) };
-                clients.iter().for_each(|client| client.tell(&status));
+                clients.iter().for_each(|client| client.warn(&id, &message));
             }
         }
         drop(catalogue);
@@ -331,9 +324,5 @@ fn tell_unknown(client: &Client, channels: &[Channel]) {
          folder of the definition with --interfaces or FEROS_INTERFACES",
         first.topic, first.schema_name
     );
-    client.tell(&ServerOp::Status {
-        level: Level::Warning as u8,
-        message: &message,
-        id: Some(&format!("schema:{}", first.topic)),
-    });
+    client.warn(&format!("schema:{}", first.topic), &message);
 }
