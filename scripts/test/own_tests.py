@@ -83,7 +83,7 @@ class Order(unittest.TestCase):
     def step(self, name, words, after=(), lane=parts.RUN, **more):
         return parts.Step(name, lane, ["sh", "-c", words], list(after), **more)
 
-    def test_what_needs_a_failed_step_is_not_run_and_all_else_is(self):
+    def test_only_steps_that_need_a_failed_step_are_not_run(self):
         plan, passed = self.run_steps(
             self.step("builds", "echo broken; exit 3", lane=parts.BUILD),
             self.step("needs it", "true", ["builds"]),
@@ -138,7 +138,7 @@ class Order(unittest.TestCase):
         self.assertEqual(plan.results["missing"].state, schedule.FAILED)
         self.assertEqual(plan.results["waits"].state, schedule.NOT_RUN)
 
-    def test_what_passed_when_run_again_is_no_failure(self):
+    def test_a_test_that_passed_when_run_again_is_no_failure(self):
         lines = 'echo "test result: FAILED. 3 passed; 1 failed; 0 ignored; 0 measured"; echo "run again: a b"'
         plan, _ = self.run_steps(self.step("tests", lines, counts="libtest"))
         self.assertEqual(plan.results["tests"].tests, counts.Counts(4, 0, 0, ["a b"]))

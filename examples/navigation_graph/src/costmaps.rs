@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_laser_sees_is_marked_and_hostile_scans_do_no_harm() {
+    fn obstacles_of_a_scan_are_marked_and_hostile_ranges_ignored() {
         let clock = Clock::new(ClockType::System);
         let mut grid = empty(&clock, "odom", 60, 0.05, (0.5, 0.5));
         let robot = Pose2 { x: 2.0, y: 2.0, heading: 0.0 };

@@ -132,7 +132,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_the_kernel_writes_is_read() {
+    fn figures_of_the_kernel_are_read() {
         let stat = "12 (a) b (c) S 1 12 12 0 -1 4194560 9 0 0 0 250 50 7 8 20 0 4 0 100 1 2";
         assert_eq!(ticks(stat), Some(300));
         assert_eq!(

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 pub const FORMAT: u32 = 1;
 
 /// A run: the plan, the machine, and the systems.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Run {
     /// The version, [`FORMAT`].
     pub format: u32,
@@ -37,7 +37,7 @@ pub struct Run {
 }
 
 /// A system under test in one of its configurations.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct System {
     /// The name in scenarios, such as `rcl`, `rcl:recommended` or `feros:direct`.
     pub name: String,
@@ -77,7 +77,7 @@ pub struct Missing {
 }
 
 /// The parts of a scenario that the report needs.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Scenario {
     /// The name of its file without `.toml`.
     pub name: String,
@@ -236,7 +236,7 @@ pub enum Value {
 }
 
 /// One cell of the grid in one repetition.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Record {
     /// The name of the scenario.
     pub scenario: String,
@@ -306,13 +306,39 @@ impl Record {
     pub fn is_result(&self) -> bool {
         self.status == Status::Complete && !self.unexpected_transport
     }
+
+    /// The reason why the record is not a result of its system, although its programs did their
+    /// work; `None` if it counts.
+    pub(crate) fn why_left_out(&self) -> Option<String> {
+        let took = self.transport.as_deref().unwrap_or("of another name");
+        self.unexpected_transport.then(|| {
+            format!("its messages took the transport {took}, which is not the one that is measured")
+        })
+    }
+
+    /// The word in a dimension.
+    pub(crate) fn word(&self, dimension: &str) -> Option<&str> {
+        match self.dimensions.get(dimension)? {
+            Value::Text(word) => Some(word),
+            Value::Number(_) => None,
+        }
+    }
+
+    /// The number in a dimension.
+    pub(crate) fn number(&self, dimension: &str) -> Option<f64> {
+        match self.dimensions.get(dimension)? {
+            Value::Number(number) => Some(*number),
+            Value::Text(_) => None,
+        }
+    }
 }
 
 /// The way in which a cell ended.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "ended", content = "reason", rename_all = "kebab-case")]
 pub enum Status {
     /// All programs did their work.
+    #[default]
     Complete,
     /// A program failed or crashed; its output until then is kept.
     Failed(String),

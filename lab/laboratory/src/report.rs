@@ -9,7 +9,6 @@ mod floors;
 mod font;
 mod goals;
 mod groups;
-mod left_out;
 mod lines;
 mod markdown;
 mod metric;

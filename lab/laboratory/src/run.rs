@@ -98,11 +98,9 @@ pub fn run(
         command: options.command.clone(),
         seed: plan.scenarios.first().map_or(0, |scenario| scenario.procedure.seed),
         began_unix_seconds: unix_seconds(),
-        ended_unix_seconds: None,
         environment: options.machine.environment(),
-        systems: Vec::new(),
-        scenarios: plan.scenarios.iter().map(crate::scenario::Scenario::record).collect(),
-        floors: Vec::new(),
+        scenarios: plan.scenarios.iter().map(|scenario| scenario.about.clone()).collect(),
+        ..Run::default()
     };
     let folder = Folder::open(options.out, plan, new)?;
     if let Some(resumed) = folder.resumed {
@@ -464,20 +462,8 @@ fn empty(cell: &Cell) -> Record {
         scenario: cell.scenario.clone(),
         dimensions: cell.dimensions(),
         repetition: cell.repetition,
-        status: Status::Complete,
-        transport: None,
-        unexpected_transport: false,
         began_unix_seconds: unix_seconds(),
-        seconds: 0.0,
-        sent: 0,
-        subscriptions: Vec::new(),
-        publish_call: None,
-        layers: Vec::new(),
-        values: BTreeMap::new(),
-        processes: Vec::new(),
-        timeline: Vec::new(),
-        noise: BTreeMap::new(),
-        raw: None,
+        ..Record::default()
     }
 }
 

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use crate::record::{Distribution, ThreadActivity};
 
 /// Watches a process and its descendants, from `begin` until they have ended.
+#[derive(Default)]
 pub(crate) struct UsageWatch {
     pid: u32,
     /// The activity of each thread when it was last seen.
@@ -31,15 +32,7 @@ struct Moment {
 
 impl UsageWatch {
     pub(crate) fn new(pid: u32) -> Self {
-        Self {
-            pid,
-            threads: BTreeMap::new(),
-            threads_before: BTreeMap::new(),
-            began: None,
-            last: None,
-            percents: Vec::new(),
-            values: BTreeMap::new(),
-        }
+        Self { pid, ..Self::default() }
     }
 
     /// Begins the measured time.

@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_is_refused_with_its_numbers() {
+    fn impossible_options_are_refused_with_their_numbers() {
         let refused = |options: LinkOptions, text: &str| {
             let said = options.validate().map_err(|error| error.to_string());
             assert!(

@@ -57,7 +57,7 @@ mod tests {
     }
 
     #[test]
-    fn what_grows_faster_is_seen() {
+    fn faster_growth_than_a_line_is_detected() {
         let squares: Vec<_> = (1..=20).map(|x| (f64::from(x), f64::from(x * x))).collect();
         let line = Line::through(&squares).unwrap();
         assert!(line.r_squared < 0.97 && line.worst_deviation_percent > 30.0, "{line:?}");

@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_longer_than_is_wanted_is_refused() {
+    fn a_file_above_the_limit_is_refused() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("file");
         std::fs::write(&file, "text").unwrap();

@@ -23,7 +23,7 @@ impl ChildGroup {
     /// Starts the child.
     ///
     /// # Errors
-    /// As [`Command::spawn`].
+    /// Returns the errors of [`Command::spawn`].
     pub fn spawn(command: &mut Command) -> io::Result<Self> {
         command.process_group(0).spawn().map(Self)
     }
@@ -43,10 +43,12 @@ impl ChildGroup {
         self.0.try_wait().ok().flatten()
     }
 
-    /// Waits for the end of the child, but not beyond `deadline`.
+    /// Waits until the child ends, or until `deadline`. Returns the exit status if the child has
+    /// ended.
     ///
     /// # Errors
-    /// If the child cannot be waited for.
+    /// Returns an error if the exit status is lost, because other code of this process has already
+    /// waited for the child, or because the process ignores SIGCHLD.
     pub fn wait_until(&mut self, deadline: Instant) -> io::Result<Option<ExitStatus>> {
         let pidfd = pidfd_open(Pid::from_child(&self.0), PidfdFlags::empty());
         loop {
@@ -99,7 +101,7 @@ impl ChildGroup {
     /// Kills all processes of the group, unless the child has ended, and waits for the child.
     ///
     /// # Errors
-    /// If the child cannot be waited for.
+    /// Returns the errors of [`wait_until`](Self::wait_until).
     pub fn kill(&mut self) -> io::Result<ExitStatus> {
         if self.0.try_wait()?.is_none() {
             self.signal(Signal::KILL);
@@ -111,7 +113,7 @@ impl ChildGroup {
 
 impl Drop for ChildGroup {
     fn drop(&mut self) {
-        let _ = self.kill(); // a child that cannot be waited for is no child any longer
+        let _ = self.kill(); // this fails only if the child has ended and its status is lost
     }
 }
 

@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_overwritten_is_counted() {
+    fn overwritten_events_are_counted() {
         let ring = Ring::new(4);
         (1..=10).for_each(|n| ring.push([n; WORDS]));
         // The oldest of the four events is discarded, because the reader cannot know whether its

@@ -112,7 +112,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_terminal_would_obey_is_written_out() {
+    fn control_characters_are_escaped() {
         let kinds = ["\0", "\u{7}", "\u{8}", "\r", "\u{1b}[2J", "\u{7f}", "\u{85}", "\u{9b}0m"];
         let directions =
             ["\u{61c}", "\u{200e}", "\u{200f}", "\u{202a}", "\u{202e}", "\u{2066}", "\u{2069}"];
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_seen_stays_as_it_is() {
+    fn visible_characters_stay_unchanged() {
         for text in ["", "/zwölf", "日本語", "שלום", "a b", "👩\u{200d}🔧"] {
             assert!(matches!(harmless(text), Cow::Borrowed(same) if same == text), "{text}");
         }

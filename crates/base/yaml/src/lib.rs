@@ -319,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn what_would_do_harm_is_refused() {
+    fn harmful_documents_are_refused() {
         assert!(matches!(problem("a: [").0, Problem::Syntax(_)));
         assert_eq!(problem("&a [1, *a]"), (Problem::Alias, Place { line: 1, column: 8 }));
         assert_eq!(problem("? [a]\n: b").0, Problem::Key);

@@ -15,7 +15,6 @@ use crate::callback::{Failures, Owner};
 use crate::detached::Detached;
 use crate::error::{FerosError, call_error, error, publish_error, wait_error};
 use crate::message::{MessageType, decode};
-use crate::qos::{self, QosTuple};
 use crate::service::{CallTuple, ServiceTypes, call_tuple, hash_text, identity};
 use crate::waiting::{SLICE, duration, wait_in_slices};
 use crate::wakeups::Wakeups;
@@ -209,11 +208,6 @@ impl Client {
     #[getter]
     fn type_hash(&self) -> Option<String> {
         self.type_hash.map(hash_text)
-    }
-
-    #[getter]
-    fn qos(&self) -> QosTuple {
-        qos::tuple(&self.client.qos())
     }
 
     /// Whether there is a server.

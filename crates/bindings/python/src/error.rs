@@ -10,7 +10,7 @@ create_exception!(
     feros,
     FerosError,
     PyException,
-    "An error of feros that is not a wrong type or value."
+    "The base class of the errors of feros, except for wrong types and wrong values."
 );
 create_exception!(feros, DecodeError, FerosError, "The bytes are not a message of the type.");
 create_exception!(feros, LoanError, FerosError, "A loan can no longer be used.");

@@ -134,11 +134,6 @@ impl Executor {
         Ok(Self { inner: Detached::new(inner), background: Mutex::default() })
     }
 
-    #[getter]
-    fn threads(&self) -> usize {
-        self.inner.executor.threads()
-    }
-
     fn add_node(&self, py: Python<'_>, node: &Bound<'_, Node>) -> PyResult<()> {
         let node = node.get();
         py.detach(|| self.inner.executor.add_node(node.inner())).map_err(error)?;

@@ -107,7 +107,7 @@ impl MessageType {
         nested: HashMap<String, Py<MessageType>>,
     ) -> PyResult<()> {
         let plan = Plan::new(&self.definition, class, |name| {
-            let missing = || PyTypeError::new_err(format!("{name} is needed first"));
+            let missing = || PyTypeError::new_err(format!("the class of {name} must exist first"));
             nested.get(name).ok_or_else(missing)?.get().plan().cloned()
         })?;
         let plan = Arc::new(plan);
@@ -161,7 +161,7 @@ impl MessageType {
         });
         let Some(bytes) = copied else {
             let got = data.get_type().name()?;
-            return Err(PyTypeError::new_err(format!("serialized bytes are needed, not {got}")));
+            return Err(PyTypeError::new_err(format!("expected serialized bytes, not {got}")));
         };
         decode(py, plan, &bytes, None, checks)
     }

@@ -224,11 +224,6 @@ impl Parameters {
         to_python(py, &self.node.get_parameter(name).map_err(refused)?)
     }
 
-    /// The number of the type of a parameter's value, as in `rcl_interfaces/ParameterType`.
-    fn type_of(&self, name: &str) -> PyResult<u8> {
-        Ok(self.node.get_parameter(name).map_err(refused)?.parameter_type().number())
-    }
-
     /// All parameters whose names begin with `prefix.`, by the rest of their names.
     fn by_prefix<'py>(&self, py: Python<'py>, prefix: &str) -> PyResult<Bound<'py, PyDict>> {
         let found = PyDict::new(py);
@@ -299,26 +294,6 @@ impl Parameters {
         let guard = py.detach(|| {
             self.node.add_post_set_parameters_callback(move |values| {
                 failures.run(|py| callback.call1(py, (named(py, values)?,)).map(drop));
-            })
-        });
-        ParameterCallback(Mutex::new(Some(guard)))
-    }
-
-    /// Calls `callback` before parameters are set, with a list of names, values and types. The
-    /// callback returns a dict with the values to set instead.
-    fn before_set(&self, py: Python<'_>, callback: Py<PyAny>) -> ParameterCallback {
-        let failures = self.failures.clone();
-        let guard = py.detach(|| {
-            self.node.add_pre_set_parameters_callback(move |values| {
-                failures.run(|py| {
-                    let answer = callback.call1(py, (named(py, values)?,))?;
-                    let mut changed = Vec::new();
-                    for (name, value) in answer.bind(py).cast::<PyDict>()?.iter() {
-                        changed.push((name.extract::<String>()?, from_python(&value)?));
-                    }
-                    *values = changed;
-                    Ok(())
-                });
             })
         });
         ParameterCallback(Mutex::new(Some(guard)))

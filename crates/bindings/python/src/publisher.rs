@@ -97,7 +97,7 @@ impl Publisher {
             bytes
         });
         let Some(bytes) = copied else {
-            return Err(pyo3::exceptions::PyTypeError::new_err("serialized bytes are needed"));
+            return Err(pyo3::exceptions::PyTypeError::new_err("expected serialized bytes"));
         };
         py.detach(|| self.publisher.publish_serialized(&bytes)).map_err(publish_error)
     }

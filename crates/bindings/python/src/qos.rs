@@ -13,8 +13,11 @@ use pyo3::prelude::*;
 /// negative duration means no limit.
 pub(crate) type QosTuple = (u8, usize, u8, u8, i64, i64, u8, i64, bool);
 
-fn no_value(policy: &str, number: u8) -> PyErr {
-    PyValueError::new_err(format!("{number} is not a value of the policy {policy}"))
+/// Converts a policy by its number.
+fn policy<P>(name: &str, number: u8, read: impl FnOnce(u8) -> Option<P>) -> PyResult<P> {
+    read(number).ok_or_else(|| {
+        PyValueError::new_err(format!("{number} is not a value of the policy {name}"))
+    })
 }
 
 fn duration(nanos: i64) -> QosDuration {
@@ -35,37 +38,16 @@ fn nanos(duration: QosDuration) -> i64 {
 pub(crate) fn profile(tuple: QosTuple) -> PyResult<QosProfile> {
     let (history, depth, reliability, durability, deadline, lifespan, liveliness, lease, avoid) =
         tuple;
+    let of_endpoint =
+        |number| History::from_number(number).filter(|history| *history != History::Unknown);
     Ok(QosProfile {
-        history: match history {
-            0 => History::SystemDefault,
-            1 => History::KeepLast,
-            2 => History::KeepAll,
-            other => return Err(no_value("history", other)),
-        },
+        history: policy("history", history, of_endpoint)?,
         depth,
-        reliability: match reliability {
-            0 => Reliability::SystemDefault,
-            1 => Reliability::Reliable,
-            2 => Reliability::BestEffort,
-            4 => Reliability::BestAvailable,
-            other => return Err(no_value("reliability", other)),
-        },
-        durability: match durability {
-            0 => Durability::SystemDefault,
-            1 => Durability::TransientLocal,
-            2 => Durability::Volatile,
-            4 => Durability::BestAvailable,
-            other => return Err(no_value("durability", other)),
-        },
+        reliability: policy("reliability", reliability, Reliability::from_number)?,
+        durability: policy("durability", durability, Durability::from_number)?,
         deadline: duration(deadline),
         lifespan: duration(lifespan),
-        liveliness: match liveliness {
-            0 => Liveliness::SystemDefault,
-            1 => Liveliness::Automatic,
-            3 => Liveliness::ManualByTopic,
-            5 => Liveliness::BestAvailable,
-            other => return Err(no_value("liveliness", other)),
-        },
+        liveliness: policy("liveliness", liveliness, Liveliness::from_number)?,
         liveliness_lease_duration: duration(lease),
         avoid_ros_namespace_conventions: avoid,
     })
@@ -73,38 +55,14 @@ pub(crate) fn profile(tuple: QosTuple) -> PyResult<QosProfile> {
 
 /// Converts a profile to a tuple.
 pub(crate) fn tuple(profile: &QosProfile) -> QosTuple {
-    let history = match profile.history {
-        History::SystemDefault => 0,
-        History::KeepLast => 1,
-        History::KeepAll => 2,
-        History::Unknown => 3,
-    };
-    let reliability = match profile.reliability {
-        Reliability::SystemDefault => 0,
-        Reliability::Reliable => 1,
-        Reliability::BestEffort => 2,
-        Reliability::BestAvailable => 4,
-    };
-    let durability = match profile.durability {
-        Durability::SystemDefault => 0,
-        Durability::TransientLocal => 1,
-        Durability::Volatile => 2,
-        Durability::BestAvailable => 4,
-    };
-    let liveliness = match profile.liveliness {
-        Liveliness::SystemDefault => 0,
-        Liveliness::Automatic => 1,
-        Liveliness::ManualByTopic => 3,
-        Liveliness::BestAvailable => 5,
-    };
     (
-        history,
+        profile.history.number(),
         profile.depth,
-        reliability,
-        durability,
+        profile.reliability.number(),
+        profile.durability.number(),
         nanos(profile.deadline),
         nanos(profile.lifespan),
-        liveliness,
+        profile.liveliness.number(),
         nanos(profile.liveliness_lease_duration),
         profile.avoid_ros_namespace_conventions,
     )

@@ -14,7 +14,6 @@ use crate::callback_group::{Schedule, callback_options};
 use crate::detached::Detached;
 use crate::error::{DecodeError, FerosError, error, publish_error};
 use crate::message::{MessageType, decode};
-use crate::qos::{self, QosTuple};
 
 /// The name of a service type, and the types of its two messages.
 pub(crate) type ServiceTypes<'a> = (&'a str, Py<MessageType>, Py<MessageType>);
@@ -98,11 +97,6 @@ impl Service {
     #[getter]
     fn service_name(&self) -> String {
         self.service.service_name().to_owned()
-    }
-
-    #[getter]
-    fn qos(&self) -> QosTuple {
-        qos::tuple(&self.service.qos())
     }
 
     /// The hash of the service type that the server announces, as `RIHS01_...`.

@@ -300,12 +300,6 @@ impl Subscription {
         Some((options.expression, options.parameters))
     }
 
-    /// The number of messages that the content filter rejected.
-    #[getter]
-    fn filtered_messages(&self) -> u64 {
-        self.opener.filter.get().map_or(0, SerializedFilter::filtered)
-    }
-
     /// The number of messages that Python arrays keep in the memory in which they arrived.
     #[getter]
     fn pinned_messages(&self) -> usize {
@@ -337,7 +331,8 @@ struct Queue {
 /// dropped.
 #[pyclass(frozen, module = "feros._feros")]
 pub(crate) struct Inbox {
-    subscription: Detached<GenericSubscription>,
+    /// Delivers messages until the inbox ends.
+    _subscription: Detached<GenericSubscription>,
     opener: Arc<Opener>,
     queue: Arc<Mutex<Queue>>,
     /// Wakes a waiting event loop when the context is shut down.
@@ -372,7 +367,7 @@ impl Inbox {
             let waker = ended.lock().waker.take();
             waker.into_iter().for_each(Waker::wake);
         });
-        Ok(Self { subscription, opener, queue, _guard: Detached::new(guard) })
+        Ok(Self { _subscription: subscription, opener, queue, _guard: Detached::new(guard) })
     }
 }
 
@@ -404,15 +399,5 @@ impl Inbox {
     #[getter]
     fn dropped_messages(&self) -> u64 {
         self.queue.lock().dropped
-    }
-
-    #[getter]
-    fn topic_name(&self) -> String {
-        self.subscription.topic_name().to_owned()
-    }
-
-    #[getter]
-    fn publisher_count(&self) -> usize {
-        self.subscription.publisher_count()
     }
 }

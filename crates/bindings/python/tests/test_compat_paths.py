@@ -138,12 +138,12 @@ def command():
 def test_packages_refuse_to_go_with_a_foreign_rclpy(package, foreign):
     path = [foreign, COMPATIBLE, COMPATIBLE.parent.parent]
     said = python("-c", f"import {package}", path=path, code=1)
-    assert f"{package} of Feros was found, but the rclpy of this program is another one" in said
+    assert f"{package} of Feros was found, but this program uses another rclpy" in said
     assert "feros run" in said and str(foreign) in said
     python("-c", f"import {package}", path=path[1:])
 
 
-def test_what_is_imported_already_decides(foreign):
+def test_packages_that_are_already_imported_decide(foreign):
     program = f"import sys, rclpy; sys.path.insert(0, {str(COMPATIBLE)!r}); import std_msgs"
     said = python("-c", program, path=[foreign, COMPATIBLE.parent.parent], code=1)
     assert "the two cannot be mixed" in said

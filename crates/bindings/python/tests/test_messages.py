@@ -116,17 +116,19 @@ def test_checks_are_those_of_stock():
 
 
 @pytest.mark.parametrize("wrong, error, text", [
-    (lambda: Point(x="a"), TypeError, r"Point\.x: a number that fits float64 is needed, not str"),
+    (lambda: Point(x="a"), TypeError, r"Point\.x: expected a number that fits float64, not str"),
     (lambda: Image(height=-1), OverflowError, r"Image\.height: -1 is not a number"),
     (lambda: Image(height=2**32), OverflowError, r"Image\.height"),
-    (lambda: String(data=b"a"), TypeError, r"String\.data: a str is needed, not bytes"),
+    (lambda: String(data=b"a"), TypeError, r"String\.data: expected a str, not bytes"),
     (lambda: String(data="a\0b"), ValueError, "NUL"),
     (lambda: String(data="\ud800"), UnicodeEncodeError, r"surrogates not allowed, in .*String\.data"),
-    (lambda: Image(header=Point()), TypeError, r"Image\.header: a message of std_msgs/msg/Header"),
+    (lambda: Image(header=Point()), TypeError,
+     r"Image\.header: expected a message of std_msgs/msg/Header"),
     (lambda: PoseArray(poses=[1]), TypeError, r"PoseArray\.poses\[0\]"),
-    (lambda: CameraInfo(k=[1.0]), ValueError, r"CameraInfo\.k: 9 elements are needed, but there are 1"),
+    (lambda: CameraInfo(k=[1.0]), ValueError,
+     r"CameraInfo\.k: expected 9 elements, but there are 1"),
 ])
-def test_what_cannot_be_serialized_says_where_and_why(wrong, error, text):
+def test_errors_of_serializing_name_place_and_reason(wrong, error, text):
     with pytest.raises(error, match=text):
         feros.serialize(wrong())
 

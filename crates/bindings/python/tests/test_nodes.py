@@ -47,9 +47,15 @@ def test_a_callback_may_want_to_know_more(context, eventually):
     with feros.Executor() as executor:
         executor.add_node(node)
         eventually(lambda: heard, lambda: executor.spin_once(0.1))
-    assert heard[0].publication_sequence_number == 1
-    assert heard[0].source_timestamp > 0
-    assert heard[0].publisher_gid == publisher.gid
+    info = heard[0]
+    assert info.publication_sequence_number == 1
+    assert info.source_timestamp > 0
+    assert info.publisher_gid == publisher.gid
+    assert repr(info) == (
+        f"MessageInfo(source_timestamp={info.source_timestamp}, "
+        f"received_timestamp={info.received_timestamp}, publication_sequence_number=1, "
+        f"publisher_gid={publisher.gid.hex()}, is_same_context=True)"
+    )
 
 
 def test_an_exception_of_a_callback_leaves_spin(context):
@@ -88,7 +94,7 @@ def test_threads_run_callbacks_beside_each_other(context):
         assert executor.spin_until(lambda: len(done) >= 1, 60)
 
 
-def test_what_a_condition_raises_ends_the_wait_for_it(context):
+def test_an_exception_in_a_condition_ends_its_wait(context):
     node = context.create_node("asked")
     node.create_wall_timer(0.01, lambda: None)
     asked = []
@@ -121,7 +127,7 @@ def test_an_executor_goes_by_priorities(context):
     assert called[0] == 3
 
 
-def test_what_is_destroyed_says_so(context):
+def test_using_a_destroyed_publisher_is_an_error(context):
     node = context.create_node("destroyed")
     publisher = node.create_publisher(String, "gone")
     publisher.destroy()
@@ -203,7 +209,7 @@ def test_a_call_without_a_server_fails_and_says_what_to_do(context):
     assert not client.wait_for_service(0.01) and not action.wait_for_server(0.01)
 
 
-def test_what_comes_late_is_awaited(context, start):
+def test_late_servers_and_peers_are_awaited(context, start):
     node = context.create_node("early")
     client = node.create_client(SetBool, "enable")
     publisher = node.create_publisher(String, "chatter")
@@ -235,7 +241,7 @@ def test_what_comes_late_is_awaited(context, start):
     asyncio.run(main())
 
 
-def test_what_is_published_after_an_asynchronous_wait_arrives(context, start, eventually):
+def test_messages_published_after_an_asynchronous_wait_arrive(context, start, eventually):
     start("echo.py").hear()
     node = context.create_node("seldom")
     heard = []

@@ -46,7 +46,7 @@ def test_a_buffer_answers_between_what_it_knows():
     assert not buffer.can_transform("odom", "camera")
 
 
-def test_what_cannot_be_told_says_why():
+def test_failed_lookups_give_the_reason():
     buffer = tf2.Buffer()
     buffer.set_transform(transform("map", "robot", 10))
     buffer.set_transform(transform("island", "hut", 10))

@@ -284,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn what_fails_half_way_leaves_nothing() {
+    fn a_failed_allocation_leaves_no_memory_behind() {
         let mut found = feros_engine::graph::NamesAndTypes::new();
         for name in ["/a", "/b"] {
             found.entry(name.to_owned()).or_default().insert("x/msg/Y".to_owned());

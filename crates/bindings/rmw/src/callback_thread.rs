@@ -23,8 +23,8 @@ pub(crate) trait Told: Send + Sync {
     fn tell(&self);
 }
 
-/// An entity in the thread's wait set. It is ready only when it has news. Older items that have not
-/// been taken do not make it ready.
+/// An entity in the thread's wait set. It is ready only when it has news. Older items that still
+/// wait to be taken do not make it ready.
 struct News(Arc<dyn Told>);
 
 impl Waitable for News {

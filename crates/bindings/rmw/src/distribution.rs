@@ -145,6 +145,21 @@ mod tests {
     }
 
     #[test]
+    fn the_version_is_in_the_manifest_below_the_prefix_of_a_library() {
+        let prefix = tempfile::tempdir().unwrap();
+        let share = prefix.path().join("share/rmw");
+        std::fs::create_dir_all(&share).unwrap();
+        for library in ["lib/librcl.so", "lib/x86_64-linux-gnu/librcl.so"] {
+            let library = prefix.path().join(library);
+            std::fs::write(share.join("package.xml"), "<version>7.3.2</version>").unwrap();
+            let version = "7.3.2".to_owned();
+            assert_eq!(Loaded::of(&library), Some(Loaded { library: library.clone(), version }));
+            std::fs::remove_file(share.join("package.xml")).unwrap();
+            assert_eq!(Loaded::of(&library), None);
+        }
+    }
+
+    #[test]
     fn versions_are_read_from_manifests() {
         let read = |text: &str| version_in(text);
         assert_eq!(read("<package>\n  <version>7.3.2</version>").as_deref(), Some("7.3.2"));

@@ -17,138 +17,84 @@ extern "C" fn rmw_feature_supported(feature: u32) -> bool {
     feature == RMW_FEATURE_MESSAGE_INFO_PUBLICATION_SEQUENCE_NUMBER
 }
 
-fn without_allocations() -> rmw_ret_t {
-    guarded(|| {
-        Err(Failure::unsupported(
-            "rmw_feros does not preallocate: publishers and subscriptions reuse their memory",
-        ))
-    })
-}
-
-/// Not supported: preallocates memory for a publisher.
-#[unsafe(no_mangle)]
-extern "C" fn rmw_init_publisher_allocation(
-    _: *const rosidl_message_type_support_t,
-    _: *const c_void,
-    _: *mut c_void,
-) -> rmw_ret_t {
-    without_allocations()
-}
-
-/// Not supported: frees preallocated memory.
-#[unsafe(no_mangle)]
-extern "C" fn rmw_fini_publisher_allocation(_: *mut c_void) -> rmw_ret_t {
-    without_allocations()
-}
-
-/// Not supported: preallocates memory for a subscription.
-#[unsafe(no_mangle)]
-extern "C" fn rmw_init_subscription_allocation(
-    _: *const rosidl_message_type_support_t,
-    _: *const c_void,
-    _: *mut c_void,
-) -> rmw_ret_t {
-    without_allocations()
-}
-
-/// Not supported: frees preallocated memory.
-#[unsafe(no_mangle)]
-extern "C" fn rmw_fini_subscription_allocation(_: *mut c_void) -> rmw_ret_t {
-    without_allocations()
-}
-
-/// Not supported: the maximum serialized size of a message with these bounds.
-#[unsafe(no_mangle)]
-extern "C" fn rmw_get_serialized_message_size(
-    _: *const rosidl_message_type_support_t,
-    _: *const c_void,
-    _: *mut usize,
-) -> rmw_ret_t {
-    guarded(|| {
-        Err(Failure::unsupported(
-            "rmw_feros does not know the serialized size of a type: rmw_serialize gives the size \
-             of each message",
-        ))
-    })
-}
-
 /// Refuses an endpoint that strictly requires a network flow of its own.
 pub(crate) fn check_network_flow(endpoint: &str, requirement: u32) -> Result<(), Failure> {
     if requirement == RMW_UNIQUE_NETWORK_FLOW_ENDPOINTS_STRICTLY_REQUIRED {
         return Err(Failure::unsupported(format!(
-            "a separate network flow per {endpoint} is strictly required, but rmw_feros has none"
+            "a separate network flow per {endpoint} is strictly required, but rmw_feros does not \
+             support it"
         )));
     }
     Ok(())
 }
 
-fn without_network_flows() -> rmw_ret_t {
-    guarded(|| {
-        Err(Failure::unsupported(
-            "rmw_feros has no separate network flow per endpoint: the endpoints of a context \
-             share its sockets",
-        ))
-    })
+/// Defines functions that refuse every call, with the reason.
+macro_rules! unsupported {
+    ($why:literal $($(#[$doc:meta])* $function:ident($($argument:ty),*);)*) => { $(
+        $(#[$doc])*
+        #[unsafe(no_mangle)]
+        extern "C" fn $function($(_: $argument),*) -> rmw_ret_t {
+            guarded(|| Err(Failure::unsupported($why)))
+        }
+    )* };
 }
 
-/// Not supported: the addresses from which a publisher sends.
-#[unsafe(no_mangle)]
-extern "C" fn rmw_publisher_get_network_flow_endpoints(
-    _: *const rmw_publisher_t,
-    _: *mut rcutils_allocator_t,
-    _: *mut c_void,
-) -> rmw_ret_t {
-    without_network_flows()
+unsupported! {
+    "rmw_feros does not preallocate: publishers and subscriptions reuse their memory"
+
+    /// Not supported: preallocates memory for a publisher.
+    rmw_init_publisher_allocation(
+        *const rosidl_message_type_support_t, *const c_void, *mut c_void
+    );
+
+    /// Not supported: frees preallocated memory.
+    rmw_fini_publisher_allocation(*mut c_void);
+
+    /// Not supported: preallocates memory for a subscription.
+    rmw_init_subscription_allocation(
+        *const rosidl_message_type_support_t, *const c_void, *mut c_void
+    );
+
+    /// Not supported: frees preallocated memory.
+    rmw_fini_subscription_allocation(*mut c_void);
 }
 
-/// Not supported: the addresses at which a subscription receives.
-#[unsafe(no_mangle)]
-extern "C" fn rmw_subscription_get_network_flow_endpoints(
-    _: *const rmw_subscription_t,
-    _: *mut rcutils_allocator_t,
-    _: *mut c_void,
-) -> rmw_ret_t {
-    without_network_flows()
+unsupported! {
+    "rmw_feros does not know the serialized size of a type: rmw_serialize gives the size of each \
+     message"
+
+    /// Not supported: the maximum serialized size of a message with these bounds.
+    rmw_get_serialized_message_size(
+        *const rosidl_message_type_support_t, *const c_void, *mut usize
+    );
 }
 
-fn without_dynamic_messages() -> rmw_ret_t {
-    guarded(|| {
-        Err(Failure::unsupported(
-            "rmw_feros does not support messages of rosidl_dynamic_typesupport: take the message \
-             serialized",
-        ))
-    })
+unsupported! {
+    "rmw_feros has no separate network flow per endpoint: the endpoints of a context share its \
+     sockets"
+
+    /// Not supported: the addresses from which a publisher sends.
+    rmw_publisher_get_network_flow_endpoints(
+        *const rmw_publisher_t, *mut rcutils_allocator_t, *mut c_void
+    );
+
+    /// Not supported: the addresses at which a subscription receives.
+    rmw_subscription_get_network_flow_endpoints(
+        *const rmw_subscription_t, *mut rcutils_allocator_t, *mut c_void
+    );
 }
 
-/// Not supported: takes a message whose type is only known at run time.
-#[unsafe(no_mangle)]
-extern "C" fn rmw_take_dynamic_message(
-    _: *const rmw_subscription_t,
-    _: *mut c_void,
-    _: *mut bool,
-    _: *mut c_void,
-) -> rmw_ret_t {
-    without_dynamic_messages()
-}
+unsupported! {
+    "rmw_feros does not support messages of rosidl_dynamic_typesupport: take the message serialized"
 
-/// Not supported: takes a message whose type is only known at run time, with its information.
-#[unsafe(no_mangle)]
-extern "C" fn rmw_take_dynamic_message_with_info(
-    _: *const rmw_subscription_t,
-    _: *mut c_void,
-    _: *mut bool,
-    _: *mut rmw_message_info_t,
-    _: *mut c_void,
-) -> rmw_ret_t {
-    without_dynamic_messages()
-}
+    /// Not supported: takes a message whose type is only known at run time.
+    rmw_take_dynamic_message(*const rmw_subscription_t, *mut c_void, *mut bool, *mut c_void);
 
-/// Not supported: the serialization library for dynamic messages.
-#[unsafe(no_mangle)]
-extern "C" fn rmw_serialization_support_init(
-    _: *const c_char,
-    _: *mut rcutils_allocator_t,
-    _: *mut c_void,
-) -> rmw_ret_t {
-    without_dynamic_messages()
+    /// Not supported: takes a message whose type is only known at run time, with its information.
+    rmw_take_dynamic_message_with_info(
+        *const rmw_subscription_t, *mut c_void, *mut bool, *mut rmw_message_info_t, *mut c_void
+    );
+
+    /// Not supported: the serialization library for dynamic messages.
+    rmw_serialization_support_init(*const c_char, *mut rcutils_allocator_t, *mut c_void);
 }

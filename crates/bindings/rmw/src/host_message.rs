@@ -3,7 +3,7 @@
 use std::ffi::c_void;
 
 use feros_engine::FillAborted;
-use feros_transport::{Delivery, IntraProcessRoute, Outgoing};
+use feros_transport::Outgoing;
 use feros_typesupport::{EncodeError, MessageProgram};
 
 use crate::error::Failure;
@@ -51,13 +51,5 @@ impl Outgoing for HostMessage<'_> {
             self.failure = Some(error);
             FillAborted
         })
-    }
-
-    fn wants_bytes(&self, routes: &[IntraProcessRoute]) -> bool {
-        !routes.is_empty()
-    }
-
-    fn deliver(&mut self, delivery: &Delivery<'_>) {
-        delivery.routes().iter().for_each(|route| delivery.put_bytes(route));
     }
 }

@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_looked_at_is_taken_first() {
+    fn the_item_that_was_looked_at_is_taken_first() {
         let (numbers, inbox) = inbox(10, false);
         assert!(!inbox.has_item());
         numbers.0.lock().extend([1, 2]);

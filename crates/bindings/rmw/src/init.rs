@@ -205,7 +205,7 @@ unsafe fn session_options(options: &rmw_init_options_t) -> Result<SessionOptions
     // SAFETY: [init options] the enclave is null or ends with NUL.
     let enclave = unsafe { text(options.enclave, "init_options.enclave") }?;
     // The client library has already read the environment variables, so its options take
-    // precedence. The variables only provide options that the client library has not set.
+    // precedence. The variables only provide the options that the client library leaves open.
     let of_variables = SessionOptions::from_variables(|name| {
         let is_discovery = !matches!(name, "ROS_DOMAIN_ID");
         is_discovery.then(|| std::env::var_os(name)).flatten()

@@ -12,22 +12,16 @@ use crate::error::{Failure, guarded};
 use crate::ffi::{rmw_qos_profile_t, rmw_ret_t, rmw_time_t};
 
 const SYSTEM_DEFAULT: u32 = 0;
-const KEEP_LAST: u32 = 1;
-const KEEP_ALL: u32 = 2;
-const HISTORY_UNKNOWN: u32 = 3;
 const RELIABLE: u32 = 1;
 const BEST_EFFORT: u32 = 2;
 const TRANSIENT_LOCAL: u32 = 1;
 const VOLATILE: u32 = 2;
-/// `UNKNOWN` has the same value for reliability and durability.
+/// `UNKNOWN` has the same value for history, reliability and durability.
 const UNKNOWN: u32 = 3;
-/// `BEST_AVAILABLE` has the same value for reliability and durability.
-const BEST_AVAILABLE: u32 = 4;
 const AUTOMATIC: u32 = 1;
 const MANUAL_BY_NODE: u32 = 2;
 const MANUAL_BY_TOPIC: u32 = 3;
 const LIVELINESS_UNKNOWN: u32 = 4;
-const LIVELINESS_BEST_AVAILABLE: u32 = 5;
 
 /// `RMW_DURATION_INFINITE`: as many nanoseconds as an `i64` holds.
 const INFINITE: rmw_time_t = rmw_time_t { sec: 9_223_372_036, nsec: 854_775_807 };
@@ -67,49 +61,34 @@ impl From<QosDuration> for rmw_time_t {
     }
 }
 
+/// Converts a policy of rmw by its number.
+fn policy<P>(name: &str, number: u32, read: impl FnOnce(u8) -> Option<P>) -> Result<P, Failure> {
+    u8::try_from(number).ok().and_then(read).ok_or_else(|| {
+        Failure::invalid(format!(
+            "the QoS policy {name} has the unknown value {number}: no endpoint can be created with \
+             it"
+        ))
+    })
+}
+
 /// Reads the policies of a new endpoint.
 pub(crate) fn from_rmw(profile: &rmw_qos_profile_t) -> Result<QosProfile, Failure> {
-    let refused = |policy: &str, value: u32| {
-        Failure::invalid(format!(
-            "the QoS policy {policy} has the unknown value {value}: no endpoint can be created \
-             with it"
-        ))
-    };
+    let of_endpoint =
+        |number| History::from_number(number).filter(|history| *history != History::Unknown);
     Ok(QosProfile {
-        history: match profile.history {
-            SYSTEM_DEFAULT => History::SystemDefault,
-            KEEP_LAST => History::KeepLast,
-            KEEP_ALL => History::KeepAll,
-            other => return Err(refused("history", other)),
-        },
+        history: policy("history", profile.history, of_endpoint)?,
         depth: profile.depth,
-        reliability: match profile.reliability {
-            SYSTEM_DEFAULT => Reliability::SystemDefault,
-            RELIABLE => Reliability::Reliable,
-            BEST_EFFORT => Reliability::BestEffort,
-            BEST_AVAILABLE => Reliability::BestAvailable,
-            other => return Err(refused("reliability", other)),
-        },
-        durability: match profile.durability {
-            SYSTEM_DEFAULT => Durability::SystemDefault,
-            TRANSIENT_LOCAL => Durability::TransientLocal,
-            VOLATILE => Durability::Volatile,
-            BEST_AVAILABLE => Durability::BestAvailable,
-            other => return Err(refused("durability", other)),
-        },
+        reliability: policy("reliability", profile.reliability, Reliability::from_number)?,
+        durability: policy("durability", profile.durability, Durability::from_number)?,
         deadline: profile.deadline.to_qos(),
         lifespan: profile.lifespan.to_qos(),
         liveliness: match profile.liveliness {
-            SYSTEM_DEFAULT => Liveliness::SystemDefault,
-            AUTOMATIC => Liveliness::Automatic,
-            MANUAL_BY_TOPIC => Liveliness::ManualByTopic,
-            LIVELINESS_BEST_AVAILABLE => Liveliness::BestAvailable,
             MANUAL_BY_NODE => {
                 return Err(Failure::invalid(
                     "liveliness MANUAL_BY_NODE is no longer part of ROS 2: use MANUAL_BY_TOPIC",
                 ));
             }
-            other => return Err(refused("liveliness", other)),
+            number => policy("liveliness", number, Liveliness::from_number)?,
         },
         liveliness_lease_duration: profile.liveliness_lease_duration.to_qos(),
         avoid_ros_namespace_conventions: profile.avoid_ros_namespace_conventions,
@@ -132,33 +111,13 @@ pub(crate) unsafe fn report(
 /// Converts the policies of an endpoint of this or another process into the form of rmw.
 pub(crate) fn to_rmw(profile: &QosProfile) -> rmw_qos_profile_t {
     rmw_qos_profile_t {
-        history: match profile.history {
-            History::SystemDefault => SYSTEM_DEFAULT,
-            History::KeepLast => KEEP_LAST,
-            History::KeepAll => KEEP_ALL,
-            History::Unknown => HISTORY_UNKNOWN,
-        },
+        history: profile.history.number().into(),
         depth: profile.depth,
-        reliability: match profile.reliability {
-            Reliability::SystemDefault => SYSTEM_DEFAULT,
-            Reliability::Reliable => RELIABLE,
-            Reliability::BestEffort => BEST_EFFORT,
-            Reliability::BestAvailable => BEST_AVAILABLE,
-        },
-        durability: match profile.durability {
-            Durability::SystemDefault => SYSTEM_DEFAULT,
-            Durability::TransientLocal => TRANSIENT_LOCAL,
-            Durability::Volatile => VOLATILE,
-            Durability::BestAvailable => BEST_AVAILABLE,
-        },
+        reliability: profile.reliability.number().into(),
+        durability: profile.durability.number().into(),
         deadline: profile.deadline.into(),
         lifespan: profile.lifespan.into(),
-        liveliness: match profile.liveliness {
-            Liveliness::SystemDefault => SYSTEM_DEFAULT,
-            Liveliness::Automatic => AUTOMATIC,
-            Liveliness::ManualByTopic => MANUAL_BY_TOPIC,
-            Liveliness::BestAvailable => LIVELINESS_BEST_AVAILABLE,
-        },
+        liveliness: profile.liveliness.number().into(),
         liveliness_lease_duration: profile.liveliness_lease_duration.into(),
         avoid_ros_namespace_conventions: profile.avoid_ros_namespace_conventions,
     }
@@ -330,7 +289,7 @@ mod tests {
     fn unknown_policies_are_refused_by_name() {
         let known = to_rmw(&QosProfile::default());
         let cases = [
-            (rmw_qos_profile_t { history: HISTORY_UNKNOWN, ..known }, "history"),
+            (rmw_qos_profile_t { history: UNKNOWN, ..known }, "history"),
             (rmw_qos_profile_t { reliability: UNKNOWN, ..known }, "reliability"),
             (rmw_qos_profile_t { durability: 77, ..known }, "durability"),
             (rmw_qos_profile_t { liveliness: LIVELINESS_UNKNOWN, ..known }, "liveliness"),

@@ -172,7 +172,7 @@ unsafe extern "C" fn rmw_take_request(
     })
 }
 
-/// Sends the response to a request. Succeeds even if the client is gone.
+/// Sends the response to a request. Succeeds even if the client no longer exists.
 ///
 /// # Safety
 /// Each pointer is null or points at a valid value of its type; the response has the service's

@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_never_answered_is_bounded() {
+    fn unanswered_requests_are_bounded() {
         let mut unanswered = Unanswered::default();
         let add = |unanswered: &mut Unanswered, number| {
             unanswered.add(request(number, ServiceMapping::PayloadHeader), |_| true);

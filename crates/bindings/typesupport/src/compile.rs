@@ -419,7 +419,7 @@ mod tests {
     }
 
     #[test]
-    fn what_lies_alike_in_struct_and_body_is_one_block() {
+    fn bytes_alike_in_struct_and_body_are_one_block() {
         for (language, bits) in [(Language::C, "[1]"), (Language::Cpp, "[bits]")] {
             assert_eq!(steps(language, Type::Point), ["16"]);
             // The struct and the body have different padding.

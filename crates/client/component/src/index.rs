@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_found_says_why() {
+    fn unknown_components_are_refused_with_the_reason() {
         let prefix =
             prefix_with(CPP_COMPONENTS, "composition", "composition::Talker;lib/libtalker.so\n");
         let index = Index::new([prefix.path().into()]);

@@ -34,7 +34,7 @@ pub const CRATES_VARIABLE: &str = "FEROS_COMPONENT_CRATES";
 pub(crate) const LONGEST: u64 = 4096;
 
 /// The build settings of a library.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stamp(String);
 
 /// The difference between two stamps.
@@ -147,12 +147,6 @@ impl Stamp {
     }
 }
 
-impl fmt::Debug for Stamp {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Stamp").field(&self.0).finish()
-    }
-}
-
 /// Prints the lines of the stamp.
 impl fmt::Display for Stamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -191,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_stamp_is_refused() {
+    fn invalid_stamps_are_refused() {
         for bytes in [&b""[..], b"\xff\xfe", b"feros-component 2\n", b"feros-component 2\nrustc"] {
             assert!(matches!(Stamp::from_bytes(bytes).check(), Err(Mismatch::Unreadable { .. })));
         }

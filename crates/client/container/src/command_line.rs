@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_known_is_said() {
+    fn unknown_and_incomplete_options_are_errors() {
         for line in [
             &["--threads"][..],
             &["--use_multi_threaded_executor"],

@@ -3,7 +3,6 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::thread;
 
 use feros::{Context, Executor, Node, Stopper};
 use feros_component::Component;
@@ -11,7 +10,7 @@ use feros_executor::panic_text;
 use feros_sync::Mutex;
 
 use crate::placement::{
-    Done, Placement, Running, StartRequest, Started, drop_catching_panic, instantiate,
+    Done, Placement, Running, StartRequest, Started, drop_catching_panic, instantiate, on_thread,
 };
 use crate::request::apply_log_level;
 
@@ -83,25 +82,10 @@ impl Placement for Isolated {
         let request = &start_request.request;
         let name =
             if request.node_name.is_empty() { &request.plugin_name } else { &request.node_name };
-        let done = Arc::new(Mutex::new(Some(done)));
-        let inside = done.clone();
-        let spawned = thread::Builder::new().name(name.replace('\0', "")).spawn(move || {
-            let done = take(&inside)
-                .expect("the thread is spawned once, and only its failure takes this before");
+        on_thread(name.replace('\0', ""), "the component", done, move |done| {
             run(&context, &*new_executor, start_request, done);
         });
-        if let Err(error) = spawned
-            && let Some(done) = take(&done)
-        {
-            done(Err(format!(
-                "a thread for the component could not be started: {error}; end other threads, or raise `ulimit -u`"
-            )));
-        }
     }
-}
-
-fn take<T>(place: &Mutex<Option<T>>) -> Option<T> {
-    place.lock().take()
 }
 
 /// Runs an isolated component on its thread.

@@ -4,12 +4,14 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::thread;
 
 use feros::Context;
 use feros::msgs::composition_interfaces::srv::LoadNode_Request;
 use feros_component::Component;
 use feros_component::library::LibraryError;
 use feros_executor::panic_text;
+use feros_sync::Mutex;
 
 use crate::loader::{self, LoadError};
 use crate::request;
@@ -30,6 +32,28 @@ pub(crate) trait Placement: Send + Sync {
     /// Starts a component, in this process or in another process. Calls `done` from any thread,
     /// possibly before `start` returns.
     fn start(&self, start_request: StartRequest, done: Done);
+}
+
+/// Runs `work` on a new thread. If the thread of `what` cannot be started, `done` gets the reason.
+pub(crate) fn on_thread(
+    name: String,
+    what: &str,
+    done: Done,
+    work: impl FnOnce(Done) + Send + 'static,
+) {
+    let done = Arc::new(Mutex::new(Some(done)));
+    let inside = done.clone();
+    let spawned = thread::Builder::new().name(name).spawn(move || {
+        let done = inside.lock().take();
+        work(done.expect("the thread is spawned once, and only its failure takes this before"));
+    });
+    let Err(error) = spawned else { return };
+    let done = done.lock().take();
+    if let Some(done) = done {
+        done(Err(format!(
+            "a thread for {what} could not be started: {error}; end other threads, or raise `ulimit -u`"
+        )));
+    }
 }
 
 /// A running component.

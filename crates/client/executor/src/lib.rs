@@ -162,41 +162,28 @@ mod wait_set_pool;
 mod worker_threads;
 
 #[cfg(not(loom))]
-pub use attributes::{Attributes, ExclusiveGroup, Kind};
-#[cfg(not(loom))]
-pub use clock::{Clock, RosClock, SteadyClock, SystemClock, Time, TimeChange, TimeWatcher};
-#[cfg(not(loom))]
-pub use entity::{Entity, Executable, Progress};
-#[cfg(not(loom))]
-pub use execution::{Execution, Obstacle, Shared};
-#[cfg(not(loom))]
-pub use executor::{DetachError, EntityHandle, Executor, ExecutorHandle, Stopper};
+pub use self::{
+    attributes::{Attributes, ExclusiveGroup, Kind},
+    clock::{Clock, RosClock, SteadyClock, SystemClock, Time, TimeChange, TimeWatcher},
+    entity::{Entity, Executable, Progress},
+    execution::{Execution, Obstacle, Shared},
+    executor::{DetachError, EntityHandle, Executor, ExecutorHandle, Stopper},
+    guard_condition::GuardCondition,
+    options::ExecutorOptions,
+    outcome::{Outcome, SpinError},
+    policies::{
+        Deadline, Fair, Priority, ReadyPositions, Ros, Sequence, Trigger, chain_priorities,
+    },
+    policy::{Policy, Step},
+    realtime::{RealtimeConfig, RealtimeError, Scheduling},
+    supervisor::{Supervision, Supervisor, panic_text, supervise},
+    table::AddError,
+    timer::Timer,
+    timer_core::TimerCall,
+    wait_set_pool::{PooledWaitSet, WaitSetPool},
+};
 pub use feros_doorbell::{
     CAPACITY, Doorbell, DoorbellMemory, Observation, Place, Ringer, Slot, SlotSet,
 };
-#[cfg(not(loom))]
-pub use guard_condition::GuardCondition;
-#[cfg(not(loom))]
-pub use options::ExecutorOptions;
-#[cfg(not(loom))]
-pub use outcome::{Outcome, SpinError};
-#[cfg(not(loom))]
-pub use policies::{
-    Deadline, Fair, Priority, ReadyPositions, Ros, Sequence, Trigger, chain_priorities,
-};
-#[cfg(not(loom))]
-pub use policy::{Policy, Step};
-#[cfg(not(loom))]
-pub use realtime::{RealtimeConfig, RealtimeError, Scheduling};
-#[cfg(not(loom))]
-pub use supervisor::{Supervision, Supervisor, panic_text, supervise};
-#[cfg(not(loom))]
-pub use table::AddError;
-#[cfg(not(loom))]
-pub use timer::Timer;
-#[cfg(not(loom))]
-pub use timer_core::TimerCall;
 pub use wait_set::WaitSet;
-#[cfg(not(loom))]
-pub use wait_set_pool::{PooledWaitSet, WaitSetPool};
 pub use waitable::Waitable;

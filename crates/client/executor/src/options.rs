@@ -50,7 +50,7 @@ impl Default for ExecutorOptions {
 impl ExecutorOptions {
     /// Sets the number of threads: the thread that calls a spin function, and worker threads that
     /// exist while it spins. Zero means one thread for each processor that the process may use, but
-    /// at least two. A [serial](Policy::is_serial) policy limits the number to one.
+    /// at least two. With a [serial](Policy::is_serial) policy, there is only one thread.
     pub fn threads(mut self, threads: usize) -> Self {
         let processors =
             || std::thread::available_parallelism().map_or(2, |count| count.get().max(2));

@@ -71,7 +71,7 @@ pub enum CreateError {
     },
     /// An endpoint was used after its node was dropped.
     #[error(
-        "{name} cannot be used: its node is gone; keep a clone of the node as long as you use it"
+        "{name} cannot be used: its node was dropped; keep a clone of the node as long as you use it"
     )]
     NodeGone {
         /// The endpoint.

@@ -127,7 +127,7 @@ mod tests {
     struct Still(#[source] std::io::Error);
 
     #[test]
-    fn what_main_prints_is_the_message_with_its_causes() {
+    fn an_error_of_main_prints_its_message_and_causes() {
         let still = Still(std::io::Error::other("no current"));
         assert_eq!(format!("{:?}", Error::other(still)), "the arm does not move: no current");
         let name = feros_engine::name::validate_node_name("a b").expect_err("a space");

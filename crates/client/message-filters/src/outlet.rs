@@ -76,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_closure_puts_in_comes_after_it_and_a_panic_costs_one_item() {
+    fn items_of_a_closure_come_after_it_and_a_panic_costs_one_item() {
         let heard: Arc<Mutex<Vec<u32>>> = Arc::default();
         let outlet = Arc::new_cyclic(|outlet: &Weak<Outlet<u32>>| {
             let (outlet, heard) = (outlet.clone(), heard.clone());

@@ -127,6 +127,11 @@ fn cure(source: &SetParameterError) -> &'static str {
             given: ParameterType::Integer,
             ..
         } => " Write it with a decimal point, such as 1.0.",
+        SetParameterError::WrongType {
+            expected: ParameterType::DoubleArray,
+            given: ParameterType::IntegerArray,
+            ..
+        } => " Write its elements with a decimal point, such as 1.0.",
         SetParameterError::WrongType { expected: ParameterType::String, .. } => {
             " Put it in quotes."
         }

@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_pattern_is_refused() {
+    fn invalid_patterns_are_refused() {
         for pattern in ["", "/", "/**foo", "/foo*", "/a//b", "/2fast", "/a b", "/a/"] {
             assert!(pattern.parse::<NodePattern>().is_err(), "{pattern}");
         }

@@ -113,7 +113,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_printed_reads_back() {
+    fn printed_values_read_back_unchanged() {
         let texts = [
             "",
             " ",

@@ -4,48 +4,55 @@ use std::fmt;
 
 use feros_msgs::rcl_interfaces::msg::ParameterValue as ParameterValueMessage;
 
-/// The type of a parameter's value, with the numbers of `rcl_interfaces/msg/ParameterType`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-#[repr(u8)]
-pub enum ParameterType {
+/// Defines the types with their numbers and names.
+macro_rules! parameter_types {
+    ($($(#[$attribute:meta])* $variant:ident = $number:literal => $name:literal,)*) => {
+        /// The type of a parameter's value, with the numbers of `rcl_interfaces/msg/ParameterType`.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+        #[repr(u8)]
+        pub enum ParameterType {
+            $($(#[$attribute])* $variant = $number,)*
+        }
+
+        impl ParameterType {
+            /// All types, in the order of their numbers.
+            pub const ALL: [Self; 10] = [$(Self::$variant),*];
+
+            /// Returns the name of the type for people, as in `rclcpp`: `double_array`.
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $name,)*
+                }
+            }
+        }
+    };
+}
+
+parameter_types! {
     /// No value.
     #[default]
-    NotSet = 0,
+    NotSet = 0 => "not set",
     /// A boolean.
-    Bool = 1,
+    Bool = 1 => "bool",
     /// A 64-bit signed integer.
-    Integer = 2,
+    Integer = 2 => "integer",
     /// A 64-bit floating point number.
-    Double = 3,
+    Double = 3 => "double",
     /// A string.
-    String = 4,
+    String = 4 => "string",
     /// Bytes.
-    ByteArray = 5,
+    ByteArray = 5 => "byte_array",
     /// Booleans.
-    BoolArray = 6,
+    BoolArray = 6 => "bool_array",
     /// 64-bit signed integers.
-    IntegerArray = 7,
+    IntegerArray = 7 => "integer_array",
     /// 64-bit floating point numbers.
-    DoubleArray = 8,
+    DoubleArray = 8 => "double_array",
     /// Strings.
-    StringArray = 9,
+    StringArray = 9 => "string_array",
 }
 
 impl ParameterType {
-    /// All types, in the order of their numbers.
-    pub const ALL: [Self; 10] = [
-        Self::NotSet,
-        Self::Bool,
-        Self::Integer,
-        Self::Double,
-        Self::String,
-        Self::ByteArray,
-        Self::BoolArray,
-        Self::IntegerArray,
-        Self::DoubleArray,
-        Self::StringArray,
-    ];
-
     /// Returns the type that has this number; `None` for an unknown number.
     pub fn from_number(number: u8) -> Option<Self> {
         Self::ALL.get(usize::from(number)).copied()
@@ -54,22 +61,6 @@ impl ParameterType {
     /// Returns the number of the type, as in messages.
     pub fn number(self) -> u8 {
         self as u8
-    }
-
-    /// Returns the name of the type for people, as in `rclcpp`: `double_array`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::NotSet => "not set",
-            Self::Bool => "bool",
-            Self::Integer => "integer",
-            Self::Double => "double",
-            Self::String => "string",
-            Self::ByteArray => "byte_array",
-            Self::BoolArray => "bool_array",
-            Self::IntegerArray => "integer_array",
-            Self::DoubleArray => "double_array",
-            Self::StringArray => "string_array",
-        }
     }
 }
 
@@ -116,22 +107,6 @@ pub enum ParameterValue {
 }
 
 impl ParameterValue {
-    /// The type.
-    pub fn parameter_type(&self) -> ParameterType {
-        match self {
-            Self::NotSet => ParameterType::NotSet,
-            Self::Bool(_) => ParameterType::Bool,
-            Self::Integer(_) => ParameterType::Integer,
-            Self::Double(_) => ParameterType::Double,
-            Self::String(_) => ParameterType::String,
-            Self::ByteArray(_) => ParameterType::ByteArray,
-            Self::BoolArray(_) => ParameterType::BoolArray,
-            Self::IntegerArray(_) => ParameterType::IntegerArray,
-            Self::DoubleArray(_) => ParameterType::DoubleArray,
-            Self::StringArray(_) => ParameterType::StringArray,
-        }
-    }
-
     /// Converts a value from a parameter file for a parameter of type `declared`. In YAML, an empty
     /// list has no element type, and bytes do not exist. So an empty list becomes an empty list of
     /// the declared type, and integers from 0 to 255 become bytes. Other values stay as they are.
@@ -147,18 +122,13 @@ impl ParameterValue {
     #[must_use]
     pub fn as_declared(self, declared: ParameterType) -> Self {
         match (&self, declared) {
-            (Self::StringArray(list), ParameterType::ByteArray) if list.is_empty() => {
-                Self::ByteArray(Vec::new())
-            }
-            (Self::StringArray(list), ParameterType::BoolArray) if list.is_empty() => {
-                Self::BoolArray(Vec::new())
-            }
-            (Self::StringArray(list), ParameterType::IntegerArray) if list.is_empty() => {
-                Self::IntegerArray(Vec::new())
-            }
-            (Self::StringArray(list), ParameterType::DoubleArray) if list.is_empty() => {
-                Self::DoubleArray(Vec::new())
-            }
+            (Self::StringArray(list), _) if list.is_empty() => match declared {
+                ParameterType::ByteArray => Self::ByteArray(Vec::new()),
+                ParameterType::BoolArray => Self::BoolArray(Vec::new()),
+                ParameterType::IntegerArray => Self::IntegerArray(Vec::new()),
+                ParameterType::DoubleArray => Self::DoubleArray(Vec::new()),
+                _ => self,
+            },
             (Self::IntegerArray(list), ParameterType::ByteArray) => {
                 let bytes = list.iter().map(|&integer| u8::try_from(integer));
                 bytes.collect::<Result<_, _>>().map_or(self, Self::ByteArray)
@@ -252,46 +222,51 @@ convert! {
     &[&str] => StringArray, value => value.iter().map(|&text| text.to_owned()).collect();
 }
 
-/// A message with an unknown type number becomes `NotSet`.
-impl From<ParameterValueMessage> for ParameterValue {
-    fn from(message: ParameterValueMessage) -> Self {
-        match ParameterType::from_number(message.r#type) {
-            None | Some(ParameterType::NotSet) => Self::NotSet,
-            Some(ParameterType::Bool) => Self::Bool(message.bool_value),
-            Some(ParameterType::Integer) => Self::Integer(message.integer_value),
-            Some(ParameterType::Double) => Self::Double(message.double_value),
-            Some(ParameterType::String) => Self::String(message.string_value),
-            Some(ParameterType::ByteArray) => Self::ByteArray(message.byte_array_value),
-            Some(ParameterType::BoolArray) => Self::BoolArray(message.bool_array_value),
-            Some(ParameterType::IntegerArray) => Self::IntegerArray(message.integer_array_value),
-            Some(ParameterType::DoubleArray) => Self::DoubleArray(message.double_array_value),
-            Some(ParameterType::StringArray) => Self::StringArray(message.string_array_value),
+/// Defines the conversions between values and messages, in which each type has a field.
+macro_rules! message_fields {
+    ($($variant:ident => $field:ident,)*) => {
+        impl ParameterValue {
+            /// The type.
+            pub fn parameter_type(&self) -> ParameterType {
+                match self {
+                    Self::NotSet => ParameterType::NotSet,
+                    $(Self::$variant(_) => ParameterType::$variant,)*
+                }
+            }
         }
-    }
+
+        /// A message with an unknown type number becomes `NotSet`.
+        impl From<ParameterValueMessage> for ParameterValue {
+            fn from(message: ParameterValueMessage) -> Self {
+                match ParameterType::from_number(message.r#type) {
+                    None | Some(ParameterType::NotSet) => Self::NotSet,
+                    $(Some(ParameterType::$variant) => Self::$variant(message.$field),)*
+                }
+            }
+        }
+
+        impl From<ParameterValue> for ParameterValueMessage {
+            fn from(value: ParameterValue) -> Self {
+                let message = Self { r#type: value.parameter_type().number(), ..Self::default() };
+                match value {
+                    ParameterValue::NotSet => message,
+                    $(ParameterValue::$variant($field) => Self { $field, ..message },)*
+                }
+            }
+        }
+    };
 }
 
-impl From<ParameterValue> for ParameterValueMessage {
-    fn from(value: ParameterValue) -> Self {
-        let message = Self { r#type: value.parameter_type().number(), ..Self::default() };
-        match value {
-            ParameterValue::NotSet => message,
-            ParameterValue::Bool(bool_value) => Self { bool_value, ..message },
-            ParameterValue::Integer(integer_value) => Self { integer_value, ..message },
-            ParameterValue::Double(double_value) => Self { double_value, ..message },
-            ParameterValue::String(string_value) => Self { string_value, ..message },
-            ParameterValue::ByteArray(byte_array_value) => Self { byte_array_value, ..message },
-            ParameterValue::BoolArray(bool_array_value) => Self { bool_array_value, ..message },
-            ParameterValue::IntegerArray(integer_array_value) => {
-                Self { integer_array_value, ..message }
-            }
-            ParameterValue::DoubleArray(double_array_value) => {
-                Self { double_array_value, ..message }
-            }
-            ParameterValue::StringArray(string_array_value) => {
-                Self { string_array_value, ..message }
-            }
-        }
-    }
+message_fields! {
+    Bool => bool_value,
+    Integer => integer_value,
+    Double => double_value,
+    String => string_value,
+    ByteArray => byte_array_value,
+    BoolArray => bool_array_value,
+    IntegerArray => integer_array_value,
+    DoubleArray => double_array_value,
+    StringArray => string_array_value,
 }
 
 #[cfg(test)]

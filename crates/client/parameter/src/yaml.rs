@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_value_is_refused_with_its_place() {
+    fn invalid_values_are_refused_with_their_place() {
         for (text, line, column, problem) in [
             ("", 1, 1, "there is no value"),
             (

@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_cloud_is_refused_and_left_alone() {
+    fn invalid_clouds_are_refused_and_stay_unchanged() {
         let refused = |change: fn(&mut PointCloud2)| {
             let mut cloud = cloud(false, PointField::FLOAT32);
             change(&mut cloud);

@@ -139,7 +139,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_no_transform_is_refused_and_counted(
+    fn invalid_transforms_are_refused_and_counted(
         child in "[/a-c]{0,3}",
         parent in "[/a-c]{0,3}",
         numbers in prop::array::uniform7(prop_oneof![

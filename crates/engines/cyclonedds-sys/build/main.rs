@@ -1,26 +1,19 @@
 //! Builds Cyclone DDS as a static library: copies the source from the crate `cyclonedds-src`,
-//! applies the patch of `patch.rs`, adds the files of `engine`, runs CMake, and compiles our shim
+//! applies the patches in `patches`, adds the files of `engine`, runs CMake, and compiles our shim
 //! with the library's headers.
 //!
 //! Crates that depend on this crate find the installed headers and the library as
 //! `DEP_FEROS_DDSC_INCLUDE` and `DEP_FEROS_DDSC_LIB` in their build scripts. The shim's own header
 //! directory is `DEP_FEROS_DDSC_SHIM`.
 
-mod addresses;
-mod bursts;
 mod cache;
-mod descriptors;
-mod early;
-mod edit;
-mod large_packets;
-mod pacing;
 mod patch;
-mod rate_control;
-mod requests;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio, exit};
 use std::{env, fs, io};
+
+use patch::Change;
 
 /// The parts of the source tree that the library needs. Other parts, such as documents, examples
 /// and tests, are not copied.
@@ -124,10 +117,13 @@ fn runs(program: &str) -> bool {
 }
 
 fn copy_source(from: &Path, to: &Path) -> Result<(), String> {
+    let mut changes = patch::changes();
     for part in NEEDED {
-        copy(&from.join(part), &to.join(part), Path::new(part))?;
+        copy(&from.join(part), &to.join(part), Path::new(part), &mut changes)?;
     }
-    patch::all_used()
+    changes.first().map_or(Ok(()), |change| {
+        Err(format!("The Cyclone DDS source has no file {}, which Feros changes.", change.file))
+    })
 }
 
 /// Adds our own files to the library, because the patched library calls them.
@@ -142,7 +138,7 @@ fn add_own_files(to: &Path) -> Result<(), String> {
     Ok(())
 }
 
-fn copy(from: &Path, to: &Path, relative: &Path) -> Result<(), String> {
+fn copy(from: &Path, to: &Path, relative: &Path, changes: &mut Vec<Change>) -> Result<(), String> {
     let say = |error: io::Error| format!("Copying {} failed: {error}", from.display());
     if from.is_dir() {
         // The upstream test folders are half of the tree, and they are not built, so this script
@@ -152,12 +148,12 @@ fn copy(from: &Path, to: &Path, relative: &Path) -> Result<(), String> {
         }
         for entry in fs::read_dir(from).map_err(say)? {
             let name = entry.map_err(say)?.file_name();
-            copy(&from.join(&name), &to.join(&name), &relative.join(&name))?;
+            copy(&from.join(&name), &to.join(&name), &relative.join(&name), changes)?;
         }
         return Ok(());
     }
     let original = fs::read(from).map_err(say)?;
-    let content = patch::apply(relative, original)?;
+    let content = patch::apply(changes, relative, original)?;
     write_if_changed(to, &content).map_err(say)
 }
 

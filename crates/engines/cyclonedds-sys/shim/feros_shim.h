@@ -107,7 +107,7 @@ typedef void (*feros_interface_fn) (const char *name, const char *address, bool 
 /* Calls `each` for every IPv4 interface. Returns 0 or a negative return code. */
 int32_t feros_for_each_interface (feros_interface_fn each, void *arg);
 
-/* --- in the patched engine; see build/patch.rs ---------------------------------------------------------------------- */
+/* --- in the patched engine; see patches/added_functions.patch -------------------------------------------------------- */
 
 /* Waits until the reader with this GUID, if it matches and is reliable, has acknowledged all written samples. A timeout of
  * zero checks once. Readers of this process need no acknowledgement. Returns DDS_RETCODE_TIMEOUT if the time runs out. */

@@ -6,7 +6,7 @@
 //! UDP allows. On a real network, both fit into an Ethernet MTU, because the loss of one IP
 //! fragment of a 64 KB datagram would lose the whole datagram. Even on a real network, datagrams to
 //! an address of this host are large and carry many fragments each
-//! (`crates/engines/cyclonedds-sys/build/large_packets.rs`).
+//! (`crates/engines/cyclonedds-sys/patches/large_packets.patch`).
 
 use std::fmt::Write;
 

@@ -5,7 +5,7 @@ use std::ffi::{CStr, c_char, c_void};
 use std::sync::Arc;
 
 use feros_cyclonedds_sys as sys;
-use feros_engine::{CreateEndpointError, Gid, QosProfile};
+use feros_engine::{Created, Gid, QosProfile};
 
 use crate::dds::{Entity, Listener};
 use crate::participant::Participant;
@@ -28,10 +28,7 @@ pub(crate) struct Discovery {
 }
 
 impl Discovery {
-    pub(crate) fn start(
-        participant: &Participant,
-        graph: Arc<Graph>,
-    ) -> Result<Self, CreateEndpointError> {
+    pub(crate) fn start(participant: &Participant, graph: Arc<Graph>) -> Created<Self> {
         let names = EndpointNames::of_discovery();
         let topic = participant.create_topic(&names)?;
         // SAFETY: the values are constants of the C library.

@@ -10,7 +10,7 @@ use feros_dds::library::{self, Creation, EndpointBase, NotAcknowledged, RelatedI
 use feros_dds::names::EndpointNames;
 use feros_dds::status::{ReaderStatus, Status, WriterStatus};
 use feros_engine::dds::user_data::EndpointData;
-use feros_engine::{CreateEndpointError, Gid, Match, PublishError, Stamp, TakeError};
+use feros_engine::{Created, Gid, Match, PublishError, Stamp, TakeError};
 use feros_sync::Mutex;
 
 use crate::dds::{Entity, ListMatched, MatchedEndpoint, ReadMatched, check, matched_handles};
@@ -92,7 +92,7 @@ impl<S: Side> Endpoint<S> {
         (participant, topic, names): (&Arc<Participant>, Arc<Topic>, EndpointNames),
         listener: Arc<ListenerState<S::Status>>,
         own: S,
-    ) -> Result<Self, CreateEndpointError> {
+    ) -> Created<Self> {
         let entity = Entity::new(created).map_err(failed(&names, S::CREATING))?;
         let gid = entity.gid().map_err(failed(&names, "reading the endpoint's GUID"))?;
         Ok(Self {
@@ -190,7 +190,7 @@ impl Writer {
     pub(crate) fn new(
         participant: &Arc<Participant>,
         creation: Creation<'_, Taken>,
-    ) -> Result<Self, CreateEndpointError> {
+    ) -> Created<Self> {
         let Creation { names, qos, data, notifications, .. } = creation;
         let qos = Qos::writer(qos, &user_data(data));
         let topic = participant.topic_of_writer(&names)?;
@@ -307,7 +307,7 @@ impl Reader {
     pub(crate) fn new(
         participant: &Arc<Participant>,
         creation: Creation<'_, Taken>,
-    ) -> Result<Self, CreateEndpointError> {
+    ) -> Created<Self> {
         let Creation { names, qos, data, ignores_local, notifications } = creation;
         let qos = Qos::reader(qos, &user_data(data), ignores_local);
         let topic = Arc::new(participant.create_topic(&names)?);

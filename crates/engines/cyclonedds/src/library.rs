@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use feros_dds::graph::Graph;
 use feros_dds::library::{self, Creation};
-use feros_engine::{CreateEndpointError, Gid};
+use feros_engine::{Created, Gid};
 
 use crate::discovery::Discovery;
 use crate::domain::{ENGINE_NAME, ENGINE_VERSION};
@@ -34,21 +34,15 @@ impl library::Participant for Participant {
         self.gid
     }
 
-    fn discover(self: &Arc<Self>, graph: &Arc<Graph>) -> Result<Discovery, CreateEndpointError> {
+    fn discover(self: &Arc<Self>, graph: &Arc<Graph>) -> Created<Discovery> {
         Discovery::start(self, graph.clone())
     }
 
-    fn create_writer(
-        self: &Arc<Self>,
-        creation: Creation<'_, Taken>,
-    ) -> Result<Writer, CreateEndpointError> {
+    fn create_writer(self: &Arc<Self>, creation: Creation<'_, Taken>) -> Created<Writer> {
         Writer::new(self, creation)
     }
 
-    fn create_reader(
-        self: &Arc<Self>,
-        creation: Creation<'_, Taken>,
-    ) -> Result<Reader, CreateEndpointError> {
+    fn create_reader(self: &Arc<Self>, creation: Creation<'_, Taken>) -> Created<Reader> {
         Reader::new(self, creation)
     }
 }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Weak};
 
 use feros_cyclonedds_sys as sys;
-use feros_engine::{CreateEndpointError, Gid, OpenError, SessionOptions};
+use feros_engine::{Created, Gid, OpenError, SessionOptions};
 
 use crate::dds::{Code, Entity};
 use crate::domain::{Domain, ENGINE_NAME};
@@ -63,16 +63,13 @@ impl Participant {
     }
 
     /// Creates a topic that is not shared.
-    pub(crate) fn create_topic(&self, names: &EndpointNames) -> Result<Topic, CreateEndpointError> {
+    pub(crate) fn create_topic(&self, names: &EndpointNames) -> Created<Topic> {
         Topic::new(&self.entity, &self.domain.pool, names)
     }
 
     /// Returns the topic of a writer. All writers with the same name and type share this topic.
     /// Each reader has a topic of its own, which counts the samples that the reader refuses.
-    pub(crate) fn topic_of_writer(
-        &self,
-        names: &EndpointNames,
-    ) -> Result<Arc<Topic>, CreateEndpointError> {
+    pub(crate) fn topic_of_writer(&self, names: &EndpointNames) -> Created<Arc<Topic>> {
         let key = (names.topic.clone(), names.type_name.clone());
         let mut topics = self.topics.lock();
         if let Some(topic) = topics.get(&key).and_then(Weak::upgrade) {

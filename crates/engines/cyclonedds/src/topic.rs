@@ -2,7 +2,7 @@
 
 use feros_cyclonedds_sys as sys;
 use feros_dds::names::EndpointNames;
-use feros_engine::CreateEndpointError;
+use feros_engine::{CreateEndpointError, Created};
 
 use crate::c_string::c_string;
 use crate::dds::{Code, Entity};
@@ -30,11 +30,7 @@ unsafe impl Send for Topic {}
 unsafe impl Sync for Topic {}
 
 impl Topic {
-    pub(crate) fn new(
-        participant: &Entity,
-        pool: &Pool,
-        names: &EndpointNames,
-    ) -> Result<Self, CreateEndpointError> {
+    pub(crate) fn new(participant: &Entity, pool: &Pool, names: &EndpointNames) -> Created<Self> {
         let (name, type_name) = (c_string(&names.topic), c_string(&names.type_name));
         let mut sertype = std::ptr::null();
         // SAFETY: the participant and the pool are alive, the strings exist during the call, and

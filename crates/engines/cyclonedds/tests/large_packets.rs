@@ -77,7 +77,7 @@ fn counter(protocol: &str, name: &str) -> u64 {
 }
 
 #[test]
-fn what_stays_on_the_host_travels_in_large_packets() {
+fn messages_on_one_host_travel_in_large_packets() {
     let Some(output) = on_two_hosts("near") else { return };
     let sent = value(&output, "datagrams");
     // A message takes 16 packets on loopback or 780 on Ethernet. There are also some
@@ -95,14 +95,14 @@ fn several_subscriptions_of_the_host_get_large_packets_each() {
 }
 
 #[test]
-fn what_leaves_the_host_keeps_to_the_size_of_its_packets() {
+fn packets_to_other_hosts_fit_into_ethernet_frames() {
     let Some(output) = on_two_hosts("both") else { return };
     assert!(value(&output, "datagrams") > 700 * MESSAGES as u64, "{output}");
     assert_eq!(value(&output, "fragmented"), 0, "an Ethernet would carry pieces: {output}");
 }
 
 #[test]
-fn what_is_lost_is_repeated_in_packets_of_the_same_sizes() {
+fn lost_fragments_are_repeated_in_packets_of_the_same_size() {
     let Some(output) = on_two_hosts("lossy") else { return };
     assert_eq!(value(&output, "fragmented"), 0, "{output}");
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use feros_engine::dds::user_data::EndpointData;
 use feros_engine::engine::Fill;
 use feros_engine::{
-    Client, ClientOptions, CreateEndpointError, Gid, PublishError, QosProfile, Sample, ServerMatch,
+    Client, ClientOptions, Created, Gid, PublishError, QosProfile, Sample, ServerMatch,
     ServiceMapping, Stamp, TakeError,
 };
 use feros_sync::Mutex;
@@ -47,10 +47,7 @@ pub(crate) struct DdsClient<P: Participant> {
 }
 
 impl<P: Participant> DdsClient<P> {
-    pub(crate) fn new(
-        shared: &Arc<SessionState<P>>,
-        options: ClientOptions<'_>,
-    ) -> Result<Self, CreateEndpointError> {
+    pub(crate) fn new(shared: &Arc<SessionState<P>>, options: ClientOptions<'_>) -> Created<Self> {
         let qos = options.qos;
         let names = ServiceNames::new(options.service, options.type_name)?;
         let id = pair_id(shared.participant.gid());

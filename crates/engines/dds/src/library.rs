@@ -7,8 +7,7 @@ use std::time::Duration;
 
 use feros_engine::dds::user_data::EndpointData;
 use feros_engine::{
-    CreateEndpointError, FillAborted, Gid, Match, PublishError, QosProfile, Sample, Stamp,
-    TakeError,
+    Created, FillAborted, Gid, Match, PublishError, QosProfile, Sample, Stamp, TakeError,
 };
 
 use crate::graph::{Graph, IncompatibleType};
@@ -58,10 +57,7 @@ pub trait Participant: Send + Sync + Sized + 'static {
     ///
     /// # Errors
     /// Returns an error if an endpoint for discovery cannot be created.
-    fn discover(
-        self: &Arc<Self>,
-        graph: &Arc<Graph>,
-    ) -> Result<Self::Discovery, CreateEndpointError>;
+    fn discover(self: &Arc<Self>, graph: &Arc<Graph>) -> Created<Self::Discovery>;
 
     /// Creates a writer.
     ///
@@ -70,7 +66,7 @@ pub trait Participant: Send + Sync + Sized + 'static {
     fn create_writer(
         self: &Arc<Self>,
         creation: Creation<'_, TakenOf<Self>>,
-    ) -> Result<Self::Writer, CreateEndpointError>;
+    ) -> Created<Self::Writer>;
 
     /// Creates a reader.
     ///
@@ -79,7 +75,7 @@ pub trait Participant: Send + Sync + Sized + 'static {
     fn create_reader(
         self: &Arc<Self>,
         creation: Creation<'_, TakenOf<Self>>,
-    ) -> Result<Self::Reader, CreateEndpointError>;
+    ) -> Created<Self::Reader>;
 }
 
 /// The options for creating an endpoint.

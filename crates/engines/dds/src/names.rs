@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use feros_engine::dds::names::{self, DISCOVERY_TOPIC, DISCOVERY_TYPE};
 use feros_engine::dds::user_data::PairId;
-use feros_engine::{CreateEndpointError, Gid};
+use feros_engine::{CreateEndpointError, Created, Gid};
 
 /// The names of an endpoint.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,11 +35,7 @@ impl EndpointNames {
     }
 
     /// The names of a topic's endpoint; if `as_it_is` is true, the topic has no ROS prefix.
-    pub(crate) fn of_topic(
-        topic: &str,
-        type_name: &str,
-        as_it_is: bool,
-    ) -> Result<Self, CreateEndpointError> {
+    pub(crate) fn of_topic(topic: &str, type_name: &str, as_it_is: bool) -> Created<Self> {
         let type_name = names::type_name(type_name, "")?;
         Ok(Self { ros: topic.to_owned(), topic: names::topic(topic, as_it_is), type_name })
     }
@@ -61,7 +57,7 @@ pub(crate) struct ServiceNames {
 }
 
 impl ServiceNames {
-    pub(crate) fn new(service: &str, type_name: &str) -> Result<Self, CreateEndpointError> {
+    pub(crate) fn new(service: &str, type_name: &str) -> Created<Self> {
         let (request, reply) = names::service_topics(service);
         let side = |topic, suffix| {
             let type_name = names::type_name(type_name, suffix)?;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use feros_engine::dds::discovery_info::{NodeEntities, ParticipantEntities};
-use feros_engine::{CreateEndpointError, FillAborted, Gid, NodeId, NodeName, Stamp};
+use feros_engine::{CreateEndpointError, Created, FillAborted, Gid, NodeId, NodeName, Stamp};
 
 use feros_sync::Mutex;
 
@@ -99,7 +99,7 @@ impl<P: Participant> SessionState<P> {
         name: &str,
         readers: Vec<Gid>,
         writers: Vec<Gid>,
-    ) -> Result<NodeMember<P>, CreateEndpointError> {
+    ) -> Created<NodeMember<P>> {
         let joined = self.change_nodes(|nodes| {
             nodes.by_id.get_mut(&node).map(|entities| {
                 entities.readers.extend(&readers);

@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use feros_engine::engine::Fill;
 use feros_engine::{
-    AnnounceError, CreateEndpointError, EventError, Gid, Match, PublishError, PublishMode,
-    Publisher, PublisherEvent, PublisherOptions, QosProfile, SendingThread, Stamp, TypeHash,
+    AnnounceError, Created, EventError, Gid, Match, PublishError, PublishMode, Publisher,
+    PublisherEvent, PublisherOptions, QosProfile, SendingThread, Stamp, TypeHash,
     WaitForAckedError,
 };
 use feros_trace::{Endpoint as Traced, Kind, MessageId, Point, Transport};
@@ -34,7 +34,7 @@ impl<P: Participant> DdsPublisher<P> {
     pub(crate) fn new(
         shared: &Arc<SessionState<P>>,
         options: PublisherOptions<'_>,
-    ) -> Result<Self, CreateEndpointError> {
+    ) -> Created<Self> {
         let qos = options.qos;
         let as_it_is = qos.avoid_ros_namespace_conventions;
         let names = EndpointNames::of_topic(options.topic, options.type_name, as_it_is)?;

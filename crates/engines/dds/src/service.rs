@@ -12,8 +12,8 @@ use feros_engine::dds::user_data::EndpointData;
 use feros_engine::engine::Fill;
 use feros_engine::gaps::Gaps;
 use feros_engine::{
-    CreateEndpointError, FailureCounter, Gid, Match, PublishError, QosProfile, RequestId, Sample,
-    Service, ServiceMapping, ServiceOptions, Stamp, TakeError,
+    Created, FailureCounter, Gid, Match, PublishError, QosProfile, RequestId, Sample, Service,
+    ServiceMapping, ServiceOptions, Stamp, TakeError,
 };
 use feros_sync::Mutex;
 
@@ -46,10 +46,7 @@ pub(crate) struct DdsService<P: Participant> {
 }
 
 impl<P: Participant> DdsService<P> {
-    pub(crate) fn new(
-        shared: &Arc<SessionState<P>>,
-        options: ServiceOptions<'_>,
-    ) -> Result<Self, CreateEndpointError> {
+    pub(crate) fn new(shared: &Arc<SessionState<P>>, options: ServiceOptions<'_>) -> Created<Self> {
         let qos = options.qos;
         let names = ServiceNames::new(options.service, options.type_name)?;
         let service_id = (options.mapping == ServiceMapping::PayloadHeader)

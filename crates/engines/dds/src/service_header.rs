@@ -28,7 +28,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_is_read() {
+    fn a_written_header_is_read_back() {
         let mut sample = [[0; SERVICE_HEADER_BYTES].as_slice(), &[0, 1, 0, 0, 42]].concat();
         write(&mut sample, &[7; 8], -3);
         assert_eq!(sample[..4], [0, 1, 0, 0]);

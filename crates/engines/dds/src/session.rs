@@ -5,9 +5,9 @@ use std::sync::Arc;
 use feros_engine::dds::names;
 use feros_engine::engine::{Front, GraphChangeGuard};
 use feros_engine::{
-    Client, ClientOptions, CreateEndpointError, Gid, GraphSnapshot, Kept, NodeId, NodeName, Notify,
-    OpenError, Publisher, PublisherOptions, QosProfile, Service, ServiceOptions, Session,
-    SessionOptions, Subscription, SubscriptionOptions,
+    Client, ClientOptions, CreateEndpointError, Created, Gid, GraphSnapshot, Kept, NodeId,
+    NodeName, Notify, OpenError, Publisher, PublisherOptions, QosProfile, Service, ServiceOptions,
+    Session, SessionOptions, Subscription, SubscriptionOptions,
 };
 
 use crate::client::DdsClient;
@@ -88,7 +88,7 @@ impl<P: Participant> Session for DdsSession<P> {
         self.0.participant.configuration()
     }
 
-    fn create_node(&self, name: &NodeName) -> Result<NodeId, CreateEndpointError> {
+    fn create_node(&self, name: &NodeName) -> Created<NodeId> {
         Ok(self.0.add_node(name))
     }
 
@@ -96,10 +96,7 @@ impl<P: Participant> Session for DdsSession<P> {
         self.0.remove_node(node);
     }
 
-    fn create_publisher(
-        &self,
-        mut options: PublisherOptions<'_>,
-    ) -> Result<Arc<dyn Publisher>, CreateEndpointError> {
+    fn create_publisher(&self, mut options: PublisherOptions<'_>) -> Created<Arc<dyn Publisher>> {
         let as_it_is = options.qos.avoid_ros_namespace_conventions;
         let topic = names::topic(options.topic, as_it_is);
         Self::FRONT.publisher(&mut options, || self.0.graph.profiles(&topic, false))?;
@@ -110,7 +107,7 @@ impl<P: Participant> Session for DdsSession<P> {
     fn create_subscription(
         &self,
         mut options: SubscriptionOptions<'_>,
-    ) -> Result<Arc<dyn Subscription>, CreateEndpointError> {
+    ) -> Created<Arc<dyn Subscription>> {
         let as_it_is = options.qos.avoid_ros_namespace_conventions;
         let topic = names::topic(options.topic, as_it_is);
         Self::FRONT.subscription(&mut options, || self.0.graph.profiles(&topic, true))?;
@@ -118,19 +115,13 @@ impl<P: Participant> Session for DdsSession<P> {
         Ok(Arc::new(DdsSubscription::new(&self.0, options)?))
     }
 
-    fn create_service(
-        &self,
-        mut options: ServiceOptions<'_>,
-    ) -> Result<Arc<dyn Service>, CreateEndpointError> {
+    fn create_service(&self, mut options: ServiceOptions<'_>) -> Created<Arc<dyn Service>> {
         Self::FRONT.service(&mut options)?;
         self.require_node(options.node, options.service)?;
         Ok(Arc::new(DdsService::new(&self.0, options)?))
     }
 
-    fn create_client(
-        &self,
-        mut options: ClientOptions<'_>,
-    ) -> Result<Arc<dyn Client>, CreateEndpointError> {
+    fn create_client(&self, mut options: ClientOptions<'_>) -> Created<Arc<dyn Client>> {
         Self::FRONT.client(&mut options)?;
         self.require_node(options.node, options.service)?;
         Ok(Arc::new(DdsClient::new(&self.0, options)?))

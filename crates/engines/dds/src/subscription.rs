@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use feros_engine::gaps::Gaps;
 use feros_engine::{
-    AnnounceError, CreateEndpointError, EventError, Gid, Match, QosProfile, Sample, Subscription,
+    AnnounceError, Created, EventError, Gid, Match, QosProfile, Sample, Subscription,
     SubscriptionEvent, SubscriptionOptions, TakeError, TypeHash,
 };
 use feros_sync::Mutex;
@@ -28,7 +28,7 @@ impl<P: Participant> DdsSubscription<P> {
     pub(crate) fn new(
         shared: &Arc<SessionState<P>>,
         options: SubscriptionOptions<'_>,
-    ) -> Result<Self, CreateEndpointError> {
+    ) -> Created<Self> {
         let qos = options.qos;
         let as_it_is = qos.avoid_ros_namespace_conventions;
         let names = EndpointNames::of_topic(options.topic, options.type_name, as_it_is)?;

@@ -78,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_requested_is_offered_by_the_class() {
+    fn a_class_requests_qos_that_its_publishers_offer() {
         let table = [
             QosProfile::default(),
             QosProfile::sensor_data(),

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use feros_engine::{
-    BridgeMark, CreateEndpointError, Durability, EndpointKind, Gid, Match, PublishError,
-    PublishMode, Publisher, PublisherOptions, QosProfile, Stamp, TypeHash, copied, twin,
+    BridgeMark, Created, Durability, EndpointKind, Gid, Match, PublishError, PublishMode,
+    Publisher, PublisherOptions, QosProfile, Stamp, TypeHash, copied, twin,
 };
 use feros_sync::{AtomicBool, Ordering};
 
@@ -41,18 +41,18 @@ pub(crate) struct Mirrors {
 
 impl Mirrors {
     /// Creates a mirror of a publisher.
-    pub(crate) fn of(&self, found: &Match) -> Result<Mirror, CreateEndpointError> {
+    pub(crate) fn of(&self, found: &Match) -> Created<Mirror> {
         let announcement = found.announcement.as_deref().unwrap_or_default();
         let identity = twin::read(announcement).0.unwrap_or(found.gid);
         self.make(mirrored(&found.qos, self.queue_len), Some(identity))
     }
 
     /// Creates the one mirror for all publishers that the engine does not identify.
-    pub(crate) fn of_strangers(&self) -> Result<Mirror, CreateEndpointError> {
+    pub(crate) fn of_strangers(&self) -> Created<Mirror> {
         self.make(mirrored(&self.key.class.requested(self.queue_len), self.queue_len), None)
     }
 
-    fn make(&self, qos: QosProfile, origin: Option<Gid>) -> Result<Mirror, CreateEndpointError> {
+    fn make(&self, qos: QosProfile, origin: Option<Gid>) -> Created<Mirror> {
         let announcement = match origin {
             Some(origin) => self.mark.announcement_for(origin),
             None => self.mark.announcement(),

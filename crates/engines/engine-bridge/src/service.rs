@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use feros_engine::{
-    Client, ClientOptions, CreateEndpointError, QosProfile, RequestId, Service, ServiceOptions,
-    TypeHash, copied,
+    Client, ClientOptions, CreateEndpointError, Created, QosProfile, RequestId, Service,
+    ServiceOptions, TypeHash, copied,
 };
 use feros_sync::{AtomicBool, Ordering};
 
@@ -40,7 +40,7 @@ pub(crate) fn carry(
     [served, called]: [Option<TypeHash>; 2],
     (from, to): (&Side, &Side),
     shared: Shared,
-) -> Result<Way, CreateEndpointError> {
+) -> Created<Way> {
     let bell = Arc::<Bell>::default();
     let announcement = shared.mark.announcement();
     let client = from.session.create_client(ClientOptions {

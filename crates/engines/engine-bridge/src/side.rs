@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use feros_engine::{
-    BridgeMark, CreateEndpointError, GraphChangeGuard, NodeId, NodeName, QosProfile, Session,
-    Subscription, SubscriptionOptions,
+    BridgeMark, Created, GraphChangeGuard, NodeId, NodeName, QosProfile, Session, Subscription,
+    SubscriptionOptions,
 };
 
 use crate::bell::Bell;
@@ -37,7 +37,7 @@ impl Side {
         node: &NodeName,
         mark: BridgeMark,
         bell: &Arc<Bell>,
-    ) -> Result<Self, CreateEndpointError> {
+    ) -> Created<Self> {
         let node = session.create_node(node)?;
         let sign = session.create_subscription(SubscriptionOptions {
             qos: QosProfile::keep_last(1),

@@ -9,8 +9,8 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use feros_engine::{
-    BridgeMark, CreateEndpointError, Gid, Match, Sample, Stamp, Subscription, SubscriptionEvent,
-    SubscriptionOptions, TypeHash,
+    BridgeMark, CreateEndpointError, Created, Gid, Match, Sample, Stamp, Subscription,
+    SubscriptionEvent, SubscriptionOptions, TypeHash,
 };
 use feros_sync::{AtomicBool, Mutex, Ordering};
 
@@ -123,7 +123,7 @@ pub(crate) fn carry(
     (hash, left): (Option<TypeHash>, BTreeSet<Gid>),
     (from, to): (&Side, &Side),
     shared: Shared,
-) -> Result<TopicWay, CreateEndpointError> {
+) -> Created<TopicWay> {
     let bell = Arc::<Bell>::default();
     let left = Arc::new(Mutex::new(left));
     let has_news = Arc::new(AtomicBool::new(true));
@@ -264,7 +264,7 @@ impl Carrier {
         is_ours.then(|| self.made(self.mirrors.of(found))).flatten()
     }
 
-    fn made(&self, mirror: Result<Mirror, CreateEndpointError>) -> Option<Mirror> {
+    fn made(&self, mirror: Created<Mirror>) -> Option<Mirror> {
         mirror.inspect_err(|error| self.shared.warnings.warn_once(error.to_string())).ok()
     }
 

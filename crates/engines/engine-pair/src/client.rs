@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use feros_engine::engine::Fill;
 use feros_engine::{
-    Client, ClientOptions, CreateEndpointError, Gid, Match, PublishError, QosProfile, Sample,
-    ServerMatch, TakeError, twin,
+    Client, ClientOptions, Created, Gid, Match, PublishError, QosProfile, Sample, ServerMatch,
+    TakeError, twin,
 };
 use feros_sync::{AtomicBool, Mutex, Ordering};
 
@@ -31,10 +31,7 @@ struct Servers {
 }
 
 impl PairClient {
-    pub(crate) fn new(
-        shared: &Arc<Shared>,
-        options: &ClientOptions<'_>,
-    ) -> Result<Self, CreateEndpointError> {
+    pub(crate) fn new(shared: &Arc<Shared>, options: &ClientOptions<'_>) -> Created<Self> {
         let nodes = shared.node(options.node, options.service)?;
         let watch = Watch::new(Some(options.on_match.clone()));
         let of_side = |side: usize, announcement: &str| {

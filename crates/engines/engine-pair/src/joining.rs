@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_second_engine_says_late_is_not_believed() {
+    fn late_announcements_of_the_second_engine_are_ignored() {
         let before = twin::announcement(Gid([1; 16]), "before");
         let joined = join([vec![found(1, "")], vec![found(11, &before)]], |_| true);
         assert_eq!(shown(&joined), [(1, [Some(1), Some(11)], None)]);

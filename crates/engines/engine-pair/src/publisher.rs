@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use feros_engine::engine::{Fill, filled};
 use feros_engine::{
-    AnnounceError, CreateEndpointError, Durability, EventError, FailureCounter, Gid, Liveliness,
-    Match, PublishError, PublishMode, Publisher, PublisherEvent, PublisherOptions, QosDuration,
+    AnnounceError, Created, Durability, EventError, FailureCounter, Gid, Liveliness, Match,
+    PublishError, PublishMode, Publisher, PublisherEvent, PublisherOptions, QosDuration,
     QosProfile, SendingThread, Stamp, WaitForAckedError, copied, twin,
 };
 use feros_sync::Mutex;
@@ -74,10 +74,7 @@ fn keeps_promises(qos: &QosProfile) -> bool {
 }
 
 impl PairPublisher {
-    pub(crate) fn new(
-        shared: &Arc<Shared>,
-        options: &PublisherOptions<'_>,
-    ) -> Result<Self, CreateEndpointError> {
+    pub(crate) fn new(shared: &Arc<Shared>, options: &PublisherOptions<'_>) -> Created<Self> {
         let nodes = shared.node(options.node, options.topic)?;
         let watch = Watch::new(options.on_event.clone());
         let of_side = |side: usize, qos: QosProfile, announcement: &str| {

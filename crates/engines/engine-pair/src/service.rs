@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use feros_engine::engine::Fill;
 use feros_engine::{
-    CreateEndpointError, Gid, Match, PublishError, QosProfile, RequestId, Sample, Service,
-    ServiceOptions, TakeError, twin,
+    Created, Gid, Match, PublishError, QosProfile, RequestId, Sample, Service, ServiceOptions,
+    TakeError, twin,
 };
 use feros_sync::{AtomicUsize, Ordering};
 
@@ -37,10 +37,7 @@ pub(crate) struct PairService {
 }
 
 impl PairService {
-    pub(crate) fn new(
-        shared: &Shared,
-        options: &ServiceOptions<'_>,
-    ) -> Result<Self, CreateEndpointError> {
+    pub(crate) fn new(shared: &Shared, options: &ServiceOptions<'_>) -> Created<Self> {
         let nodes = shared.node(options.node, options.service)?;
         let first = shared.sides[0].create_service(ServiceOptions {
             node: nodes[0],

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use feros_engine::{
-    Client, ClientOptions, CreateEndpointError, EndpointKind, Gid, GraphChangeGuard, GraphSnapshot,
-    Kept, NodeId, NodeName, Notify, ParameterData, ParameterServer, Publisher, PublisherOptions,
+    Client, ClientOptions, Created, EndpointKind, Gid, GraphChangeGuard, GraphSnapshot, Kept,
+    NodeId, NodeName, Notify, ParameterData, ParameterServer, Publisher, PublisherOptions,
     QosProfile, Service, ServiceOptions, Session, Subscription, SubscriptionOptions,
     TakesParameters,
 };
@@ -94,7 +94,7 @@ impl Session for PairSession {
         self.of_each(of, "\n\n")
     }
 
-    fn create_node(&self, name: &NodeName) -> Result<NodeId, CreateEndpointError> {
+    fn create_node(&self, name: &NodeName) -> Created<NodeId> {
         self.shared.create_node(name)
     }
 
@@ -107,10 +107,7 @@ impl Session for PairSession {
         self.shared.remove_node(node);
     }
 
-    fn create_publisher(
-        &self,
-        mut options: PublisherOptions<'_>,
-    ) -> Result<Arc<dyn Publisher>, CreateEndpointError> {
+    fn create_publisher(&self, mut options: PublisherOptions<'_>) -> Created<Arc<dyn Publisher>> {
         let subscriptions = self.profiles(EndpointKind::Subscription, options.topic);
         options.qos = options.qos.resolved_for_publisher(subscriptions.iter());
         Ok(Arc::new(PairPublisher::new(&self.shared, &options)?))
@@ -119,23 +116,17 @@ impl Session for PairSession {
     fn create_subscription(
         &self,
         mut options: SubscriptionOptions<'_>,
-    ) -> Result<Arc<dyn Subscription>, CreateEndpointError> {
+    ) -> Created<Arc<dyn Subscription>> {
         let publishers = self.profiles(EndpointKind::Publisher, options.topic);
         options.qos = options.qos.resolved_for_subscription(publishers.iter());
         Ok(Arc::new(PairSubscription::new(&self.shared, &options)?))
     }
 
-    fn create_service(
-        &self,
-        options: ServiceOptions<'_>,
-    ) -> Result<Arc<dyn Service>, CreateEndpointError> {
+    fn create_service(&self, options: ServiceOptions<'_>) -> Created<Arc<dyn Service>> {
         Ok(Arc::new(PairService::new(&self.shared, &options)?))
     }
 
-    fn create_client(
-        &self,
-        options: ClientOptions<'_>,
-    ) -> Result<Arc<dyn Client>, CreateEndpointError> {
+    fn create_client(&self, options: ClientOptions<'_>) -> Created<Arc<dyn Client>> {
         Ok(Arc::new(PairClient::new(&self.shared, &options)?))
     }
 

@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use feros_engine::{
-    BridgeMark, CreateEndpointError, EndpointKind, Gid, GraphChangeGuard, GraphSnapshot, NodeId,
-    NodeName, Session,
+    BridgeMark, CreateEndpointError, Created, EndpointKind, Gid, GraphChangeGuard, GraphSnapshot,
+    NodeId, NodeName, Session,
 };
 use feros_sync::Mutex;
 
@@ -59,7 +59,7 @@ impl Shared {
         })
     }
 
-    pub(crate) fn create_node(&self, name: &NodeName) -> Result<NodeId, CreateEndpointError> {
+    pub(crate) fn create_node(&self, name: &NodeName) -> Created<NodeId> {
         let first = self.sides[0].create_node(name)?;
         let second = self.sides[1].create_node(name);
         let second = second.inspect_err(|_| self.sides[0].remove_node(first))?;
@@ -77,11 +77,7 @@ impl Shared {
 
     /// Returns the ids of a node on each engine. `name` is the name of the endpoint that is being
     /// created, and is used in the error.
-    pub(crate) fn node(
-        &self,
-        node: NodeId,
-        name: &str,
-    ) -> Result<[NodeId; 2], CreateEndpointError> {
+    pub(crate) fn node(&self, node: NodeId, name: &str) -> Created<[NodeId; 2]> {
         let found = self.nodes.lock().by_id.get(&node).copied();
         found.ok_or_else(|| CreateEndpointError::NoNode { name: name.to_owned() })
     }

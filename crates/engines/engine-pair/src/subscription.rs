@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use feros_engine::gaps::Gaps;
 use feros_engine::{
-    AnnounceError, BridgeMark, CreateEndpointError, EventError, Gid, Match, QosProfile,
-    Reliability, Sample, Subscription, SubscriptionEvent, SubscriptionOptions, TakeError, twin,
+    AnnounceError, BridgeMark, Created, EventError, Gid, Match, QosProfile, Reliability, Sample,
+    Subscription, SubscriptionEvent, SubscriptionOptions, TakeError, twin,
 };
 use feros_sync::Mutex;
 
@@ -71,10 +71,7 @@ struct Reception {
 }
 
 impl PairSubscription {
-    pub(crate) fn new(
-        shared: &Arc<Shared>,
-        options: &SubscriptionOptions<'_>,
-    ) -> Result<Self, CreateEndpointError> {
+    pub(crate) fn new(shared: &Arc<Shared>, options: &SubscriptionOptions<'_>) -> Created<Self> {
         let nodes = shared.node(options.node, options.topic)?;
         let watch = Watch::new(options.on_event.clone());
         let of_side = |side: usize, qos: QosProfile, announcement: &str| {

@@ -24,7 +24,7 @@ use crate::name::NodeName;
 
 pub use crate::service_mapping::ServiceMapping;
 pub use crate::type_hash::TypeHash;
-pub use error::{CreateEndpointError, EventError};
+pub use error::{CreateEndpointError, Created, EventError};
 pub use front::{Front, Kept};
 pub use gate::{Gate, GraphListeners};
 pub use node_id::NodeId;
@@ -84,7 +84,7 @@ pub trait Session: Send + Sync {
     ///
     /// # Errors
     /// Returns an error if the engine cannot announce the node.
-    fn create_node(&self, name: &NodeName) -> Result<NodeId, CreateEndpointError>;
+    fn create_node(&self, name: &NodeName) -> Created<NodeId>;
 
     /// The server outside the nodes that stores parameters, such as a ROS 1 master. Most engines
     /// have no such server and return `None`.
@@ -99,10 +99,7 @@ pub trait Session: Send + Sync {
     ///
     /// # Errors
     /// See [`CreateEndpointError`]. After an error, nothing is announced.
-    fn create_publisher(
-        &self,
-        options: PublisherOptions<'_>,
-    ) -> Result<Arc<dyn Publisher>, CreateEndpointError>;
+    fn create_publisher(&self, options: PublisherOptions<'_>) -> Created<Arc<dyn Publisher>>;
 
     /// Creates a subscription and resolves its best-available and system-default policies.
     ///
@@ -111,25 +108,19 @@ pub trait Session: Send + Sync {
     fn create_subscription(
         &self,
         options: SubscriptionOptions<'_>,
-    ) -> Result<Arc<dyn Subscription>, CreateEndpointError>;
+    ) -> Created<Arc<dyn Subscription>>;
 
     /// Creates a service server.
     ///
     /// # Errors
     /// See [`CreateEndpointError`]. After an error, nothing is announced.
-    fn create_service(
-        &self,
-        options: ServiceOptions<'_>,
-    ) -> Result<Arc<dyn Service>, CreateEndpointError>;
+    fn create_service(&self, options: ServiceOptions<'_>) -> Created<Arc<dyn Service>>;
 
     /// Creates a service client.
     ///
     /// # Errors
     /// See [`CreateEndpointError`]. After an error, nothing is announced.
-    fn create_client(
-        &self,
-        options: ClientOptions<'_>,
-    ) -> Result<Arc<dyn Client>, CreateEndpointError>;
+    fn create_client(&self, options: ClientOptions<'_>) -> Created<Arc<dyn Client>>;
 
     /// Returns the graph as it is known at present. The call costs little while nothing changes,
     /// because it returns the same snapshot again.

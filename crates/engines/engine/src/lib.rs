@@ -60,8 +60,8 @@ mod type_hash;
 pub use announcement::{AnnounceError, AnnouncementError, Match};
 pub use bridge_mark::BridgeMark;
 pub use engine::{
-    Client, ClientOptions, CreateEndpointError, DiscoveryRange, Engine, EventError, FillAborted,
-    GraphChangeGuard, Kept, NodeId, Notify, OpenError, ParameterData, ParameterServer,
+    Client, ClientOptions, CreateEndpointError, Created, DiscoveryRange, Engine, EventError,
+    FillAborted, GraphChangeGuard, Kept, NodeId, Notify, OpenError, ParameterData, ParameterServer,
     PublishError, PublishMode, Publisher, PublisherOptions, ServerMatch, Service, ServiceMapping,
     ServiceOptions, Session, SessionOptions, Subscription, SubscriptionOptions, TakeError,
     TakeOverError, TakesParameters, TypeHash, WaitForAckedError, copied,

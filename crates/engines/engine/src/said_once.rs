@@ -40,7 +40,7 @@ mod tests {
     use super::{MOST, SaidOnce};
 
     #[test]
-    fn what_is_remembered_is_bounded() {
+    fn remembered_texts_are_bounded() {
         let said = SaidOnce::default();
         for number in 0..=MOST {
             assert!(said.is_new(&number.to_string()));

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use feros_sync::DropOldestQueue;
 
-use crate::engine::{CreateEndpointError, PublishError};
+use crate::engine::{CreateEndpointError, Created, PublishError};
 use crate::failure_counter::FailureCounter;
 
 /// The limit on the time that dropping a publisher waits until its published messages have been
@@ -40,7 +40,7 @@ impl<M: Send + 'static> SendingThread<M> {
         topic: &str,
         queue_depth: usize,
         mut send: impl FnMut(M) -> Result<(), PublishError> + Send + 'static,
-    ) -> Result<Self, CreateEndpointError> {
+    ) -> Created<Self> {
         let queue = Arc::new(DropOldestQueue::<M>::new(queue_depth));
         let failed = Arc::new(FailureCounter::new());
         let (from, failures) = (queue.clone(), failed.clone());
@@ -124,7 +124,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_queued_is_sent_and_what_is_refused_is_counted() {
+    fn queued_messages_are_sent_and_refusals_are_counted() {
         let (sent, received) = sync_channel(10);
         let send = move |number: u32| {
             sent.send(number).unwrap();

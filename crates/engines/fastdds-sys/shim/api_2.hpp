@@ -86,16 +86,14 @@ public:
 
 constexpr const char* VERSION = FASTRTPS_VERSION_STR;
 
-inline int code_of(
-        const eprosima::fastrtps::types::ReturnCode_t& code)
+inline int code_of(const eprosima::fastrtps::types::ReturnCode_t& code)
 {
     return static_cast<int>(code());
 }
 
 // Endpoints accept a pool of the shim only from 2.12 on, and there, a payload does not name its
 // owner. So messages are copied once when they are written and once when they are taken.
-inline bool is_lent(
-        const rtps::SerializedPayload_t&)
+inline bool is_lent(const rtps::SerializedPayload_t&)
 {
     return false;
 }
@@ -107,38 +105,27 @@ class AnyType : public fast::TopicDataType
 
 public:
 
-    AnyType(
-            const std::string& name,
-            uint32_t reserved_bytes)
+    AnyType(const std::string& name, uint32_t reserved_bytes)
     {
         setName(name.c_str());
         m_typeSize = reserved_bytes;
         m_isGetKeyDefined = false;
     }
 
-    virtual bool write_to(
-            const Written& written,
-            Payload& payload) = 0;
-    virtual bool read_from(
-            const Payload& payload,
-            Received& received) = 0;
+    virtual bool write_to(const Written& written, Payload& payload) = 0;
+    virtual bool read_from(const Payload& payload, Received& received) = 0;
 
-    bool serialize(
-            void* data,
-            Payload* payload) override
+    bool serialize(void* data, Payload* payload) override
     {
         return write_to(*static_cast<const Written*>(data), *payload);
     }
 
-    bool deserialize(
-            Payload* payload,
-            void* data) override
+    bool deserialize(Payload* payload, void* data) override
     {
         return read_from(*payload, *static_cast<Received*>(data));
     }
 
-    std::function<uint32_t()> getSerializedSizeProvider(
-            void* data) override
+    std::function<uint32_t()> getSerializedSizeProvider(void* data) override
     {
         return [size = static_cast<const Written*>(data)->buffer->size]
                {
@@ -151,16 +138,12 @@ public:
         return new Received;
     }
 
-    void deleteData(
-            void* data) override
+    void deleteData(void* data) override
     {
         delete static_cast<Received*>(data);
     }
 
-    bool getKey(
-            void*,
-            Key*,
-            bool) override
+    bool getKey(void*, Key*, bool) override
     {
         return false;
     }
@@ -171,10 +154,8 @@ class AnyDiscovery : public fast::DomainParticipantListener
 public:
 
     // Returns whether to ignore the participant from now on. Ignoring is possible from 2.10 on.
-    virtual bool on_participant(
-            const FoundParticipant& found) = 0;
-    virtual void on_endpoint(
-            const FoundEndpoint& found) = 0;
+    virtual bool on_participant(const FoundParticipant& found) = 0;
+    virtual void on_endpoint(const FoundEndpoint& found) = 0;
 
 #if FASTRTPS_VERSION_MINOR >= 10
     void on_participant_discovery(
@@ -204,9 +185,7 @@ public:
         found(info.info, false, alive);
     }
 
-    void on_publisher_discovery(
-            fast::DomainParticipant*,
-            rtps::WriterDiscoveryInfo&& info) override
+    void on_publisher_discovery(fast::DomainParticipant*, rtps::WriterDiscoveryInfo&& info) override
     {
         using Status = rtps::WriterDiscoveryInfo;
         const bool alive = info.status == Status::DISCOVERED_WRITER || info.status == Status::CHANGED_QOS_WRITER;
@@ -215,8 +194,7 @@ public:
 
 private:
 
-    bool found(
-            const rtps::ParticipantDiscoveryInfo& discovered)
+    bool found(const rtps::ParticipantDiscoveryInfo& discovered)
     {
         using Status = rtps::ParticipantDiscoveryInfo;
         const auto& info = discovered.info;
@@ -226,10 +204,7 @@ private:
     }
 
     template<class Info>
-    void found(
-            const Info& info,
-            bool is_writer,
-            bool alive)
+    void found(const Info& info, bool is_writer, bool alive)
     {
         const auto& qos = info.m_qos;
         on_endpoint({info.guid(), is_writer, alive, info.topicName().c_str(), info.typeName().c_str(),
@@ -244,8 +219,7 @@ private:
 // Unless a file says otherwise, the participants of a process send to each other over their
 // transports. The intra-process delivery of Fast DDS 2 is off, because it may deliver messages to
 // readers that another thread is deleting (docs/decisions/0021-fastdds-engine.md).
-inline void load_profiles(
-        fast::DomainParticipantFactory& factory)
+inline void load_profiles(fast::DomainParticipantFactory& factory)
 {
     static const bool loaded = [&factory]
             {
@@ -272,8 +246,7 @@ public:
 
     // Reserves the number unless another participant has it. If the number is negative, Fast DDS
     // chooses one.
-    bool claim(
-            int32_t number)
+    bool claim(int32_t number)
     {
         std::lock_guard<std::mutex> guard(used().first);
         if (number >= 0 && !used().second.insert(number).second)
@@ -305,9 +278,7 @@ private:
 // The port that a participant tries first; if it is in use, the participant tries the next ports.
 // This function exists because Fast DDS 2.9 never reuses the numbers of a process's participants,
 // while other participants only try the ports of the first few numbers (eProsima/Fast-DDS#3437).
-inline uint32_t first_port(
-        const fast::WireProtocolConfigQos& wire,
-        uint32_t domain_id)
+inline uint32_t first_port(const fast::WireProtocolConfigQos& wire, uint32_t domain_id)
 {
     return wire.port.getUnicastPort(domain_id, 0);
 }
@@ -318,10 +289,7 @@ constexpr std::chrono::milliseconds ROOM_AGAIN{5};
 // Fast DDS 2 returns only whether a message was written; a failure may be a timeout or an error. A
 // writer that keeps all messages stops waiting at any acknowledgement, even at one that makes no
 // room (StatefulWriter::try_remove_change), so `write` is repeated until the time is over.
-inline int write(
-        fast::DataWriter& writer,
-        Written& written,
-        rtps::WriteParams& parameters)
+inline int write(fast::DataWriter& writer, Written& written, rtps::WriteParams& parameters)
 {
     using Clock = std::chrono::steady_clock;
     const auto began = Clock::now();
@@ -350,9 +318,7 @@ inline int write(
 }
 
 // Sets the interval at which a writer sends heartbeats, which ask its readers for missing messages.
-inline void ask_every(
-        fast::DataWriterQos& qos,
-        const fast::Duration_t& period)
+inline void ask_every(fast::DataWriterQos& qos, const fast::Duration_t& period)
 {
     qos.reliable_writer_qos().times.heartbeatPeriod = period;
 }
@@ -377,8 +343,7 @@ inline fast::DataReader* create_reader(
 
 // Does nothing, since XCDR1 is the default of Fast DDS 2.
 template<class Qos>
-void ask_for_xcdr1(
-        Qos&)
+void ask_for_xcdr1(Qos&)
 {
 }
 

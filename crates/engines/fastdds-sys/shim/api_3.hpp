@@ -60,14 +60,12 @@ public:
 
 constexpr const char* VERSION = FASTDDS_VERSION_STR;
 
-inline int code_of(
-        fast::ReturnCode_t code)
+inline int code_of(fast::ReturnCode_t code)
 {
     return code;
 }
 
-inline bool is_lent(
-        const rtps::SerializedPayload_t& payload)
+inline bool is_lent(const rtps::SerializedPayload_t& payload)
 {
     return payload.payload_owner == Pool::get().get();
 }
@@ -80,40 +78,27 @@ class AnyType : public fast::TopicDataType
 
 public:
 
-    AnyType(
-            const std::string& name,
-            uint32_t reserved_bytes)
+    AnyType(const std::string& name, uint32_t reserved_bytes)
     {
         set_name(name);
         max_serialized_type_size = reserved_bytes;
         is_compute_key_provided = false;
     }
 
-    virtual bool write_to(
-            const Written& written,
-            Payload& payload) = 0;
-    virtual bool read_from(
-            const Payload& payload,
-            Received& received) = 0;
+    virtual bool write_to(const Written& written, Payload& payload) = 0;
+    virtual bool read_from(const Payload& payload, Received& received) = 0;
 
-    bool serialize(
-            const void* const data,
-            Payload& payload,
-            Representation) override
+    bool serialize(const void* const data, Payload& payload, Representation) override
     {
         return write_to(*static_cast<const Written*>(data), payload);
     }
 
-    bool deserialize(
-            Payload& payload,
-            void* data) override
+    bool deserialize(Payload& payload, void* data) override
     {
         return read_from(payload, *static_cast<Received*>(data));
     }
 
-    uint32_t calculate_serialized_size(
-            const void* const data,
-            Representation) override
+    uint32_t calculate_serialized_size(const void* const data, Representation) override
     {
         return static_cast<const Written*>(data)->buffer->size;
     }
@@ -123,24 +108,17 @@ public:
         return new Received;
     }
 
-    void delete_data(
-            void* data) override
+    void delete_data(void* data) override
     {
         delete static_cast<Received*>(data);
     }
 
-    bool compute_key(
-            Payload&,
-            Key&,
-            bool) override
+    bool compute_key(Payload&, Key&, bool) override
     {
         return false;
     }
 
-    bool compute_key(
-            const void* const,
-            Key&,
-            bool) override
+    bool compute_key(const void* const, Key&, bool) override
     {
         return false;
     }
@@ -151,10 +129,8 @@ class AnyDiscovery : public fast::DomainParticipantListener
 public:
 
     // Returns whether to ignore the participant from now on.
-    virtual bool on_participant(
-            const FoundParticipant& found) = 0;
-    virtual void on_endpoint(
-            const FoundEndpoint& found) = 0;
+    virtual bool on_participant(const FoundParticipant& found) = 0;
+    virtual void on_endpoint(const FoundEndpoint& found) = 0;
 
     void on_participant_discovery(
             fast::DomainParticipant*,
@@ -192,10 +168,7 @@ public:
 private:
 
     template<class Info>
-    void found(
-            const Info& info,
-            bool is_writer,
-            bool alive)
+    void found(const Info& info, bool is_writer, bool alive)
     {
         on_endpoint({info.guid, is_writer, alive, info.topic_name.c_str(), info.type_name.c_str(),
                      info.user_data.data_vec(), info.deadline, info.lifespan, info.liveliness, info.reliability,
@@ -206,8 +179,7 @@ private:
 // Unless a file says otherwise, the participants of a process send to each other over their
 // transports. The intra-process delivery of Fast DDS 3.2 is off, because it may take the locks of
 // two participants in different orders (docs/decisions/0021-fastdds-engine.md).
-inline void load_profiles(
-        fast::DomainParticipantFactory& factory)
+inline void load_profiles(fast::DomainParticipantFactory& factory)
 {
     static const bool loaded = [&factory]
             {
@@ -224,35 +196,27 @@ inline void load_profiles(
 // Fast DDS 3 itself prevents that two participants have the same number.
 struct ParticipantNumber
 {
-    bool claim(
-            int32_t)
+    bool claim(int32_t)
     {
         return true;
     }
 };
 
 // The port that a participant tries first; 0 if the participant's number determines the port.
-inline uint32_t first_port(
-        const fast::WireProtocolConfigQos&,
-        uint32_t)
+inline uint32_t first_port(const fast::WireProtocolConfigQos&, uint32_t)
 {
     return 0;
 }
 
 // Sends directly from the buffer.
-inline int write(
-        fast::DataWriter& writer,
-        Written& written,
-        rtps::WriteParams& parameters)
+inline int write(fast::DataWriter& writer, Written& written, rtps::WriteParams& parameters)
 {
     const Pool::Writing writing(written.buffer);
     return writer.write(&written, parameters);
 }
 
 // Sets the interval at which a writer sends heartbeats, which ask its readers for missing messages.
-inline void ask_every(
-        fast::DataWriterQos& qos,
-        const fast::Duration_t& period)
+inline void ask_every(fast::DataWriterQos& qos, const fast::Duration_t& period)
 {
     qos.reliable_writer_qos().times.heartbeat_period = period;
 }
@@ -276,8 +240,7 @@ inline fast::DataReader* create_reader(
 }
 
 template<class Qos>
-void ask_for_xcdr1(
-        Qos& qos)
+void ask_for_xcdr1(Qos& qos)
 {
     qos.representation().m_value = {fast::XCDR_DATA_REPRESENTATION};
 }

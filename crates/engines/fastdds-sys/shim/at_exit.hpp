@@ -91,10 +91,8 @@ public:
         Deletions::of_process().leave();
     }
 
-    Deletion(
-            const Deletion&) = delete;
-    Deletion& operator =(
-            const Deletion&) = delete;
+    Deletion(const Deletion&) = delete;
+    Deletion& operator =(const Deletion&) = delete;
 };
 
 } // namespace feros

@@ -20,14 +20,12 @@ struct feros_fastdds_buffer
         return reinterpret_cast<uint8_t*>(this) + offset;
     }
 
-    static feros_fastdds_buffer* of(
-            uint8_t* bytes)
+    static feros_fastdds_buffer* of(uint8_t* bytes)
     {
         return reinterpret_cast<feros_fastdds_buffer*>(bytes - offset);
     }
 
-    static feros_fastdds_buffer* make(
-            size_t size)
+    static feros_fastdds_buffer* make(size_t size)
     {
         if (size > UINT32_MAX - 64)
         {

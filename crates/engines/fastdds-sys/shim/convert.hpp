@@ -7,16 +7,13 @@
 
 namespace feros {
 
-inline void copy_guid(
-        const rtps::GUID_t& from,
-        uint8_t* to)
+inline void copy_guid(const rtps::GUID_t& from, uint8_t* to)
 {
     std::memcpy(to, from.guidPrefix.value, 12);
     std::memcpy(to + 12, from.entityId.value, 4);
 }
 
-inline rtps::GUID_t to_guid(
-        const uint8_t* bytes)
+inline rtps::GUID_t to_guid(const uint8_t* bytes)
 {
     rtps::GUID_t guid;
     std::memcpy(guid.guidPrefix.value, bytes, 12);
@@ -24,22 +21,19 @@ inline rtps::GUID_t to_guid(
     return guid;
 }
 
-inline int64_t number_of(
-        const rtps::SequenceNumber_t& number)
+inline int64_t number_of(const rtps::SequenceNumber_t& number)
 {
     return static_cast<int64_t>((static_cast<uint64_t>(static_cast<uint32_t>(number.high)) << 32) | number.low);
 }
 
-inline rtps::SequenceNumber_t to_number(
-        int64_t number)
+inline rtps::SequenceNumber_t to_number(int64_t number)
 {
     return rtps::SequenceNumber_t(static_cast<int32_t>(number >> 32), static_cast<uint32_t>(number));
 }
 
 // Seconds are unsigned on the wire and signed in Fast DDS. The fraction is rounded up, so that it
 // converts back to the same nanosecond.
-inline rtps::Time_t to_stamp(
-        int64_t nanos)
+inline rtps::Time_t to_stamp(int64_t nanos)
 {
     constexpr uint64_t second = 1000000000;
     const auto all = static_cast<uint64_t>(nanos);
@@ -50,8 +44,7 @@ inline rtps::Time_t to_stamp(
     return stamp;
 }
 
-inline int64_t nanos_of(
-        const rtps::Time_t& stamp)
+inline int64_t nanos_of(const rtps::Time_t& stamp)
 {
     if (stamp == rtps::c_RTPSTimeInvalid)
     {
@@ -62,8 +55,7 @@ inline int64_t nanos_of(
     return static_cast<int64_t>(seconds * 1000000000 + nanos);
 }
 
-inline fast::Duration_t to_duration(
-        int64_t nanos)
+inline fast::Duration_t to_duration(int64_t nanos)
 {
     constexpr int64_t second = 1000000000;
     if (nanos < 0 || nanos / second >= INT32_MAX)
@@ -73,8 +65,7 @@ inline fast::Duration_t to_duration(
     return fast::Duration_t(static_cast<int32_t>(nanos / second), static_cast<uint32_t>(nanos % second));
 }
 
-inline int64_t nanos_of(
-        const fast::Duration_t& duration)
+inline int64_t nanos_of(const fast::Duration_t& duration)
 {
     if (duration == fast::c_TimeInfinite || duration.seconds < 0)
     {
@@ -85,9 +76,7 @@ inline int64_t nanos_of(
 
 // The policies that writers and readers have in common.
 template<class Qos>
-void apply(
-        const feros_fastdds_endpoint_options& options,
-        Qos& qos)
+void apply(const feros_fastdds_endpoint_options& options, Qos& qos)
 {
     const auto& asked = options.qos;
     qos.reliability().kind = asked.reliable ? fast::RELIABLE_RELIABILITY_QOS : fast::BEST_EFFORT_RELIABILITY_QOS;
@@ -117,8 +106,7 @@ void apply(
 }
 
 // The policies of a discovered endpoint.
-inline feros_fastdds_qos qos_of(
-        const FoundEndpoint& info)
+inline feros_fastdds_qos qos_of(const FoundEndpoint& info)
 {
     feros_fastdds_qos qos{};
     qos.deadline = nanos_of(info.deadline.period);

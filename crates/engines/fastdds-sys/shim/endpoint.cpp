@@ -28,8 +28,7 @@ class Teller
 {
 public:
 
-    explicit Teller(
-            const feros_fastdds_endpoint_options& options)
+    explicit Teller(const feros_fastdds_endpoint_options& options)
         : context_(options.context)
         , on_status_(options.on_status)
     {
@@ -90,9 +89,7 @@ public:
         tell(FEROS_FASTDDS_DEADLINE, status.total_count);
     }
 
-    void on_liveliness_lost(
-            fast::DataWriter*,
-            const fast::LivelinessLostStatus& status) override
+    void on_liveliness_lost(fast::DataWriter*, const fast::LivelinessLostStatus& status) override
     {
         tell(FEROS_FASTDDS_LIVELINESS_LOST, status.total_count);
     }
@@ -104,8 +101,7 @@ public:
 
     using Teller::Teller;
 
-    void on_data_available(
-            fast::DataReader*) override
+    void on_data_available(fast::DataReader*) override
     {
         tell(FEROS_FASTDDS_DATA);
     }
@@ -144,10 +140,7 @@ public:
 };
 
 template<class Entity>
-int set_user_data(
-        Entity* entity,
-        const uint8_t* data,
-        size_t bytes)
+int set_user_data(Entity* entity, const uint8_t* data, size_t bytes)
 {
     auto qos = entity->get_qos();
     qos.user_data().setValue(std::vector<uint8_t>(data, data + bytes));
@@ -179,9 +172,7 @@ namespace {
 
 // Limits the history of an endpoint that keeps all messages.
 template<class Qos>
-void bound(
-        const feros_fastdds_endpoint_options& options,
-        Qos& qos)
+void bound(const feros_fastdds_endpoint_options& options, Qos& qos)
 {
     if (options.qos.keep_all)
     {
@@ -238,9 +229,7 @@ fast::DataReaderQos reader_qos(
 
 // Takes the next sample from Fast DDS. Returns 1 if there was a sample, 0 if there was none, or the
 // negative return code of Fast DDS.
-int take_next(
-        feros_fastdds_reader& reader,
-        feros_fastdds_sample& sample)
+int take_next(feros_fastdds_reader& reader, feros_fastdds_sample& sample)
 {
     for (;;)
     {
@@ -272,8 +261,7 @@ int take_next(
 // Fast DDS sorts waiting samples by source timestamps (eProsima/Fast-DDS:
 // src/cpp/rtps/history/ReaderHistory.cpp), which may decrease. This function restores the order in
 // which each writer wrote its messages. Each position keeps a message of the same writer.
-void restore_order(
-        std::deque<feros_fastdds_sample>& samples)
+void restore_order(std::deque<feros_fastdds_sample>& samples)
 {
     std::map<std::array<uint8_t, 16>, std::vector<size_t>> places;
     for (size_t place = 0; place < samples.size(); ++place)
@@ -300,8 +288,7 @@ void restore_order(
     }
 }
 
-bool is_ordered(
-        const std::deque<feros_fastdds_sample>& samples)
+bool is_ordered(const std::deque<feros_fastdds_sample>& samples)
 {
     for (size_t place = 1; place < samples.size(); ++place)
     {
@@ -315,9 +302,7 @@ bool is_ordered(
 }
 
 // Takes all samples that Fast DDS has. Returns the code of the last attempt.
-int take_all(
-        feros_fastdds_reader& reader,
-        std::deque<feros_fastdds_sample>& taken)
+int take_all(feros_fastdds_reader& reader, std::deque<feros_fastdds_sample>& taken)
 {
     feros_fastdds_sample sample{};
     int code = take_next(reader, sample);
@@ -368,8 +353,7 @@ catch (...)
     return nullptr;
 }
 
-void feros_fastdds_writer_delete(
-        feros_fastdds_writer* writer)
+void feros_fastdds_writer_delete(feros_fastdds_writer* writer)
 {
     const Deletion deletion;
     writer->listener.gate.close();
@@ -379,9 +363,7 @@ void feros_fastdds_writer_delete(
     delete writer;
 }
 
-void feros_fastdds_writer_guid(
-        const feros_fastdds_writer* writer,
-        uint8_t guid[16])
+void feros_fastdds_writer_guid(const feros_fastdds_writer* writer, uint8_t guid[16])
 {
     copy_guid(writer->writer->guid(), guid);
 }
@@ -420,15 +402,12 @@ catch (...)
     return fast::RETCODE_ERROR;
 }
 
-int feros_fastdds_wait_for_acknowledgments(
-        feros_fastdds_writer* writer,
-        int64_t timeout)
+int feros_fastdds_wait_for_acknowledgments(feros_fastdds_writer* writer, int64_t timeout)
 {
     return code_of(writer->writer->wait_for_acknowledgments(to_duration(timeout)));
 }
 
-int feros_fastdds_assert_liveliness(
-        feros_fastdds_writer* writer)
+int feros_fastdds_assert_liveliness(feros_fastdds_writer* writer)
 {
     return code_of(writer->writer->assert_liveliness());
 }
@@ -462,8 +441,7 @@ catch (...)
     return nullptr;
 }
 
-void feros_fastdds_reader_delete(
-        feros_fastdds_reader* reader)
+void feros_fastdds_reader_delete(feros_fastdds_reader* reader)
 {
     const Deletion deletion;
     reader->listener.gate.close();
@@ -480,9 +458,7 @@ void feros_fastdds_reader_delete(
     delete reader;
 }
 
-void feros_fastdds_reader_guid(
-        const feros_fastdds_reader* reader,
-        uint8_t guid[16])
+void feros_fastdds_reader_guid(const feros_fastdds_reader* reader, uint8_t guid[16])
 {
     copy_guid(reader->reader->guid(), guid);
 }
@@ -495,9 +471,7 @@ int feros_fastdds_reader_set_user_data(
     return set_user_data(reader->reader, data, bytes);
 }
 
-int feros_fastdds_take(
-        feros_fastdds_reader* reader,
-        feros_fastdds_sample* sample)
+int feros_fastdds_take(feros_fastdds_reader* reader, feros_fastdds_sample* sample)
 try
 {
     {

@@ -143,7 +143,6 @@ int feros_fastdds_take(feros_fastdds_reader*, feros_fastdds_sample*);
 feros_fastdds_buffer* feros_fastdds_buffer_new(size_t bytes);
 void feros_fastdds_buffer_unref(feros_fastdds_buffer*);
 uint8_t* feros_fastdds_buffer_bytes(feros_fastdds_buffer*);
-size_t feros_fastdds_buffer_size(const feros_fastdds_buffer*);
 
 #ifdef __cplusplus
 }

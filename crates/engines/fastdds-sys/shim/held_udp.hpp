@@ -73,8 +73,7 @@ class HeldUdp : public PassingTransport
 {
 public:
 
-    explicit HeldUdp(
-            const HeldUdpDescriptor& descriptor)
+    explicit HeldUdp(const HeldUdpDescriptor& descriptor)
         : PassingTransport(descriptor)
         , descriptor_(descriptor)
     {

@@ -24,10 +24,7 @@ constexpr uint8_t OFF = 2;
 // How many participants of each host discovery tries without multicast, as in rmw_fastrtps.
 constexpr uint32_t PARTICIPANTS_OF_A_HOST = 32;
 
-void add_peer(
-        fast::WireProtocolConfigQos& wire,
-        const std::string& address,
-        uint32_t port)
+void add_peer(fast::WireProtocolConfigQos& wire, const std::string& address, uint32_t port)
 {
     rtps::Locator_t peer;
     rtps::IPLocator::setIPv4(peer, address);
@@ -40,8 +37,7 @@ void add_peer(
 // first announcement, and participants that open their sockets later announce themselves. While
 // Fast DDS announces itself, it must not lose a writer (eProsima/Fast-DDS#6502,
 // docs/decisions/0021-fastdds-engine.md).
-void announce_seldom(
-        fast::WireProtocolConfigQos& wire)
+void announce_seldom(fast::WireProtocolConfigQos& wire)
 {
     auto& initial = wire.builtin.discovery_config.initial_announcements;
     if (initial == rtps::InitialAnnouncementConfig())
@@ -51,9 +47,7 @@ void announce_seldom(
     }
 }
 
-void look_for(
-        const feros_fastdds_participant_options& options,
-        fast::DomainParticipantQos& qos)
+void look_for(const feros_fastdds_participant_options& options, fast::DomainParticipantQos& qos)
 {
     auto& wire = qos.wire_protocol();
     if (options.range == LOCALHOST || options.range == OFF)
@@ -118,8 +112,7 @@ uint32_t shared_bytes()
 // larger messages. UDP datagrams are held back until the returned reception is opened. If XML or
 // the environment chooses the transports, or if shared memory is not available, the transports stay
 // unchanged.
-std::shared_ptr<Reception> choose_transports(
-        fast::DomainParticipantQos& qos)
+std::shared_ptr<Reception> choose_transports(fast::DomainParticipantQos& qos)
 {
     constexpr uint32_t DEFAULT_BYTES = 512 << 10;
     auto reception = std::make_shared<Reception>();
@@ -144,14 +137,12 @@ class LogSink : public fast::LogConsumer
 {
 public:
 
-    explicit LogSink(
-            feros_fastdds_on_log sink)
+    explicit LogSink(feros_fastdds_on_log sink)
         : sink_(sink)
     {
     }
 
-    void Consume(
-            const fast::Log::Entry& entry) override
+    void Consume(const fast::Log::Entry& entry) override
     {
         const std::string category = entry.context.category == nullptr ? "" : entry.context.category;
         sink_(entry.kind == fast::Log::Error, (category + ": " + entry.message).c_str());
@@ -166,8 +157,7 @@ private:
 
 namespace feros {
 
-Discovery::Discovery(
-        const feros_fastdds_participant_options& options)
+Discovery::Discovery(const feros_fastdds_participant_options& options)
     : peers_only_(options.range == OFF)
     , peers_(options.peers, options.peers + options.peers_count)
     , context_(options.context)
@@ -176,8 +166,7 @@ Discovery::Discovery(
 {
 }
 
-bool Discovery::is_peer(
-        const FoundParticipant& found) const
+bool Discovery::is_peer(const FoundParticipant& found) const
 {
     for (const auto& locator : found.metatraffic_locators.unicast)
     {
@@ -189,8 +178,7 @@ bool Discovery::is_peer(
     return false;
 }
 
-bool Discovery::on_participant(
-        const FoundParticipant& found)
+bool Discovery::on_participant(const FoundParticipant& found)
 {
     if (found.alive && peers_only_ && !is_peer(found))
     {
@@ -208,8 +196,7 @@ bool Discovery::on_participant(
     return false;
 }
 
-void Discovery::on_endpoint(
-        const FoundEndpoint& found)
+void Discovery::on_endpoint(const FoundEndpoint& found)
 {
     gate.pass([&]
             {
@@ -311,8 +298,7 @@ fast::Topic* feros_fastdds_participant::share_topic(
     return topic;
 }
 
-void feros_fastdds_participant::release_topic(
-        const std::string& name)
+void feros_fastdds_participant::release_topic(const std::string& name)
 {
     std::lock_guard<std::mutex> guard(topics_lock);
     auto known = topics.find(name);
@@ -346,8 +332,7 @@ const char* feros_fastdds_version(void)
     return feros::VERSION;
 }
 
-void feros_fastdds_set_log(
-        feros_fastdds_on_log sink)
+void feros_fastdds_set_log(feros_fastdds_on_log sink)
 {
     fast::Log::ClearConsumers();
     fast::Log::RegisterConsumer(std::unique_ptr<fast::LogConsumer>(new LogSink(sink)));
@@ -370,50 +355,36 @@ catch (...)
     return nullptr;
 }
 
-void feros_fastdds_participant_delete(
-        feros_fastdds_participant* participant)
+void feros_fastdds_participant_delete(feros_fastdds_participant* participant)
 {
     delete participant;
 }
 
-void feros_fastdds_participant_guid(
-        const feros_fastdds_participant* participant,
-        uint8_t guid[16])
+void feros_fastdds_participant_guid(const feros_fastdds_participant* participant, uint8_t guid[16])
 {
     feros::copy_guid(participant->participant->guid(), guid);
 }
 
-int feros_fastdds_ignore_participant(
-        feros_fastdds_participant* participant,
-        const uint8_t guid[16])
+int feros_fastdds_ignore_participant(feros_fastdds_participant* participant, const uint8_t guid[16])
 {
     rtps::GUID_t of = feros::to_guid(guid);
     of.entityId = rtps::c_EntityId_RTPSParticipant;
     return code_of(participant->participant->ignore_participant(rtps::InstanceHandle_t(of)));
 }
 
-feros_fastdds_buffer* feros_fastdds_buffer_new(
-        size_t bytes)
+feros_fastdds_buffer* feros_fastdds_buffer_new(size_t bytes)
 {
     return feros_fastdds_buffer::make(bytes);
 }
 
-void feros_fastdds_buffer_unref(
-        feros_fastdds_buffer* buffer)
+void feros_fastdds_buffer_unref(feros_fastdds_buffer* buffer)
 {
     buffer->release();
 }
 
-uint8_t* feros_fastdds_buffer_bytes(
-        feros_fastdds_buffer* buffer)
+uint8_t* feros_fastdds_buffer_bytes(feros_fastdds_buffer* buffer)
 {
     return buffer->bytes();
-}
-
-size_t feros_fastdds_buffer_size(
-        const feros_fastdds_buffer* buffer)
-{
-    return buffer->size;
 }
 
 } // extern "C"

@@ -20,8 +20,7 @@ class Gate
 public:
 
     template<class Call>
-    void pass(
-            Call call)
+    void pass(Call call)
     {
         running_.fetch_add(1);
         if (!closed_.load())
@@ -50,21 +49,17 @@ class Discovery : public AnyDiscovery
 {
 public:
 
-    explicit Discovery(
-            const feros_fastdds_participant_options& options);
+    explicit Discovery(const feros_fastdds_participant_options& options);
 
-    bool on_participant(
-            const FoundParticipant& found) override;
+    bool on_participant(const FoundParticipant& found) override;
 
-    void on_endpoint(
-            const FoundEndpoint& found) override;
+    void on_endpoint(const FoundEndpoint& found) override;
 
     Gate gate;
 
 private:
 
-    bool is_peer(
-            const FoundParticipant& found) const;
+    bool is_peer(const FoundParticipant& found) const;
 
     bool peers_only_;
     std::set<std::string> peers_;
@@ -84,8 +79,7 @@ struct feros_fastdds_participant
         size_t users;
     };
 
-    explicit feros_fastdds_participant(
-            const feros_fastdds_participant_options& options);
+    explicit feros_fastdds_participant(const feros_fastdds_participant_options& options);
     ~feros_fastdds_participant();
 
     // Returns the topic, and creates it if it does not exist. Returns null with the code -1 if the
@@ -94,8 +88,7 @@ struct feros_fastdds_participant
             const std::string& name,
             const std::string& type_name,
             int& code);
-    void release_topic(
-            const std::string& name);
+    void release_topic(const std::string& name);
 
     bool qos_from_xml;
     feros::ParticipantNumber number;

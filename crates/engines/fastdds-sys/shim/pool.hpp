@@ -32,14 +32,12 @@ public:
     {
     public:
 
-        explicit Writing(
-                feros_fastdds_buffer* buffer)
+        explicit Writing(feros_fastdds_buffer* buffer)
         {
             written() = buffer;
         }
 
-        Writing(
-                const Writing&) = delete;
+        Writing(const Writing&) = delete;
 
         ~Writing()
         {
@@ -47,9 +45,7 @@ public:
         }
     };
 
-    bool get_payload(
-            uint32_t size,
-            Payload& payload) override
+    bool get_payload(uint32_t size, Payload& payload) override
     {
         if (auto* buffer = written(); buffer != nullptr && buffer->size == size)
         {
@@ -60,9 +56,7 @@ public:
         return give(feros_fastdds_buffer::make(size), payload);
     }
 
-    bool get_payload(
-            const Payload& data,
-            Payload& payload) override
+    bool get_payload(const Payload& data, Payload& payload) override
     {
         if (data.payload_owner == this)
         {
@@ -83,8 +77,7 @@ public:
         return true;
     }
 
-    bool release_payload(
-            Payload& payload) override
+    bool release_payload(Payload& payload) override
     {
         if (payload.payload_owner != this)
         {
@@ -106,9 +99,7 @@ private:
         return buffer;
     }
 
-    bool give(
-            feros_fastdds_buffer* buffer,
-            Payload& payload)
+    bool give(feros_fastdds_buffer* buffer, Payload& payload)
     {
         if (buffer == nullptr)
         {

@@ -12,15 +12,12 @@ class RawType : public AnyType
 
 public:
 
-    explicit RawType(
-            const std::string& name)
+    explicit RawType(const std::string& name)
         : AnyType(name, 256) // the initial size of the memory; messages have any size
     {
     }
 
-    bool write_to(
-            const Written& written,
-            Payload& payload) override
+    bool write_to(const Written& written, Payload& payload) override
     {
         auto* buffer = written.buffer;
         if (payload.data != buffer->bytes())
@@ -36,9 +33,7 @@ public:
         return true;
     }
 
-    bool read_from(
-            const Payload& payload,
-            Received& received) override
+    bool read_from(const Payload& payload, Received& received) override
     {
         if (payload.length < 4)
         {

@@ -13,8 +13,8 @@ use feros_dds::library::{
 use feros_dds::status::{ReaderStatus, WriterStatus};
 use feros_engine::dds::user_data::EndpointData;
 use feros_engine::{
-    CreateEndpointError, Gid, History, Liveliness, Match, PublishError, QosProfile, Reliability,
-    Stamp, TakeError,
+    Created, Gid, History, Liveliness, Match, PublishError, QosProfile, Reliability, Stamp,
+    TakeError,
 };
 use feros_fastdds_sys as sys;
 use feros_sync::Mutex;
@@ -191,7 +191,7 @@ impl<S: Side> Endpoint<S> {
     pub(crate) fn new(
         participant: &Arc<Participant>,
         creation: &Creation<'_, Taken>,
-    ) -> Result<Self, CreateEndpointError> {
+    ) -> Created<Self> {
         let new = |participant: &Arc<Participant>| Self::new_in(participant, creation);
         participant.place(new).map_err(|code| {
             let is_contradiction = code == sys::RETCODE_INCONSISTENT_POLICY;

@@ -7,7 +7,7 @@ use feros_dds::graph::Graph;
 use feros_dds::library::{self, Creation, Taken as _};
 use feros_dds::listener::Notifications;
 use feros_dds::names::EndpointNames;
-use feros_engine::{CreateEndpointError, Gid, QosProfile};
+use feros_engine::{Created, Gid, QosProfile};
 
 use crate::endpoint::{Reader, Writer};
 use crate::participant::{ENGINE_NAME, Participant};
@@ -41,7 +41,7 @@ impl library::Participant for Participant {
 
     /// Starts to receive the nodes that other participants announce. Participants and endpoints are
     /// reported by the callbacks of the participant and not by the returned reader.
-    fn discover(self: &Arc<Self>, _: &Arc<Graph>) -> Result<Reader, CreateEndpointError> {
+    fn discover(self: &Arc<Self>, _: &Arc<Graph>) -> Created<Reader> {
         let participant = Arc::downgrade(self);
         let on_sample = move |taken: Taken| {
             if let Some(participant) = participant.upgrade()
@@ -62,17 +62,11 @@ impl library::Participant for Participant {
         })
     }
 
-    fn create_writer(
-        self: &Arc<Self>,
-        creation: Creation<'_, Taken>,
-    ) -> Result<Writer, CreateEndpointError> {
+    fn create_writer(self: &Arc<Self>, creation: Creation<'_, Taken>) -> Created<Writer> {
         Writer::new(self, &creation)
     }
 
-    fn create_reader(
-        self: &Arc<Self>,
-        creation: Creation<'_, Taken>,
-    ) -> Result<Reader, CreateEndpointError> {
+    fn create_reader(self: &Arc<Self>, creation: Creation<'_, Taken>) -> Created<Reader> {
         Reader::new(self, &creation)
     }
 }

@@ -6,8 +6,8 @@ use std::time::SystemTime;
 
 use feros_engine::engine::Fill;
 use feros_engine::{
-    Client, ClientOptions, CreateEndpointError, EndpointKind, Gid, PublishError, QosProfile,
-    Sample, ServerMatch, Stamp, TakeError,
+    Client, ClientOptions, Created, EndpointKind, Gid, PublishError, QosProfile, Sample,
+    ServerMatch, Stamp, TakeError,
 };
 use feros_sync::Mutex;
 
@@ -31,10 +31,7 @@ pub(crate) struct Ros1Client {
 }
 
 impl Ros1Client {
-    pub(crate) fn new(
-        place: Place,
-        options: ClientOptions<'_>,
-    ) -> Result<Self, CreateEndpointError> {
+    pub(crate) fn new(place: Place, options: ClientOptions<'_>) -> Created<Self> {
         let qos = options.qos;
         let name = options.service;
         let types = place.participant.types();

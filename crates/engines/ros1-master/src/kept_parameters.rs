@@ -189,7 +189,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_ros1_cannot_hold_is_not_kept() {
+    fn parameters_that_ros1_cannot_hold_are_not_kept() {
         let kept = KeptParameters::default();
         for (name, value) in [
             ("large", ParameterData::Integer(1 << 31)),

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use feros_engine::{CreateEndpointError, Gid};
+use feros_engine::{CreateEndpointError, Created, Gid};
 use feros_interface::TypeName;
 use feros_ros1::{NodeError, OnConnection, PublicationOptions, SubscriptionOptions, TypeError};
 use feros_sync::Mutex;
@@ -38,7 +38,7 @@ impl NodeTopics {
         topic: &str,
         (type_name, is_latching): (&str, bool),
         (gid, matches): (Gid, &Arc<Matches>),
-    ) -> Result<Arc<Outgoing>, CreateEndpointError> {
+    ) -> Created<Arc<Outgoing>> {
         let mut all = self.outgoing.lock();
         if let Some(known) = all.get(topic) {
             check_type(topic, type_name, &known.ros2_type)?;
@@ -94,7 +94,7 @@ impl NodeTopics {
         topic: &str,
         type_name: &str,
         joining: Joining,
-    ) -> Result<Arc<Incoming>, CreateEndpointError> {
+    ) -> Created<Arc<Incoming>> {
         let mut all = self.incoming.lock();
         if let Some(known) = all.get(topic) {
             check_type(topic, type_name, &known.ros2_type)?;
@@ -148,7 +148,7 @@ fn check_type(topic: &str, wanted: &str, known: &str) -> Result<(), CreateEndpoi
     })
 }
 
-pub(crate) fn parse(name: &str, type_name: &str) -> Result<TypeName, CreateEndpointError> {
+pub(crate) fn parse(name: &str, type_name: &str) -> Created<TypeName> {
     type_name.parse().map_err(|error| CreateEndpointError::Engine {
         name: name.to_owned(),
         operation: "reading the name of its type",

@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 use feros_engine::engine::Fill;
 use feros_engine::sending_thread::LINGER;
 use feros_engine::{
-    AnnounceError, CreateEndpointError, Durability, EndpointKind, EventError, Gid, Match,
-    PublishError, PublishMode, Publisher, PublisherEvent, PublisherOptions, QosProfile,
-    SendingThread, Stamp, WaitForAckedError,
+    AnnounceError, Created, Durability, EndpointKind, EventError, Gid, Match, PublishError,
+    PublishMode, Publisher, PublisherEvent, PublisherOptions, QosProfile, SendingThread, Stamp,
+    WaitForAckedError,
 };
 
 use crate::matches::{Matches, Reach};
@@ -25,10 +25,7 @@ pub(crate) struct Ros1Publisher {
 }
 
 impl Ros1Publisher {
-    pub(crate) fn new(
-        place: Place,
-        options: PublisherOptions<'_>,
-    ) -> Result<Self, CreateEndpointError> {
+    pub(crate) fn new(place: Place, options: PublisherOptions<'_>) -> Created<Self> {
         let qos = options.qos;
         let matches = Arc::new(Matches::new(options.on_event));
         let described = Described {

@@ -7,8 +7,8 @@ use std::time::{Duration, SystemTime};
 use feros_engine::engine::Fill;
 use feros_engine::gaps::Gaps;
 use feros_engine::{
-    CreateEndpointError, EndpointKind, Gid, Match, PublishError, QosProfile, RequestId, Sample,
-    Service, ServiceMapping, ServiceOptions, TakeError,
+    Created, EndpointKind, Gid, Match, PublishError, QosProfile, RequestId, Sample, Service,
+    ServiceMapping, ServiceOptions, TakeError,
 };
 use feros_ros1::{Answer, ServicePlans};
 use feros_sync::{AtomicU64, Mutex, Ordering};
@@ -78,10 +78,7 @@ pub(crate) struct Ros1Service {
 }
 
 impl Ros1Service {
-    pub(crate) fn new(
-        place: Place,
-        options: ServiceOptions<'_>,
-    ) -> Result<Self, CreateEndpointError> {
+    pub(crate) fn new(place: Place, options: ServiceOptions<'_>) -> Created<Self> {
         let qos = options.qos;
         let name = options.service;
         let types = place.participant.types();

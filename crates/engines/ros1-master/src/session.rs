@@ -11,10 +11,10 @@ use feros_engine::engine::GraphChangeGuard;
 use feros_engine::engine::front::{self, Front};
 use feros_engine::engine::known;
 use feros_engine::{
-    Client, ClientOptions, CreateEndpointError, EndpointKind, Gid, GraphSnapshot, Kept, NodeId,
-    NodeName, Notify, ParameterData, ParameterServer, Publisher, PublisherOptions, QosProfile,
-    Service, ServiceOptions, Session, SessionOptions, Subscription, SubscriptionOptions,
-    TakesParameters,
+    Client, ClientOptions, CreateEndpointError, Created, EndpointKind, Gid, GraphSnapshot, Kept,
+    NodeId, NodeName, Notify, ParameterData, ParameterServer, Publisher, PublisherOptions,
+    QosProfile, Service, ServiceOptions, Session, SessionOptions, Subscription,
+    SubscriptionOptions, TakesParameters,
 };
 use feros_sync::{AtomicU32, AtomicU64, Mutex, Ordering};
 
@@ -63,7 +63,7 @@ impl Ros1Session {
         })
     }
 
-    fn place(&self, node: NodeId, name: &str) -> Result<Place, CreateEndpointError> {
+    fn place(&self, node: NodeId, name: &str) -> Created<Place> {
         let nodes = self.nodes.lock();
         let node = nodes
             .get(&node)
@@ -162,7 +162,7 @@ impl Session for Ros1Session {
         format!("ROS_MASTER_URI={}", self.participant.master.address())
     }
 
-    fn create_node(&self, name: &NodeName) -> Result<NodeId, CreateEndpointError> {
+    fn create_node(&self, name: &NodeName) -> Created<NodeId> {
         let full = name.fully_qualified();
         let uri = self.participant.master.address().to_string();
         let ros1 = feros_ros1::Node::among(&self.participant.siblings, &full, &uri);
@@ -198,10 +198,7 @@ impl Session for Ros1Session {
         }
     }
 
-    fn create_publisher(
-        &self,
-        mut options: PublisherOptions<'_>,
-    ) -> Result<Arc<dyn Publisher>, CreateEndpointError> {
+    fn create_publisher(&self, mut options: PublisherOptions<'_>) -> Created<Arc<dyn Publisher>> {
         let topic = options.topic;
         FRONT.publisher(&mut options, || self.profiles(topic, EndpointKind::Subscription))?;
         names::type_name(options.type_name, "")?;
@@ -212,7 +209,7 @@ impl Session for Ros1Session {
     fn create_subscription(
         &self,
         mut options: SubscriptionOptions<'_>,
-    ) -> Result<Arc<dyn Subscription>, CreateEndpointError> {
+    ) -> Created<Arc<dyn Subscription>> {
         let topic = options.topic;
         FRONT.subscription(&mut options, || self.profiles(topic, EndpointKind::Publisher))?;
         names::type_name(options.type_name, "")?;
@@ -220,20 +217,14 @@ impl Session for Ros1Session {
         Ok(Arc::new(Ros1Subscription::new(place, options)?))
     }
 
-    fn create_service(
-        &self,
-        mut options: ServiceOptions<'_>,
-    ) -> Result<Arc<dyn Service>, CreateEndpointError> {
+    fn create_service(&self, mut options: ServiceOptions<'_>) -> Created<Arc<dyn Service>> {
         FRONT.service(&mut options)?;
         names::type_name(options.type_name, "")?;
         let place = self.place(options.node, options.service)?;
         Ok(Arc::new(Ros1Service::new(place, options)?))
     }
 
-    fn create_client(
-        &self,
-        mut options: ClientOptions<'_>,
-    ) -> Result<Arc<dyn Client>, CreateEndpointError> {
+    fn create_client(&self, mut options: ClientOptions<'_>) -> Created<Arc<dyn Client>> {
         FRONT.client(&mut options)?;
         names::type_name(options.type_name, "")?;
         let place = self.place(options.node, options.service)?;

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use feros_engine::gaps::Gaps;
 use feros_engine::{
-    AnnounceError, CreateEndpointError, EndpointKind, EventError, Gid, Match, QosProfile, Sample,
-    Stamp, Subscription, SubscriptionEvent, SubscriptionOptions, TakeError,
+    AnnounceError, Created, EndpointKind, EventError, Gid, Match, QosProfile, Sample, Stamp,
+    Subscription, SubscriptionEvent, SubscriptionOptions, TakeError,
 };
 use feros_sync::Mutex;
 
@@ -26,10 +26,7 @@ pub(crate) struct Ros1Subscription {
 }
 
 impl Ros1Subscription {
-    pub(crate) fn new(
-        place: Place,
-        options: SubscriptionOptions<'_>,
-    ) -> Result<Self, CreateEndpointError> {
+    pub(crate) fn new(place: Place, options: SubscriptionOptions<'_>) -> Created<Self> {
         let qos = options.qos;
         let participant = place.participant.clone();
         let inbox = Inbox::new(options.topic, &qos, &participant.room, options.on_data.clone());

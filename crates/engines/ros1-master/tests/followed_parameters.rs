@@ -48,7 +48,7 @@ fn wait_for_node(node: &Node, name: &str, expected: impl Into<ParameterValue>) {
 /// The node gets values of all kinds, trees of values, and values that were set before the node
 /// subscribed to changes.
 #[test]
-fn what_others_set_is_followed() {
+fn parameters_that_other_nodes_set_are_followed() {
     let Some(world) = World::new() else { return };
     let mut rospy = world.rospy("rospy");
     let node = node(&world, "feros");

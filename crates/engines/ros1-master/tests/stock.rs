@@ -328,7 +328,7 @@ fn the_graph_shows_nodes_of_ros1() {
 
 /// Requests that ROS 1 cannot fulfil are refused, with how to solve the problem.
 #[test]
-fn what_is_impossible_is_refused() {
+fn requests_that_ros1_cannot_fulfil_are_refused() {
     let Some(world) = World::new() else { return };
     let node = world.node("feros");
     let refused = |topic: &str, ty: &str, qos: QosProfile| {

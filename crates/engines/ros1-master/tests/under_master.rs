@@ -79,7 +79,7 @@ fn parameters_are_on_the_master() {
 /// When the node undeclares a parameter, it is removed from the master. When the node declares a
 /// parameter with this name again, that parameter is also on the master.
 #[test]
-fn what_is_undeclared_leaves_the_master() {
+fn undeclared_parameters_leave_the_master() {
     let Some(world) = World::new() else { return };
     let mut rospy = world.rospy("rospy");
     let node = context(&world, "").create_node("feros").unwrap();

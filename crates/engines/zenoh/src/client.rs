@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use feros_engine::engine::{Fill, LOG_TARGET};
 use feros_engine::{
-    Client, ClientOptions, CreateEndpointError, FailureCounter, Gid, MessageInfo, PublishError,
-    QosProfile, Sample, ServerMatch, Stamp, TakeError,
+    Client, ClientOptions, Created, FailureCounter, Gid, MessageInfo, PublishError, QosProfile,
+    Sample, ServerMatch, Stamp, TakeError,
 };
 use feros_sync::Mutex;
 use zenoh::Wait as _;
@@ -106,7 +106,7 @@ impl ZenohClient {
         shared: &Arc<SessionState>,
         token: EndpointToken,
         options: ClientOptions<'_>,
-    ) -> Result<Self, CreateEndpointError> {
+    ) -> Created<Self> {
         let (qos, key, name) = (token.qos, token.data_key(), token.name.clone());
         let refused = |error| failed(&name, "declaring the client", &error);
         let querier = shared

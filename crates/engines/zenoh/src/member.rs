@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use feros_engine::{CreateEndpointError, Gid, SessionMember};
+use feros_engine::{Created, Gid, SessionMember};
 use zenoh::Wait as _;
 use zenoh::liveliness::LivelinessToken;
 
@@ -29,7 +29,7 @@ impl Member {
         token: EndpointToken,
         announcement: &str,
         matches: Arc<Matches>,
-    ) -> Result<Self, CreateEndpointError> {
+    ) -> Created<Self> {
         let key = token.encode();
         let (gid, name) = (token::gid(&key), token.name.clone());
         let refused = |error| failed(&name, "announcing the endpoint", &error);

@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 
 use feros_engine::engine::{self, Fill};
 use feros_engine::{
-    AnnounceError, CreateEndpointError, Durability, EventError, Gid, History, Match, PublishError,
-    PublishMode, Publisher, PublisherEvent, PublisherOptions, QosProfile, Reliability,
-    SendingThread, Stamp, WaitForAckedError,
+    AnnounceError, Created, Durability, EventError, Gid, History, Match, PublishError, PublishMode,
+    Publisher, PublisherEvent, PublisherOptions, QosProfile, Reliability, SendingThread, Stamp,
+    WaitForAckedError,
 };
 use feros_sync::Mutex;
 use zenoh::Wait as _;
@@ -152,7 +152,7 @@ impl ZenohPublisher {
         shared: &Arc<SessionState>,
         token: EndpointToken,
         options: PublisherOptions<'_>,
-    ) -> Result<Self, CreateEndpointError> {
+    ) -> Created<Self> {
         let (qos, topic) = (token.qos, token.name.clone());
         let declared = Declared::new(shared, token.data_key(), &qos)
             .map_err(|error| failed(&topic, "declaring the publisher", &error))?;

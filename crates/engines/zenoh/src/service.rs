@@ -8,8 +8,8 @@ use std::time::Duration;
 use feros_engine::engine::{Fill, LOG_TARGET};
 use feros_engine::gaps::Gaps;
 use feros_engine::{
-    CreateEndpointError, FailureCounter, Gid, Match, MessageInfo, PublishError, QosProfile,
-    RequestId, Sample, Service, ServiceMapping, ServiceOptions, Stamp, TakeError,
+    Created, FailureCounter, Gid, Match, MessageInfo, PublishError, QosProfile, RequestId, Sample,
+    Service, ServiceMapping, ServiceOptions, Stamp, TakeError,
 };
 use feros_inbox::{MOST_PENDING, Pending, Requests};
 use feros_sync::Mutex;
@@ -87,7 +87,7 @@ impl ZenohService {
         shared: &Arc<SessionState>,
         token: EndpointToken,
         options: ServiceOptions<'_>,
-    ) -> Result<Self, CreateEndpointError> {
+    ) -> Created<Self> {
         let (qos, key, name) = (token.qos, token.data_key(), token.name.clone());
         let receiving = Arc::new(Receiving {
             requests: Requests::new(&qos, options.on_request),

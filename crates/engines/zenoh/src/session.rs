@@ -8,9 +8,9 @@ use feros_engine::engine::front::{self, Front};
 use feros_engine::engine::known;
 use feros_engine::engine::{GraphChangeGuard, LOG_TARGET};
 use feros_engine::{
-    Client, ClientOptions, CreateEndpointError, EndpointKind, Gid, GraphSnapshot, Kept, NodeId,
-    NodeName, Notify, OpenError, Publisher, PublisherOptions, Service, ServiceOptions, Session,
-    SessionOptions, Subscription, SubscriptionOptions,
+    Client, ClientOptions, CreateEndpointError, Created, EndpointKind, Gid, GraphSnapshot, Kept,
+    NodeId, NodeName, Notify, OpenError, Publisher, PublisherOptions, Service, ServiceOptions,
+    Session, SessionOptions, Subscription, SubscriptionOptions,
 };
 use zenoh::key_expr::KeyExpr;
 use zenoh::sample::SampleKind;
@@ -182,7 +182,7 @@ impl Session for ZenohSession {
         self.0.configuration.clone()
     }
 
-    fn create_node(&self, name: &NodeName) -> Result<NodeId, CreateEndpointError> {
+    fn create_node(&self, name: &NodeName) -> Created<NodeId> {
         self.0.add_node(name)
     }
 
@@ -190,10 +190,7 @@ impl Session for ZenohSession {
         self.0.remove_node(node);
     }
 
-    fn create_publisher(
-        &self,
-        mut options: PublisherOptions<'_>,
-    ) -> Result<Arc<dyn Publisher>, CreateEndpointError> {
+    fn create_publisher(&self, mut options: PublisherOptions<'_>) -> Created<Arc<dyn Publisher>> {
         let topic = options.topic;
         FRONT
             .publisher(&mut options, || self.0.graph.profiles(topic, EndpointKind::Subscription))?;
@@ -211,7 +208,7 @@ impl Session for ZenohSession {
     fn create_subscription(
         &self,
         mut options: SubscriptionOptions<'_>,
-    ) -> Result<Arc<dyn Subscription>, CreateEndpointError> {
+    ) -> Created<Arc<dyn Subscription>> {
         let topic = options.topic;
         FRONT
             .subscription(&mut options, || self.0.graph.profiles(topic, EndpointKind::Publisher))?;
@@ -226,10 +223,7 @@ impl Session for ZenohSession {
         Ok(Arc::new(ZenohSubscription::new(&self.0, token, options)?))
     }
 
-    fn create_service(
-        &self,
-        mut options: ServiceOptions<'_>,
-    ) -> Result<Arc<dyn Service>, CreateEndpointError> {
+    fn create_service(&self, mut options: ServiceOptions<'_>) -> Created<Arc<dyn Service>> {
         FRONT.service(&mut options)?;
         let token = self.0.endpoint(
             options.node,
@@ -242,10 +236,7 @@ impl Session for ZenohSession {
         Ok(Arc::new(ZenohService::new(&self.0, token, options)?))
     }
 
-    fn create_client(
-        &self,
-        mut options: ClientOptions<'_>,
-    ) -> Result<Arc<dyn Client>, CreateEndpointError> {
+    fn create_client(&self, mut options: ClientOptions<'_>) -> Created<Arc<dyn Client>> {
         FRONT.client(&mut options)?;
         let token = self.0.endpoint(
             options.node,

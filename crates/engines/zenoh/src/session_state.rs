@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 
 use feros_engine::{
-    CreateEndpointError, EndpointKind, Gid, NodeId, NodeName, QosProfile, TypeHash,
+    CreateEndpointError, Created, EndpointKind, Gid, NodeId, NodeName, QosProfile, TypeHash,
 };
 use feros_sync::Mutex;
 use zenoh::liveliness::LivelinessToken;
@@ -73,7 +73,7 @@ impl SessionState {
         self.next_entity.fetch_add(1, Ordering::Relaxed)
     }
 
-    pub(crate) fn add_node(&self, name: &NodeName) -> Result<NodeId, CreateEndpointError> {
+    pub(crate) fn add_node(&self, name: &NodeName) -> Created<NodeId> {
         let node = self.number();
         let token = NodeToken {
             domain_id: self.domain_id,
@@ -121,7 +121,7 @@ impl SessionState {
         wire_type: String,
         type_hash: Option<TypeHash>,
         qos: QosProfile,
-    ) -> Result<EndpointToken, CreateEndpointError> {
+    ) -> Created<EndpointToken> {
         let nodes = self.nodes.lock();
         let node = nodes
             .get(&node)

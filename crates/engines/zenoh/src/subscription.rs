@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use feros_engine::gaps::Gaps;
 use feros_engine::{
-    AnnounceError, CreateEndpointError, Durability, EventError, Gid, Match, MessageInfo,
-    QosProfile, Sample, Stamp, Subscription, SubscriptionEvent, SubscriptionOptions, TakeError,
+    AnnounceError, Created, Durability, EventError, Gid, Match, MessageInfo, QosProfile, Sample,
+    Stamp, Subscription, SubscriptionEvent, SubscriptionOptions, TakeError,
 };
 use feros_sync::Mutex;
 use zenoh::Wait as _;
@@ -69,7 +69,7 @@ impl ZenohSubscription {
         shared: &Arc<SessionState>,
         token: EndpointToken,
         options: SubscriptionOptions<'_>,
-    ) -> Result<Self, CreateEndpointError> {
+    ) -> Created<Self> {
         let (qos, topic) = (token.qos, token.name.clone());
         let inbox = Inbox::new(&topic, &qos, &shared.room, options.on_data);
         let matches = Matches::new(options.on_event);

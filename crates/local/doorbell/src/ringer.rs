@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_slot_s_former_owner_left_is_cleared_in_both_doorbells() {
+    fn rings_for_a_slots_former_owner_are_cleared_in_both_doorbells() {
         let memory = std::sync::Arc::new(crate::Doorbell::new());
         let ready_set = Arc::new(ReadySet::shared_at(memory.clone()));
         let slot = Slot::new(9).unwrap();

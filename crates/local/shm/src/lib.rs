@@ -29,6 +29,7 @@
 //! |---|---|
 //! | `reason` | the reasons against more direct transports, and the publishers whose memory a subscription declined |
 //! | `format_version`, `error`, `limits` | the version of all formats, the errors, and the system's limits |
+//! | `mapped_file` | maps files into memory |
 //! | `segment` | the process segment |
 //! | `peers` | other processes: their segments, handles of them, and reports of their end |
 //! | `announcing` | what endpoints announce, with the location of their process and the transports that they allow; the transport of a match |
@@ -70,6 +71,9 @@ mod ipc;
 #[cfg(not(loom))]
 mod limits;
 #[cfg(not(loom))]
+#[allow(unsafe_code)] // maps files
+mod mapped_file;
+#[cfg(not(loom))]
 mod node;
 #[cfg(not(loom))]
 mod peers;
@@ -79,43 +83,34 @@ mod publisher;
 #[cfg(not(loom))]
 mod reason;
 #[cfg(not(loom))]
-#[allow(unsafe_code)] // maps files, makes values in them, makes pages present
+#[allow(unsafe_code)] // makes values in mapped files, makes pages present
 mod storage;
 
 #[cfg(not(loom))]
-pub use announcing::{
-    Announced, Announcement, Choice, HostId, ParseTransportsError, TransportSet, classify,
+pub use self::{
+    announcing::{
+        Announced, Announcement, Choice, HostId, ParseTransportsError, TransportSet, classify,
+    },
+    call::{
+        ARENA_BYTES, CallMemory, ChannelError, ClientChannel, MAX_SERVERS, MAX_WAITING,
+        MessageHead, Scribbled, SendToChannelError, ServerChannel,
+    },
+    connection::{
+        Connection, ConnectionCounts, ConnectionSettings, HostBytes, HostSample, TakeOutcome,
+    },
+    error::{CreateError, LoanError, OpenError, Refused, SendError, UnavailableError},
+    format_version::FORMAT_VERSION,
+    ipc::service::SampleHeader,
+    node::{CleanUp, HostNode},
+    peers::{EndWatch, Peer, PeerAttachment, PeerError, PeerSubscription},
+    publisher::{HostLoan, HostPublisher, HostPublisherSettings, PoolUse},
+    reason::declined::{ConnectionObstacle, Declined},
+    reason::{Obstacle, Reason, Side},
+    segment::{
+        Attachment, AttachmentsFull, EntryId, MAX_DOORBELLS, MAX_SUBSCRIPTIONS, ProcessSegment,
+        SegmentFull, SharedDoorbell, SubscriptionEntry, Unavailable, process_token, random_id,
+    },
 };
-#[cfg(not(loom))]
-pub use call::{
-    ARENA_BYTES, CallMemory, ChannelError, ClientChannel, MAX_SERVERS, MAX_WAITING, MessageHead,
-    Scribbled, SendToChannelError, ServerChannel,
-};
-#[cfg(not(loom))]
-pub use connection::{
-    Connection, ConnectionCounts, ConnectionSettings, HostBytes, HostSample, TakeOutcome,
-};
-#[cfg(not(loom))]
-pub use error::{CreateError, LoanError, OpenError, Refused, SendError, UnavailableError};
 #[cfg(not(loom))]
 pub use feros_trace::Transport;
-#[cfg(not(loom))]
-pub use format_version::FORMAT_VERSION;
-#[cfg(not(loom))]
-pub use ipc::service::SampleHeader;
-#[cfg(not(loom))]
-pub use node::{CleanUp, HostNode};
-#[cfg(not(loom))]
-pub use peers::{EndWatch, Peer, PeerAttachment, PeerError, PeerSubscription};
-#[cfg(not(loom))]
-pub use publisher::{HostLoan, HostPublisher, HostPublisherSettings, PoolUse};
-#[cfg(not(loom))]
-pub use reason::declined::{ConnectionObstacle, Declined};
-#[cfg(not(loom))]
-pub use reason::{Obstacle, Reason, Side};
-#[cfg(not(loom))]
-pub use segment::{
-    Attachment, AttachmentsFull, EntryId, MAX_DOORBELLS, MAX_SUBSCRIPTIONS, ProcessSegment,
-    SegmentFull, SharedDoorbell, SubscriptionEntry, Unavailable, process_token, random_id,
-};
 pub use segment::{MAX_ATTACHMENTS, Room};

@@ -36,7 +36,7 @@ use iceoryx2_cal::named_concept::{
 use rustix::io::Errno;
 
 use self::builder::Builder;
-pub(crate) use self::file::Mapping;
+use crate::mapped_file::MappedFile;
 
 /// A storage with memory for the whole file.
 pub(crate) type WholeStorage<T> = Storage<T, true>;
@@ -51,7 +51,7 @@ type Names<T> = posix_shared_memory::Storage<T>;
 #[derive(Debug)]
 pub(crate) struct Storage<T: Debug + Send + Sync + ZeroCopySend, const WHOLE: bool> {
     /// This is shared with code that reads and writes the memory directly.
-    mapping: Arc<Mapping>,
+    mapping: Arc<MappedFile>,
     name: FileName,
     path: PathBuf,
     /// Whether dropping this value removes the file.
@@ -80,12 +80,12 @@ thread_local! {
     /// port, and it reports only that something failed.
     static FAILURE: Cell<Option<Failure>> = const { Cell::new(None) };
     /// The sparse storage that this thread made or opened last.
-    static SPARSE: Cell<Option<Arc<Mapping>>> = const { Cell::new(None) };
+    static SPARSE: Cell<Option<Arc<MappedFile>>> = const { Cell::new(None) };
 }
 
 /// Returns the memory of the sparse storage that this thread made or opened last. Each storage is
 /// returned only once.
-pub(crate) fn take_sparse() -> Option<Arc<Mapping>> {
+pub(crate) fn take_sparse() -> Option<Arc<MappedFile>> {
     SPARSE.take()
 }
 

@@ -139,7 +139,7 @@ fn channels_are_for_four_servers_and_come_back_when_those_leave() {
 }
 
 #[test]
-fn what_a_server_sent_before_it_left_is_still_taken() {
+fn responses_sent_before_a_server_left_are_still_taken() {
     let (memory, server, client) = pair();
     for number in [1, 2] {
         client.send(number, 0, 1, write(b"x")).unwrap();
@@ -184,7 +184,7 @@ fn a_client_that_left_is_reported() {
 }
 
 #[test]
-fn what_is_no_memory_for_calls_is_not_opened() {
+fn memory_that_is_not_for_calls_is_not_opened() {
     let segment = ProcessSegment::of_this_process().unwrap();
     let wrong = u64::from(segment.file_number()) + 1;
     for endpoint in [wrong, 0, 1 << 20, u64::MAX] {

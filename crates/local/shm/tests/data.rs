@@ -284,7 +284,7 @@ fn patch(space: &Space, find: &[u8], distance: isize, replace: &[u8]) {
 }
 
 #[test]
-fn what_another_process_spoils_is_refused_and_counted() {
+fn messages_spoiled_by_another_process_are_refused_and_counted() {
     const HASH: [u8; 32] = [0xA7; 32];
     type Check = fn(Refused) -> bool;
     // The numbers are distances from the hash of the type: the version is at -8, and the length of

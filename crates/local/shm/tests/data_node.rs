@@ -130,7 +130,7 @@ fn shared_files(node: &HostNode) -> Vec<PathBuf> {
 /// The memory is allocated in advance. Otherwise, a process that touches a new page when no memory
 /// is left would get a SIGBUS.
 #[test]
-fn what_processes_share_has_its_memory_from_the_start() {
+fn shared_files_have_their_memory_from_the_start() {
     let space = name("blocks");
     let _removed = Space(space.clone());
     let node = Arc::new(HostNode::new(&space).unwrap());

@@ -19,7 +19,6 @@ pub(crate) mod counters;
 pub(crate) mod inbox;
 pub(crate) mod listening;
 pub(crate) mod recipients;
-pub(crate) mod registry;
 pub(crate) mod routes;
 pub(crate) mod waiting;
 

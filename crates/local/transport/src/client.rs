@@ -7,8 +7,8 @@ use std::time::Duration;
 use feros_doorbell::Ringer;
 use feros_engine::engine::Fill;
 use feros_engine::{
-    CreateEndpointError, Gid, NodeId, Notify, PublishError, QosProfile, Sample, ServiceMapping,
-    Session, TakeError, TypeHash,
+    Created, Gid, NodeId, Notify, PublishError, QosProfile, Sample, ServiceMapping, Session,
+    TakeError, TypeHash,
 };
 use feros_shm::{Announcement, CallMemory, Obstacle, Transport, TransportSet};
 
@@ -78,10 +78,7 @@ impl Client {
     ///
     /// # Errors
     /// The engine refuses.
-    pub fn new(
-        session: &dyn Session,
-        options: ClientOptions<'_>,
-    ) -> Result<Self, CreateEndpointError> {
+    pub fn new(session: &dyn Session, options: ClientOptions<'_>) -> Created<Self> {
         let ClientOptions { service, transports, ringer, .. } = options;
         let (memory, obstacle) = match make_memory(transports) {
             Ok(memory) => (memory, None),

@@ -2,4 +2,3 @@
 
 pub(crate) mod delivery;
 pub(crate) mod queue;
-pub(crate) mod registry;

@@ -19,7 +19,7 @@
 //! | `routing` | the matches of a publisher by transport, and whether the engine must send |
 //! | `sending` | publishes one message |
 //! | `receiving`, `local_connection` | put the received messages into one order, and define the interface of connections without the engine |
-//! | `intra_process` | the queues, and the registry of this process |
+//! | `intra_process`, `registry` | the queues of this process, and how others find them |
 //! | `shared_memory` | the handshake of a match, the two sides of the transport, retries, and the upkeep thread |
 //! | `calls` | requests and responses over the local transports |
 //! | `events`, `counters`, `graph`, `bytes` | events by kind, counts for each transport, transports between other processes, and reused buffers |
@@ -40,6 +40,7 @@ mod intra_process;
 mod local_connection;
 mod publisher;
 mod receiving;
+mod registry;
 mod routing;
 mod sending;
 mod service;

@@ -5,9 +5,8 @@ use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use feros_engine::{
-    CreateEndpointError, EventError, Gid, NodeId, Notify, PublishMode,
-    Publisher as EnginePublisher, PublisherEvent, QosProfile, Reliability, Session, TypeHash,
-    WaitForAckedError,
+    Created, EventError, Gid, NodeId, Notify, PublishMode, Publisher as EnginePublisher,
+    PublisherEvent, QosProfile, Reliability, Session, TypeHash, WaitForAckedError,
 };
 use feros_shm::{PoolUse, Transport, TransportSet};
 use feros_trace::Outbound;
@@ -60,10 +59,7 @@ impl Publisher {
     ///
     /// # Errors
     /// The engine refuses.
-    pub fn new(
-        session: &dyn Session,
-        options: PublisherOptions<'_>,
-    ) -> Result<Self, CreateEndpointError> {
+    pub fn new(session: &dyn Session, options: PublisherOptions<'_>) -> Created<Self> {
         let PublisherOptions { node, topic, type_name, type_hash, qos, mode, .. } = options;
         let matches = Arc::new(AtomicU64::new(0));
         let upkeep = Upkeep::new();

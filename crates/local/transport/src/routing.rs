@@ -14,7 +14,7 @@ use feros_trace::{Endpoint, Kind};
 use crate::graph::{MatchTransport, network_is_allowed};
 use crate::intra_process::delivery::IntraProcessRoute;
 use crate::intra_process::queue::AnyQueue;
-use crate::intra_process::registry;
+use crate::registry::SUBSCRIPTIONS;
 use crate::shared_memory::availability;
 use crate::shared_memory::clean_up::clean_up_soon;
 use crate::shared_memory::sending::{
@@ -169,7 +169,7 @@ impl Router {
     fn generation(&self) -> Generation {
         Generation {
             matches: self.matches.load(Ordering::Acquire),
-            registrations: registry::generation(),
+            registrations: SUBSCRIPTIONS.generation(),
         }
     }
 
@@ -184,8 +184,8 @@ impl Router {
             let declined = announced.forget_declined(self.id.get());
             let mut choice = classify(shared_memory.announced(), &announced);
             let queue = match choice.transport {
-                Some(Transport::IntraProcess) => registry::find_or_wait(found.gid),
-                _ => registry::find(found.gid),
+                Some(Transport::IntraProcess) => SUBSCRIPTIONS.find_or_wait(found.gid),
+                _ => SUBSCRIPTIONS.find(found.gid),
             };
             if queue.as_ref().is_some_and(|queue| queue.ignores(self.gid)) {
                 continue;

@@ -8,7 +8,7 @@ use std::time::Duration;
 use feros_doorbell::Ringer;
 use feros_engine::engine::Fill;
 use feros_engine::{
-    CreateEndpointError, Gid, NodeId, Notify, Payload, PublishError, QosProfile, RequestId, Sample,
+    Created, Gid, NodeId, Payload, PublishError, QosProfile, RequestId, Sample,
     Service as EngineService, ServiceMapping, Session, Stamp, TakeError, TypeHash,
 };
 use feros_shm::{Announced, Announcement, Obstacle, SendToChannelError, Transport, TransportSet};
@@ -19,9 +19,10 @@ use crate::calls::channels::{OpenChannel, ServerChannels};
 use crate::calls::counters::{CallCounters, CallCounts};
 use crate::calls::inbox::{LocalMessage, MOST_RESPONSES, NotTaken, RequestQueue, ResponseInbox};
 use crate::calls::local_sample;
-use crate::calls::registry::{self, Registration};
 use crate::graph::MatchTransport;
+use crate::registry::{Registration, SERVERS};
 use crate::shared_memory::availability;
+use crate::subscription::notification;
 
 /// The options of a server.
 pub struct ServiceOptions<'a> {
@@ -62,7 +63,7 @@ pub struct Service(Arc<Inner>);
 struct Inner {
     // This is dropped first, because clients of this process can find the queue while this value
     // exists.
-    _registration: Registration,
+    _registration: Registration<RequestQueue>,
     service: String,
     engine: Arc<dyn EngineService>,
     queue: Arc<RequestQueue>,
@@ -137,23 +138,14 @@ impl Service {
     ///
     /// # Errors
     /// The engine refuses.
-    pub fn new(
-        session: &dyn Session,
-        options: ServiceOptions<'_>,
-    ) -> Result<Self, CreateEndpointError> {
+    pub fn new(session: &dyn Session, options: ServiceOptions<'_>) -> Created<Self> {
         let ServiceOptions { service, transports, ringer, .. } = options;
         let announcement = Announcement::of_this_process(0, transports, obstacle(transports));
         let channels = Arc::new(ServerChannels::new(Announced::from(announcement.clone()), ringer));
         let engine_pending = Arc::new(AtomicBool::new(false));
-        let on_request: Notify = {
-            let (pending, ringer) = (engine_pending.clone(), ringer.clone());
-            Arc::new(move || {
-                pending.store(true, Ordering::Release);
-                ringer.ring();
-            })
-        };
+        let on_request = notification(&engine_pending, ringer);
         let upkeep = channels.upkeep().clone();
-        let registering = registry::begin_registration();
+        let registering = SERVERS.begin_registration();
         let engine = session.create_service(feros_engine::ServiceOptions {
             node: options.node,
             service,
@@ -170,7 +162,7 @@ impl Service {
             on_match: Arc::new(move || upkeep.ask()),
         })?;
         let queue = Arc::new(RequestQueue::new(ringer.clone()));
-        let registration = registry::register(engine.gid(), &queue);
+        let registration = SERVERS.register(engine.gid(), &queue);
         drop(registering);
         if announcement.shared_memory.is_ok() && transports.contains(Transport::SharedMemory) {
             channels.begin(&engine);

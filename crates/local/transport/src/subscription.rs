@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use feros_doorbell::Ringer;
 use feros_engine::{
-    CreateEndpointError, EventError, Gid, Match, NodeId, Notify, QosProfile, Session,
+    Created, EventError, Gid, Match, NodeId, Notify, QosProfile, Session,
     Subscription as EngineSubscription, SubscriptionEvent, TypeHash,
 };
 use feros_shm::{Announced, Choice, Transport, TransportSet, classify};
@@ -15,8 +15,8 @@ use crate::events::{PendingEvents, SubscriptionEventKind, Waiting};
 use crate::graph::{MatchTransport, network_is_allowed};
 use crate::intra_process::delivery::DirectDispatch;
 use crate::intra_process::queue::{AnyQueue, Object, Queue};
-use crate::intra_process::registry::{self, Registration};
 use crate::receiving::{Receiver, ReceiverOptions, Tally};
+use crate::registry::{Registration, SUBSCRIPTIONS};
 use crate::shared_memory::receiving::SharedMemoryReceiving;
 
 /// The options of a subscription.
@@ -61,7 +61,7 @@ pub struct Subscription {
     /// The number of losses that the engine has reported.
     lost_by_engine: AtomicU64,
     /// The registration. While it exists, publishers of this process can find the queue.
-    _registration: Registration,
+    _registration: Registration<dyn AnyQueue>,
 }
 
 impl Subscription {
@@ -72,7 +72,7 @@ impl Subscription {
     pub fn new<O: Object>(
         session: &dyn Session,
         options: SubscriptionOptions<'_, O>,
-    ) -> Result<(Self, Receiver<O>), CreateEndpointError> {
+    ) -> Created<(Self, Receiver<O>)> {
         let SubscriptionOptions { topic, type_hash, transports, ringer, .. } = options;
         let pending = PendingEvents::new(options.on_event);
         let [engine_pending, matches_changed] = [(); 2].map(|()| Arc::new(AtomicBool::new(false)));
@@ -90,7 +90,7 @@ impl Subscription {
                 upkeep.ask();
             })
         };
-        let registering = registry::begin_registration();
+        let registering = SUBSCRIPTIONS.begin_registration();
         let engine = session.create_subscription(feros_engine::SubscriptionOptions {
             node: options.node,
             topic,
@@ -119,7 +119,8 @@ impl Subscription {
             events: pending.clone(),
         });
         shared_memory.begin(&engine);
-        let registration = registry::register(engine.gid(), queue.clone());
+        let queue: Arc<dyn AnyQueue> = queue;
+        let registration = SUBSCRIPTIONS.register(engine.gid(), &queue);
         drop(registering);
         let subscription = Self {
             engine,
@@ -246,7 +247,7 @@ impl Drop for Subscription {
 }
 
 /// Makes a function that sets the flag and rings.
-fn notification(flag: &Arc<AtomicBool>, ringer: &Ringer) -> Notify {
+pub(crate) fn notification(flag: &Arc<AtomicBool>, ringer: &Ringer) -> Notify {
     let (flag, ringer) = (flag.clone(), ringer.clone());
     Arc::new(move || {
         flag.store(true, Ordering::Release);

@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn what_rosbag2_has_is_done_or_refused() {
+    fn options_of_rosbag2_are_used_or_refused() {
         let made = bag("start_time_ns: 5, end_time_ns: -1, custom_data: {robot: r2}").unwrap();
         assert_eq!((made.start, made.end), (Some(5), None));
         assert_eq!(made.writer.custom_data["robot"], "r2");

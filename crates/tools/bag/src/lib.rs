@@ -33,7 +33,7 @@
 //! | `mcap_file`, `sqlite_file` | the two storages |
 //! | `reindex`, `copy`, `merge`, `convert_options` | bags made from bags |
 //! | `selection` | the topics to record, play or copy |
-//! | `recorder`, `player`, `queue`, `adapted_qos` | the nodes, with the feature `node` |
+//! | `recorder`, `player`, `queue`, `adapted_qos`, `offered` | the nodes, with the feature `node` |
 //! | `qos`, `yaml` | policies and YAML as rosbag2 writes them |
 //! | `unpacking`, `interrupt`, `error` | limits for unpacking, a way to stop long reads, the errors |
 //!
@@ -65,6 +65,8 @@ mod yaml;
 
 #[cfg(feature = "node")]
 mod adapted_qos;
+#[cfg(feature = "node")]
+mod offered;
 #[cfg(feature = "node")]
 pub mod player;
 #[cfg(feature = "node")]

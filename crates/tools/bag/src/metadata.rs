@@ -359,6 +359,7 @@ mod tests {
         let metadata = BagMetadata::from_yaml(text).unwrap();
         assert_eq!(metadata.time, Some(TimeRange { start: 10, end: 15 }));
         assert_eq!(metadata.files[0].path, "a_0.db3");
+        assert_eq!(metadata.ros_distro, "unknown");
         let profile = QosProfile::keep_last(4).best_effort();
         assert_eq!(metadata.topics[0].topic.offered_qos_profiles, [profile]);
         assert!(BagMetadata::from_yaml("a: 5").unwrap_err().to_string().contains("rosbag2"));

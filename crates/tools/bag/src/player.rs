@@ -21,11 +21,11 @@ use feros_sync::Mutex;
 
 use crate::error::ReadError;
 use crate::metadata::TimeRange;
+use crate::offered::Offered;
 use crate::reader::BagReader;
 use crate::selection::TopicSelection;
 use control::Control;
 use run::{Run, Stretch};
-use services::Services;
 use timeline::Timeline;
 
 /// The options of a player.
@@ -169,7 +169,7 @@ pub struct Played {
 pub struct Player {
     control: Arc<Control>,
     playing: Mutex<Option<JoinHandle<Result<Played, PlayError>>>>,
-    _services: Services,
+    _services: Vec<Offered>,
     _clock: Option<clock::ClockThread>,
 }
 
@@ -234,7 +234,7 @@ impl Player {
         let control = Arc::new(Control::new(start, rate, is_paused, time, interrupts));
         let played = Stretch { topics: wanted, timeline, range: start..=end };
         let run = Run::new(node, bags, played, &options, control.clone())?;
-        let services = Services::start(node, &control)?;
+        let services = services::start(node, &control)?;
         declare_span(node, time)?;
         let clock = options.clock_frequency;
         let clock =

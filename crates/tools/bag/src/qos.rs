@@ -108,32 +108,20 @@ fn check_override(topic: &str, node: &Node) -> Result<(), YamlError> {
 fn read_profile(node: &Node) -> Result<QosProfile, YamlError> {
     let default = QosProfile::default();
     Ok(QosProfile {
-        history: policy(node, "history", default.history, |number| match number {
-            0 => History::SystemDefault,
-            1 => History::KeepLast,
-            2 => History::KeepAll,
-            _ => History::Unknown,
+        history: policy(node, "history", default.history, |number| {
+            History::from_number(number).unwrap_or(History::Unknown)
         })?,
         depth: node.number("depth", default.depth)?,
-        reliability: policy(node, "reliability", default.reliability, |number| match number {
-            1 => Reliability::Reliable,
-            2 => Reliability::BestEffort,
-            4 => Reliability::BestAvailable,
-            _ => Reliability::SystemDefault,
+        reliability: policy(node, "reliability", default.reliability, |number| {
+            Reliability::from_number(number).unwrap_or(Reliability::SystemDefault)
         })?,
-        durability: policy(node, "durability", default.durability, |number| match number {
-            1 => Durability::TransientLocal,
-            2 => Durability::Volatile,
-            4 => Durability::BestAvailable,
-            _ => Durability::SystemDefault,
+        durability: policy(node, "durability", default.durability, |number| {
+            Durability::from_number(number).unwrap_or(Durability::SystemDefault)
         })?,
         deadline: duration(node, "deadline")?,
         lifespan: duration(node, "lifespan")?,
-        liveliness: policy(node, "liveliness", default.liveliness, |number| match number {
-            1 => Liveliness::Automatic,
-            3 => Liveliness::ManualByTopic,
-            5 => Liveliness::BestAvailable,
-            _ => Liveliness::SystemDefault,
+        liveliness: policy(node, "liveliness", default.liveliness, |number| {
+            Liveliness::from_number(number).unwrap_or(Liveliness::SystemDefault)
         })?,
         liveliness_lease_duration: duration(node, "liveliness_lease_duration")?,
         avoid_ros_namespace_conventions: node.flag("avoid_ros_namespace_conventions")?,

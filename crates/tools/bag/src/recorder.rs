@@ -24,9 +24,9 @@ use feros_sync::Mutex;
 
 use crate::error::WriteError;
 use crate::metadata::BagMetadata;
+use crate::offered::Offered;
 use crate::selection::TopicSelection;
 use crate::writer::WriterOptions;
-use services::Services;
 use session::Session;
 
 /// Returns the definition of a topic's type. Its arguments are the topic, the type, and the type's
@@ -158,7 +158,7 @@ pub struct Recording {
 /// ```
 pub struct Recorder {
     shared: Arc<Shared>,
-    _services: Services,
+    _services: Vec<Offered>,
 }
 
 /// The state that the services control.
@@ -186,7 +186,7 @@ impl Recorder {
             options,
         });
         shared.record(None)?;
-        let services = Services::start(node, &shared)?;
+        let services = services::start(node, &shared)?;
         Ok(Self { shared, _services: services })
     }
 

@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_would_read_is_refused() {
+    fn unknown_keys_and_wrong_values_are_refused() {
         let read = |text: &str| Node::parse_only(text).unwrap();
         let whole = |text: &str| read(text).only_has("a bag", &["topics", "all"]);
         assert_eq!(whole("{topics: [/x], all: yes}"), Ok(()));
@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_yaml_is_an_error() {
+    fn invalid_yaml_is_an_error() {
         for text in ["a: [", "a: *b", "{a: 1", "? [a]: b", &"[".repeat(100_000)] {
             assert!(Node::parse(text).is_err(), "{:.20}", text);
         }

@@ -31,8 +31,6 @@ mod view;
 #[cfg(feature = "zenoh")]
 mod zenoh;
 
-use std::process::ExitCode;
-
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 use crate::error::CliError;
@@ -164,7 +162,7 @@ fn read_numbers_as_values(command: clap::Command) -> clap::Command {
 }
 
 /// Runs the verb of the command line.
-pub(crate) fn run(line: CommandLine) -> Result<ExitCode, CliError> {
+pub(crate) fn run(line: CommandLine) -> Result<(), CliError> {
     let interfaces = line.interfaces;
     match line.command {
         #[cfg(feature = "zenoh")]

@@ -18,6 +18,9 @@ pub(crate) enum CliError {
     /// The reader of the output wants no more of it (`| head`).
     #[error("the output was closed")]
     OutputClosed,
+    /// The command has printed what it found: only this exit code is left.
+    #[error("exit code {0}")]
+    Ended(u8),
 }
 
 impl CliError {
@@ -35,6 +38,7 @@ impl CliError {
     pub(crate) fn report(&self) -> ExitCode {
         let code = match self {
             Self::OutputClosed => return ExitCode::SUCCESS,
+            Self::Ended(code) => return ExitCode::from(*code),
             // The exit code that a shell reports for a command that SIGINT ended.
             Self::Interrupted => return ExitCode::from(130),
             Self::Failed(_) => 1,

@@ -63,7 +63,7 @@ fn main() -> ExitCode {
     } else {
         Err(begin_anew_with(&engine))
     };
-    outcome.unwrap_or_else(|error| error.report())
+    outcome.map_or_else(|error| error.report(), |()| ExitCode::SUCCESS)
 }
 
 /// Whether these may be the engines of a context, even if they are not built in: a process that a

@@ -7,7 +7,6 @@
 
 use std::borrow::Cow;
 use std::io::{IsTerminal as _, Write as _};
-use std::process::ExitCode;
 use std::sync::LazyLock;
 
 use anstyle::Style;
@@ -116,13 +115,8 @@ pub(crate) fn print_json(value: &impl Serialize) -> Result<(), CliError> {
 pub(crate) fn print_texts<L: AsRef<str>>(
     json: bool,
     texts: impl IntoIterator<Item = L> + Serialize,
-) -> Result<ExitCode, CliError> {
-    if json {
-        print_json(&texts)?;
-    } else {
-        print_lines(texts)?;
-    }
-    Ok(ExitCode::SUCCESS)
+) -> Result<(), CliError> {
+    if json { print_json(&texts) } else { print_lines(texts) }
 }
 
 /// Writes the names that were found, or without JSON only their number.
@@ -130,7 +124,7 @@ pub(crate) fn print_found(
     json: bool,
     only_count: bool,
     names: Vec<String>,
-) -> Result<ExitCode, CliError> {
+) -> Result<(), CliError> {
     if only_count && !json {
         return print_texts(json, [names.len().to_string()]);
     }

@@ -71,10 +71,7 @@ impl Types {
 
     /// The message type that the user means.
     pub(crate) fn message(&self, text: &str) -> Result<DynamicType, CliError> {
-        let name = match self.find_in(text, Namespace::Msg) {
-            Some(name) => name,
-            None => self.find(text)?,
-        };
+        let name = self.find_in(text, Namespace::Msg)?;
         DynamicType::resolve(&self.set, &name).map_err(|error| self.unknown(error))
     }
 
@@ -88,10 +85,7 @@ impl Types {
 
     /// The service type that the user means.
     pub(crate) fn service(&self, text: &str) -> Result<DynamicService, CliError> {
-        let name = match self.find_in(text, Namespace::Srv) {
-            Some(name) => name,
-            None => self.find(text)?,
-        };
+        let name = self.find_in(text, Namespace::Srv)?;
         let Some(service) = self.set.service(&name) else {
             return Err(CliError::usage(format!(
                 "{name} is not a service type: name one such as std_srvs/srv/SetBool (`feros interface list -s` lists all)"
@@ -109,10 +103,7 @@ impl Types {
 
     /// The action type that the user means.
     pub(crate) fn action(&self, text: &str) -> Result<DynamicAction, CliError> {
-        let name = match self.find_in(text, Namespace::Action) {
-            Some(name) => name,
-            None => self.find(text)?,
-        };
+        let name = self.find_in(text, Namespace::Action)?;
         let Some(Interface::Action(definition)) = self.set.get(&name).map(|found| &**found) else {
             return Err(CliError::usage(format!(
                 "{name} is not an action type: name one such as example_interfaces/action/Fibonacci (`feros interface list -a` lists all)"
@@ -127,11 +118,14 @@ impl Types {
         })
     }
 
-    /// `package/Name` within one kind of interface.
-    fn find_in(&self, text: &str, namespace: Namespace) -> Option<TypeName> {
-        let (package, name) = text.split_once('/')?;
-        let name = TypeName::new(package, namespace, name);
-        self.set.get(&name).map(|_| name)
+    /// The type that the user means, where `package/Name` is first looked up in this namespace.
+    fn find_in(&self, text: &str, namespace: Namespace) -> Result<TypeName, CliError> {
+        let parts = text.split_once('/');
+        let name = parts.map(|(package, name)| TypeName::new(package, namespace, name));
+        match name.filter(|name| self.set.get(name).is_some()) {
+            Some(name) => Ok(name),
+            None => self.find(text),
+        }
     }
 
     /// A package that the user means.

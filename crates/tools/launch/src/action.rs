@@ -14,11 +14,11 @@ use crate::position::Position;
 use crate::substitution::Template;
 use crate::tree::{self, Entity};
 use condition::condition;
-use fields::{Fields, pairs};
+use fields::Fields;
 
 pub(crate) use condition::Condition;
 pub(crate) use process::{
-    Component, Executable, Node, NodeKind, Parameter, ParameterContent, ParameterEntry,
+    Component, Executable, Node, NodeFacts, NodeKind, Parameter, ParameterContent, ParameterEntry,
     ParameterText, ProcessOptions,
 };
 
@@ -216,7 +216,7 @@ pub(crate) fn read_file(path: &Path, from: Option<&Position>) -> Result<LaunchFi
 
 /// Converts the root entity of a file into actions.
 pub(crate) fn parse(root: Entity) -> Result<Vec<Item>, LaunchError> {
-    let mut fields = Fields::new(root);
+    let fields = Fields::new(root);
     if fields.tag != "launch" {
         let problem = format!(
             "{} at the top: expected `launch`{}",
@@ -225,11 +225,11 @@ pub(crate) fn parse(root: Entity) -> Result<Vec<Item>, LaunchError> {
         );
         return Err(fields.error(problem));
     }
-    fields.take("deprecated");
-    fields.take("version");
-    let items = items(fields.actions())?;
-    fields.finish()?;
-    Ok(items)
+    fields.read(|fields| {
+        fields.take("deprecated");
+        fields.take("version");
+        items(fields.actions())
+    })
 }
 
 fn items(entities: Vec<Entity>) -> Result<Vec<Item>, LaunchError> {
@@ -245,16 +245,14 @@ fn items(entities: Vec<Entity>) -> Result<Vec<Item>, LaunchError> {
 }
 
 fn item(entity: Entity) -> Result<Item, LaunchError> {
-    let mut fields = Fields::new(entity);
-    let at = fields.at.clone();
-    let known = KNOWN.contains(&fields.tag.replace('-', "_").as_str());
-    if !known {
+    let fields = Fields::new(entity);
+    if !KNOWN.contains(&fields.tag.replace('-', "_").as_str()) {
         return Err(unknown(&fields));
     }
-    let condition = condition(&mut fields)?;
-    let action = action(&mut fields)?;
-    fields.finish()?;
-    Ok(Item { at, condition, action })
+    fields.read(|fields| {
+        let at = fields.at.clone();
+        Ok(Item { at, condition: condition(fields)?, action: action(fields)? })
+    })
 }
 
 fn unknown(fields: &Fields) -> LaunchError {
@@ -302,7 +300,7 @@ fn action(fields: &mut Fields) -> Result<Action, LaunchError> {
         "pop_env" => Action::PopEnvironment,
         "reset_env" => Action::ResetEnvironment,
         "set_ros_log_dir" => Action::SetLogFolder(fields.required("new_log_dir")?),
-        "reset" => Action::Reset { keep: pairs(fields.children("keep"))? },
+        "reset" => Action::Reset { keep: fields.pairs("keep")? },
         "push_ros_namespace" => Action::PushNamespace(fields.required("namespace")?),
         "set_parameter" => Action::SetParameter(process::unquoted_entry(fields)?),
         "set_parameters_from_file" => Action::SetParametersFromFile(fields.required("filename")?),
@@ -355,12 +353,9 @@ fn declaration(fields: &mut Fields) -> Result<Declaration, LaunchError> {
     let (name, _) = fields.text("name")?.ok_or_else(|| fields.missing("name"))?;
     let default = fields.optional("default")?;
     let description = fields.text("description")?.map(|(text, _)| text);
-    let mut choices = Vec::new();
-    for mut choice in fields.children("choice") {
-        let (value, _) = choice.text("value")?.ok_or_else(|| choice.missing("value"))?;
-        choices.push(value);
-        choice.finish()?;
-    }
+    let choices = fields.each("choice", |choice| {
+        Ok(choice.text("value")?.ok_or_else(|| choice.missing("value"))?.0)
+    })?;
     // In ROS 1, an `arg` with a `value` is a constant.
     if let Some(value) = fields.take("value") {
         let problem = format!(
@@ -395,15 +390,15 @@ fn group(fields: &mut Fields) -> Result<Group, LaunchError> {
         let problem = "`ns` of `group`: write `push_ros_namespace` as the group's first action";
         return Err(LaunchError::at(&namespace.at, problem));
     }
-    let keep = pairs(fields.children("keep"))?;
+    let keep = fields.pairs("keep")?;
     let actions = items(fields.actions())?;
     Ok(Group { scoped, forwarding, keep, actions })
 }
 
 fn include(fields: &mut Fields) -> Result<Action, LaunchError> {
     let file = fields.required("file")?;
-    let mut arguments = pairs(fields.children("arg"))?;
-    arguments.extend(pairs(fields.children("let"))?);
+    let mut arguments = fields.pairs("arg")?;
+    arguments.extend(fields.pairs("let")?);
     Ok(Action::Include { file, arguments })
 }
 

@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_supported_is_said() {
+    fn unsupported_expressions_are_errors() {
         for (text, expected) in [
             ("sim == 'sim'", "the name `sim`: expected a value"),
             ("'a'.lower()", "`.` cannot be read"),

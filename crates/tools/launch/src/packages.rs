@@ -171,16 +171,14 @@ impl Packages {
 
     /// The sorted names of the known packages.
     pub fn packages(&self) -> Vec<String> {
-        let marked = self
-            .all_prefixes()
-            .map(|prefix| prefix.join("share/ament_index/resource_index/packages"));
-        let shared = self.all_prefixes().map(|prefix| prefix.join("share"));
-        let marked = marked.flat_map(|folder| names(&folder, |_| true));
-        let shared =
-            shared.flat_map(|folder| names(&folder, |path| path.join("package.xml").is_file()));
-        let executable =
-            self.all_prefixes().flat_map(|prefix| names(&prefix.join("lib"), has_executables));
-        sorted(marked.chain(shared).chain(executable))
+        let below = |prefix: &PathBuf| {
+            let [marked, shared, libraries] = places(prefix);
+            let mut found = names(&marked, |_| true);
+            found.extend(names(&shared, |path| path.join("package.xml").is_file()));
+            found.extend(names(&libraries, has_executables));
+            found
+        };
+        sorted(self.all_prefixes().flat_map(below))
     }
 
     /// Finds a launch file of a package by its name in `share/<package>` or a folder within.
@@ -225,7 +223,7 @@ fn is_name(text: &str) -> bool {
     !text.is_empty() && text != "." && text != ".." && !text.contains(['/', '\0'])
 }
 
-fn is_executable(path: &Path) -> bool {
+pub(crate) fn is_executable(path: &Path) -> bool {
     use std::os::unix::fs::PermissionsExt as _;
     path.metadata()
         .is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)

@@ -21,7 +21,7 @@ pub struct MatchesByTransport {
 }
 
 /// A topic.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct TopicSummary {
     /// Its fully qualified name.
     pub name: String,
@@ -68,11 +68,7 @@ pub fn topics(graph: &GraphSnapshot, own: Gid) -> Vec<TopicSummary> {
         };
         let topic = topics.entry(&endpoint.name).or_insert_with(|| TopicSummary {
             name: endpoint.name.clone(),
-            types: Vec::new(),
-            publishers: 0,
-            subscriptions: 0,
-            matches: MatchesByTransport::default(),
-            mismatches: Vec::new(),
+            ..TopicSummary::default()
         });
         topic.publishers += usize::from(is_publisher);
         topic.subscriptions += usize::from(!is_publisher);

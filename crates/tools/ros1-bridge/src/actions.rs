@@ -4,7 +4,6 @@ mod ends;
 mod goals;
 mod of_ros1;
 mod of_ros2;
-mod waiting;
 
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 

@@ -64,6 +64,12 @@ impl Counters {
         }
     }
 
+    /// Counts a failure and warns of it once.
+    pub(crate) fn fail(&self, text: String) {
+        Self::add(&self.failed);
+        self.warn_once(text);
+    }
+
     /// Warns about the master or another node. The number of these warnings is limited.
     pub(crate) fn warn(&self, text: impl std::fmt::Display) {
         self.lines.warn(text);

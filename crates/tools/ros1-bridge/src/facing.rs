@@ -140,7 +140,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_told_is_read() {
+    fn a_written_list_of_wanted_topics_is_read_back() {
         let topics = ["/a", "/b/c"].map(str::to_owned).into();
         let wanted = Wanted { master: "http://robot:11311/".to_owned(), topics };
         assert_eq!(Wanted::of_text(&wanted.to_text()), wanted);

@@ -13,6 +13,7 @@
 //! | `topic`, `service`, `actions` | one name in one direction |
 //! | `names`, `types` | names that can be bridged, and pairs of types |
 //! | `facing`, `counts` | other bridges, counts and warnings |
+//! | `waiting` | waits that end with their reason |
 //!
 //! # Invariants
 //!
@@ -29,6 +30,7 @@ mod service;
 mod sides;
 mod topic;
 mod types;
+mod waiting;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -327,28 +329,14 @@ impl Bridge {
         Bridged {
             to_ros2: self.to_ros2.iter().map(one).collect(),
             to_ros1: self.to_ros1.iter().map(two).collect(),
-            services_of_ros1: self
-                .of_ros1
-                .iter()
-                .map(|(name, service)| (name.clone(), service.server.clone()))
-                .collect(),
-            services_of_ros2: self
-                .of_ros2
-                .iter()
-                .map(|(name, service)| (name.clone(), service.ros2_type.to_string()))
-                .collect(),
-            actions_of_ros1: self
-                .actions_of_ros1
-                .iter()
-                .filter(|(_, action)| action.is_served())
-                .map(|(name, action)| (name.clone(), action.ros1_type.clone()))
-                .collect(),
-            actions_of_ros2: self
-                .actions_of_ros2
-                .iter()
-                .filter(|(_, action)| action.is_served())
-                .map(|(name, action)| (name.clone(), action.ros2_type.to_string()))
-                .collect(),
+            services_of_ros1: named(&self.of_ros1, |way| Some(way.server.clone())),
+            services_of_ros2: named(&self.of_ros2, |way| Some(way.ros2_type.to_string())),
+            actions_of_ros1: named(&self.actions_of_ros1, |way| {
+                way.is_served().then(|| way.ros1_type.clone())
+            }),
+            actions_of_ros2: named(&self.actions_of_ros2, |way| {
+                way.is_served().then(|| way.ros2_type.to_string())
+            }),
         }
     }
 
@@ -550,6 +538,14 @@ impl Bridge {
         }
         self.counters.warn_once(format!("{name} is not bridged: {error}"));
     }
+}
+
+/// The names with the types that `ty` finds.
+fn named<W>(
+    ways: &BTreeMap<String, W>,
+    ty: impl Fn(&W) -> Option<String>,
+) -> Vec<(String, String)> {
+    ways.iter().filter_map(|(name, way)| Some((name.clone(), ty(way)?))).collect()
 }
 
 impl Drop for Bridge {

@@ -1,6 +1,5 @@
 //! Bridges one service in one direction.
 
-use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -8,20 +7,18 @@ use feros::{
     ClientOptions, GenericClient, GenericService, Node, SerializedResponder, ServiceOptions,
 };
 use feros_interface::TypeName;
-use feros_ros1::ServicePlans;
+use feros_ros1::{ServicePlans, type_text};
 use feros_sync::{AtomicBool, AtomicUsize, Ordering};
 use tokio::time::{sleep, timeout};
 
 use crate::BridgeError;
 use crate::counts::Counters;
-use crate::types::{Types, ros1_name};
+use crate::types::Types;
+use crate::waiting::wait;
 
 /// The limits on concurrent calls of one ROS 1 service and of all together. Each call has a thread.
 const MOST_CALLS: usize = 64;
 const MOST_CALLS_OF_ALL: usize = 256;
-/// The interval at which a call checks whether the server is still present.
-const LOOK_EVERY: Duration = Duration::from_millis(500);
-
 /// How long a call waits for the client to match a server that the graph contains, and the interval
 /// between checks.
 const DISCOVERY: Duration = Duration::from_secs(5);
@@ -152,7 +149,7 @@ impl OfRos2 {
         let (closed, counters, named) = (is_closed.clone(), counters.clone(), name.to_owned());
         ros1.serve(feros_ros1::ServiceOptions {
             service: name.to_owned(),
-            type_name: ros1_name(&definition.name),
+            type_name: type_text(&definition.name),
             md5sum: definition.md5sum.clone(),
             handler: Arc::new(move |request| {
                 let (client, plans) = (client.clone(), plans.clone());
@@ -192,29 +189,16 @@ async fn call_ros2(
     let gone = "the ROS 2 server has ended";
     timeout(DISCOVERY, met).await.map_err(|_| gone)?;
     let future = client.call_serialized(&cdr).map_err(|error| error.to_string())?;
-    let mut future = pin!(future);
-    loop {
-        match timeout(LOOK_EVERY, &mut future).await {
-            Ok(response) => {
-                let response = response.map_err(|error| error.to_string())?;
-                let mut body = Vec::new();
-                let convert = plans.response.to_ros1.convert(&response, &mut body);
-                return convert.map(|()| body).map_err(|error| error.to_string());
-            }
-            Err(_) if is_closed.load(Ordering::Acquire) || !client.service_is_ready() => {
-                return Err(gone.to_owned());
-            }
-            Err(_) => {}
-        }
-    }
+    let is_over = || is_closed.load(Ordering::Acquire) || !client.service_is_ready();
+    let response = wait(future, is_over).await.ok_or(gone)?.map_err(|error| error.to_string())?;
+    let mut body = Vec::new();
+    let convert = plans.response.to_ros1.convert(&response, &mut body);
+    convert.map(|()| body).map_err(|error| error.to_string())
 }
 
 fn count(counters: &Counters, name: &str, result: Result<(), String>) {
     match result {
         Ok(()) => Counters::add(&counters.calls),
-        Err(reason) => {
-            Counters::add(&counters.failed);
-            counters.warn_once(format!("a call of {name} failed: {reason}"));
-        }
+        Err(reason) => counters.fail(format!("a call of {name} failed: {reason}")),
     }
 }

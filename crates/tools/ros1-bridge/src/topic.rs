@@ -11,13 +11,13 @@ use feros_engine::{Durability, EndpointInfo, EndpointKind};
 use feros_interface::TypeName;
 use feros_ros1::{
     ConnectionHeader, OnConnection, Plan, Publication, PublicationOptions, Sink,
-    Subscription as Ros1Subscription,
+    Subscription as Ros1Subscription, type_text,
 };
 use feros_sync::{Mutex, Ordering};
 
 use crate::BridgeError;
 use crate::counts::Counters;
-use crate::types::{Types, ros1_name};
+use crate::types::Types;
 
 /// The topic of latched transforms. It usually has several publishers, and the messages of all are
 /// kept for late subscriptions.
@@ -126,8 +126,7 @@ impl Receiver {
                 Counters::add(&counters.malformed);
                 counters.warn_once(format!("messages of {who} on {topic} are refused: {error}"));
             } else if let Err(error) = publish(&publisher, &out) {
-                Counters::add(&counters.failed);
-                counters.warn_once(format!("{topic}: {error}"));
+                counters.fail(format!("{topic}: {error}"));
             } else {
                 Counters::add(&counters.to_ros2);
             }
@@ -240,7 +239,7 @@ impl TwoToOne {
         let hears = sender.clone();
         let publication = ros1.advertise(PublicationOptions {
             topic: topic.to_owned(),
-            type_name: ros1_name(&ty.name),
+            type_name: type_text(&ty.name),
             md5sum: ty.md5sum.clone(),
             definition: ty.full_text(),
             is_latching: offered.is_transient_local,

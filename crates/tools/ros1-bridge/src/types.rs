@@ -7,7 +7,7 @@ use feros::{ServiceIdentity, TypeIdentity};
 use feros_engine::TypeHash;
 use feros_interface::{Interface, Namespace, TypeName};
 use feros_message::dynamic::{DynamicType, DynamicTypeError};
-use feros_ros1::{CatalogError, ConvertError, Plans, Ros1Action, Ros1Type, parse_type, type_text};
+use feros_ros1::{CatalogError, ConvertError, Plans, Ros1Action, Ros1Type, parse_type};
 
 /// All known types, including those of actions.
 #[derive(Debug)]
@@ -61,9 +61,9 @@ impl From<feros_ros1::DefinitionError> for TypeError {
 pub(crate) struct ActionPlans {
     pub(crate) ros1: Ros1Action,
     pub(crate) identity: ActionIdentity,
-    goal: Plans,
-    result: Plans,
-    feedback: Plans,
+    pub(crate) goal: ActionPart,
+    pub(crate) result: ActionPart,
+    pub(crate) feedback: ActionPart,
     /// A response to a request for a result, with default values.
     pub(crate) empty_result: Vec<u8>,
 }
@@ -76,37 +76,20 @@ const STATUS_BYTES: usize = 1;
 
 /// Converts between the last fields of actionlib messages, after the goal's identity or status, and
 /// messages of ROS 2. On the ROS 2 side, the identity or status is written as zeros.
-impl ActionPlans {
-    pub(crate) fn goal_to_ros1(&self, of: &[u8], out: &mut Vec<u8>) -> Result<(), ConvertError> {
-        self.goal.to_ros1.convert_last(ID_BYTES, of, out)
+#[derive(Debug)]
+pub(crate) struct ActionPart {
+    plans: Plans,
+    /// The number of bytes before the last fields.
+    begin: usize,
+}
+
+impl ActionPart {
+    pub(crate) fn to_ros1(&self, of: &[u8], out: &mut Vec<u8>) -> Result<(), ConvertError> {
+        self.plans.to_ros1.convert_last(self.begin, of, out)
     }
 
-    pub(crate) fn goal_to_ros2(&self, of: &[u8], out: &mut Vec<u8>) -> Result<(), ConvertError> {
-        self.goal.to_ros2.convert_last(ID_BYTES, of, out)
-    }
-
-    pub(crate) fn feedback_to_ros1(
-        &self,
-        of: &[u8],
-        out: &mut Vec<u8>,
-    ) -> Result<(), ConvertError> {
-        self.feedback.to_ros1.convert_last(ID_BYTES, of, out)
-    }
-
-    pub(crate) fn feedback_to_ros2(
-        &self,
-        of: &[u8],
-        out: &mut Vec<u8>,
-    ) -> Result<(), ConvertError> {
-        self.feedback.to_ros2.convert_last(ID_BYTES, of, out)
-    }
-
-    pub(crate) fn result_to_ros1(&self, of: &[u8], out: &mut Vec<u8>) -> Result<(), ConvertError> {
-        self.result.to_ros1.convert_last(STATUS_BYTES, of, out)
-    }
-
-    pub(crate) fn result_to_ros2(&self, of: &[u8], out: &mut Vec<u8>) -> Result<(), ConvertError> {
-        self.result.to_ros2.convert_last(STATUS_BYTES, of, out)
+    pub(crate) fn to_ros2(&self, of: &[u8], out: &mut Vec<u8>) -> Result<(), ConvertError> {
+        self.plans.to_ros2.convert_last(self.begin, of, out)
     }
 }
 
@@ -168,12 +151,16 @@ impl Types {
     }
 
     fn action_plans(&self, ros1: &Ros1Action, ros2: &TypeName) -> Result<ActionPlans, TypeError> {
+        let part = |ty: &Ros1Type, suffix: &str, begin: usize| {
+            let plans = self.plans(ty, &ros2.with_suffix(suffix))?;
+            Ok::<_, TypeError>(ActionPart { plans, begin })
+        };
         let response = ros2.with_suffix("_GetResult_Response");
         let response = DynamicType::resolve(&self.set, &response)?.default_message();
         Ok(ActionPlans {
-            goal: self.plans(&ros1.goal, &ros2.with_suffix("_Goal"))?,
-            result: self.plans(&ros1.result, &ros2.with_suffix("_Result"))?,
-            feedback: self.plans(&ros1.feedback, &ros2.with_suffix("_Feedback"))?,
+            goal: part(&ros1.goal, "_Goal", ID_BYTES)?,
+            result: part(&ros1.result, "_Result", STATUS_BYTES)?,
+            feedback: part(&ros1.feedback, "_Feedback", ID_BYTES)?,
             identity: ActionIdentity {
                 name: ros2.to_string(),
                 send_goal: self.service_identity(&ros2.with_suffix("_SendGoal"))?,
@@ -198,9 +185,4 @@ impl Types {
             response_hash: hash("_Response")?,
         })
     }
-}
-
-/// Returns the name in the form `package/Name`, as in ROS 1 registrations.
-pub(crate) fn ros1_name(name: &TypeName) -> String {
-    type_text(name)
 }

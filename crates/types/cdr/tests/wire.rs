@@ -151,7 +151,7 @@ fn a_bool_is_true_for_any_byte_but_zero() {
 }
 
 #[test]
-fn what_is_wrong_is_said_with_the_numbers() {
+fn decoding_errors_contain_the_numbers() {
     let error = |bytes: &[u8]| from_bytes::<String>(bytes).unwrap_err();
     assert_eq!(error(&[0, 1]), DecodeError::NoHeader { len: 2 });
     assert!(error(&[0, 3, 0, 0]).to_string().contains("PL_CDR_LE"));

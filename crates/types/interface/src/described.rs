@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_definition_gives_is_refused() {
+    fn descriptions_without_a_possible_definition_are_refused() {
         assert!(described(|_| ()).is_ok());
         let field = |change: fn(&mut FieldDescription)| {
             described(|description| change(&mut description.type_description.fields[0]))

@@ -97,7 +97,7 @@ proptest! {
     }
 
     #[test]
-    fn what_was_accepted_is_printed_to_the_same(text in almost_definition()) {
+    fn accepted_definitions_print_to_the_same_text(text in almost_definition()) {
         for (namespace, printed) in ["msg", "srv", "action"].into_iter().zip(parse_all(&text)) {
             let Ok(printed) = printed else { continue };
             let name: TypeName = format!("pkg/{namespace}/Probe").parse().unwrap();

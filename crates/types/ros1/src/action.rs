@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read() {
+    fn written_messages_are_read_back() {
         let both = [status("a", Ros1GoalStatus::ACTIVE), status("", Ros1GoalStatus::ABORTED)];
         let mut out = Vec::new();
         write_statuses(&mut out, (1, 2), &both);

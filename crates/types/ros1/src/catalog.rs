@@ -343,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_publisher_says_is_read_and_its_checksum_checked() {
+    fn a_publishers_definition_is_read_and_its_checksum_checked() {
         let pose = known("geometry_msgs/PoseStamped");
         let name = pose.name.clone();
         let empty = Catalog::default();

@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_message_is_refused() {
+    fn invalid_messages_are_refused() {
         let long = format!("HTTP/1.1 200 OK\r\nX: {}", "a".repeat(MAX_HEAD_BYTES));
         let many = format!("HTTP/1.1 200 OK\r\n\r\n{}", "a".repeat(MAX_MESSAGE_BYTES));
         for text in [

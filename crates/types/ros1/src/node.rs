@@ -1,22 +1,22 @@
 //! A node under a master: its publications, subscriptions, services and registrations.
+//!
+//! `registrations` makes the calls to the master, `serving` serves the connections of others.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::net::{SocketAddr, TcpListener};
+mod registrations;
+mod serving;
+
+use std::collections::BTreeMap;
+use std::net::TcpListener;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use feros_sync::{AtomicBool, Mutex, Ordering};
-use tokio::net::TcpStream;
 use tokio::runtime::Handle;
-use tokio::task::{AbortHandle, JoinSet};
-use tokio::time::{sleep, timeout};
+use tokio::task::AbortHandle;
 
 use crate::address::Address;
-use crate::connections::{self, Place};
-use crate::header::ConnectionHeader;
-use crate::http::PATIENCE;
 use crate::lines::Lines;
-use crate::master::{Master, MasterError, SystemState, texts};
+use crate::master::{Master, MasterError, SystemState};
 use crate::names::{check_name, is_allowed_name};
 use crate::node_error::NodeError;
 use crate::own_host::own_host;
@@ -25,16 +25,13 @@ use crate::publication::{Publication, PublicationOptions};
 use crate::runtime;
 use crate::service::{Served, ServiceOptions};
 use crate::siblings::Siblings;
-use crate::slave_api::{self, Answers};
+use crate::slave_api::Answers;
 use crate::strangers::Strangers;
 use crate::subscription::{Subscription, SubscriptionOptions};
 use crate::xmlrpc::Value;
 
 /// How long a node may take to unregister from its master when it ends.
 const FAREWELL: Duration = Duration::from_secs(5);
-/// The limit on the number of topics for whose publishers a node asks the master again in one pass.
-const MOST_ASKED_AGAIN: usize = 16;
-
 /// A callback that gets the fully qualified name of a parameter whose value may have changed.
 pub type HearsParameter = dyn Fn(&str) + Send + Sync;
 
@@ -364,228 +361,6 @@ impl Answers for Inner {
     fn end(&self, reason: &str) {
         *self.told_to_end.lock() = Some(shown_name(reason).into_owned());
     }
-}
-
-impl Inner {
-    /// Starts a task that listens and serves connections until it is aborted.
-    fn listen<S: Future<Output = ()> + Send + 'static>(
-        self: &Arc<Self>,
-        listener: TcpListener,
-        serve: fn(Arc<Self>, TcpStream, SocketAddr) -> S,
-    ) -> AbortHandle {
-        let inner = self.clone();
-        let listening = async move {
-            let listener = match tokio::net::TcpListener::from_std(listener) {
-                Ok(listener) => listener,
-                Err(error) => {
-                    return tracing::error!(
-                        "{}: no connections can be accepted: {error}",
-                        inner.name
-                    );
-                }
-            };
-            let mut served = JoinSet::new();
-            loop {
-                let accepted = tokio::select! {
-                    accepted = listener.accept() => accepted,
-                    Some(_) = served.join_next() => continue,
-                };
-                let Ok((stream, from)) = accepted else {
-                    // The process may have no free descriptor. So the task waits before it tries
-                    // again.
-                    sleep(Duration::from_millis(50)).await;
-                    continue;
-                };
-                served.spawn(serve(inner.clone(), stream, from));
-            }
-        };
-        self.tasks.spawn(listening).abort_handle()
-    }
-
-    /// Takes slots for a new connection whose header has not arrived yet. If no slot is free, logs
-    /// the refusal and returns `None`.
-    fn places(&self) -> Option<(Place, Place)> {
-        let places = connections::place_of_stranger().zip(connections::place());
-        if places.is_none() {
-            self.lines.warn(format_args!(
-                "{}: a connection is refused: the process has {} connections, its limit",
-                self.name,
-                connections::most()
-            ));
-        }
-        places
-    }
-
-    async fn serve_api(self: Arc<Self>, stream: TcpStream, _: SocketAddr) {
-        let Some(_places) = self.places() else { return };
-        slave_api::serve(&*self, stream).await;
-    }
-
-    fn leave_within(&self, longest: Duration) {
-        let until = Instant::now() + longest;
-        let mut farewell = self.farewell.lock();
-        *farewell = Some(farewell.map_or(until, |known| known.min(until)));
-    }
-
-    fn is_alone(&self) -> bool {
-        self.is_alone.load(Ordering::Acquire)
-    }
-
-    fn api_uri(&self) -> Value {
-        Value::Text(self.api.to_string())
-    }
-
-    fn service_uri(&self) -> String {
-        format!("rosrpc://{}:{}", self.tcpros.host, self.tcpros.port)
-    }
-
-    fn register_publication(&self, publication: &Publication) -> Result<(), MasterError> {
-        let parameters = [
-            publication.topic().into(),
-            publication.options.type_name.as_str().into(),
-            self.api_uri(),
-        ];
-        self.register("registerPublisher", &parameters).map(drop)
-    }
-
-    fn register_subscription(&self, subscription: &Arc<Subscription>) -> Result<(), MasterError> {
-        let parameters = [
-            subscription.topic().into(),
-            subscription.options.type_name.as_str().into(),
-            self.api_uri(),
-        ];
-        if let Some(publishers) = self.register("registerSubscriber", &parameters)? {
-            subscription.update(&texts(&publishers), &self.siblings);
-        }
-        Ok(())
-    }
-
-    fn register_service(&self, service: &str) -> Result<(), MasterError> {
-        let parameters = [service.into(), self.service_uri().as_str().into(), self.api_uri()];
-        self.register("registerService", &parameters).map(drop)
-    }
-
-    /// Registers something with the master. Returns `None` if the master is absent and the
-    /// registration will be made later.
-    fn register(
-        &self,
-        method: &'static str,
-        parameters: &[Value],
-    ) -> Result<Option<Value>, MasterError> {
-        if self.is_patient && self.is_alone() {
-            return Ok(None);
-        }
-        match self.master.call(method, parameters) {
-            Err(MasterError::Unreachable { .. }) if self.is_patient => {
-                self.is_alone.store(true, Ordering::Release);
-                Ok(None)
-            }
-            answer => {
-                let answer = answer?;
-                self.is_alone.store(false, Ordering::Release);
-                Ok(Some(answer))
-            }
-        }
-    }
-
-    fn register_missing(
-        &self,
-        state: &SystemState,
-        is_over: &dyn Fn() -> bool,
-    ) -> Result<(), MasterError> {
-        let known = |all: &'_ [(String, Vec<String>)]| -> BTreeSet<String> {
-            let own = all.iter().filter(|(_, nodes)| nodes.contains(&self.name));
-            own.map(|(name, _)| name.clone()).collect()
-        };
-        let publications: Vec<_> = self.publications.lock().values().cloned().collect();
-        let registered = known(&state.publishers);
-        for publication in publications {
-            if !registered.contains(publication.topic()) && !is_over() {
-                self.register_publication(&publication)?;
-            }
-        }
-        let subscriptions: Vec<_> = self.subscriptions.lock().values().cloned().collect();
-        let (registered, mut asked_again) = (known(&state.subscribers), 0);
-        for subscription in subscriptions {
-            let is_again = asked_again < MOST_ASKED_AGAIN && subscription.may_go_on();
-            if (is_again || !registered.contains(subscription.topic())) && !is_over() {
-                self.register_subscription(&subscription)?;
-                asked_again += usize::from(is_again);
-            }
-        }
-        let services: Vec<String> = self.services.lock().keys().cloned().collect();
-        let registered = known(&state.services);
-        for service in services {
-            if !registered.contains(&service) && !is_over() {
-                self.register_service(&service)?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Makes a call and ignores a failure, because the master may have ended or may be slow.
-    fn say(&self, method: &'static str, parameters: &[Value]) {
-        let is_late = self.farewell.lock().is_some_and(|until| Instant::now() >= until);
-        if is_late || self.is_alone() {
-            return;
-        }
-        if let Err(MasterError::Unreachable { .. }) = self.master.call(method, parameters) {
-            self.is_alone.store(true, Ordering::Release);
-        }
-    }
-
-    fn tell(&self, method: &'static str, topic: &str) {
-        self.say(method, &[topic.into(), self.api_uri()]);
-    }
-
-    fn tell_of_service(&self, service: &str) {
-        let uri = self.service_uri();
-        self.say("unregisterService", &[service.into(), uri.as_str().into()]);
-    }
-
-    async fn serve_tcpros(self: Arc<Self>, mut stream: TcpStream, from: SocketAddr) {
-        let Some((stranger, _place)) = self.places() else { return };
-        let _ = stream.set_nodelay(true);
-        let header = timeout(PATIENCE, ConnectionHeader::next(&mut stream)).await;
-        let header = match header.unwrap_or_else(|late| Err(late.into())) {
-            Ok(header) => header,
-            Err(error) => return self.strangers.say(&self.name, self.tcpros.port, from, &error),
-        };
-        drop(stranger);
-        if !header.has("service") && !header.has("topic") {
-            let reason = "the header of the connection has neither `topic` nor `service`";
-            return refuse(&mut stream, reason).await;
-        }
-        if header.has("service") {
-            let service = self.services.lock().get(header.get("service")).cloned();
-            let Some(service) = service else {
-                let reason = format!("{} is not served here", header.get("service"));
-                return refuse(&mut stream, &reason).await;
-            };
-            if let Err(error) = service.serve(stream, &self.name, &header, &self.lines).await {
-                tracing::debug!("{}: {error}", service.options.service);
-            }
-            return;
-        }
-        let publication = self.publications.lock().get(header.get("topic")).cloned();
-        let Some(publication) = publication else {
-            let reason = format!("{} is not published here", header.get("topic"));
-            return refuse(&mut stream, &reason).await;
-        };
-        let refused = publication.check(&header).err().or_else(|| publication.refusal());
-        if let Some(reason) = refused {
-            self.lines.warn(&reason);
-            return refuse(&mut stream, &reason).await;
-        }
-        let answered = timeout(PATIENCE, publication.header(&self.name).put(&mut stream)).await;
-        if matches!(answered, Ok(Ok(()))) {
-            publication.serve(stream, header.get("callerid")).await;
-        }
-    }
-}
-
-async fn refuse(stream: &mut TcpStream, reason: &str) {
-    let _ = timeout(PATIENCE, ConnectionHeader::new(&[("error", reason)]).put(stream)).await;
 }
 
 fn insert<T>(

@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_terminal_would_obey_is_written_out() {
+    fn control_characters_of_peers_are_escaped() {
         assert_eq!(shown("a\nb\tc\u{7}\r"), "a\nb\tc\\u{7}\\u{d}");
         assert_eq!(shown_name("a\nb\u{202e}"), "a\\u{a}b\\u{202e}");
         assert!(is_name("/zwölf") && !is_name("/a\n") && !is_name(&"a".repeat(1025)));

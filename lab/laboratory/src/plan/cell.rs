@@ -230,7 +230,7 @@ pub(super) fn groups(scenario: &Scenario) -> Vec<Cell> {
 
 fn base(scenario: &Scenario) -> Cell {
     Cell {
-        scenario: scenario.name.clone(),
+        scenario: scenario.about.name.clone(),
         system: String::new(),
         repetition: 0,
         workload: scenario.workload,

@@ -74,11 +74,6 @@ impl Plan {
             self.steps.iter().map(|step| step.skip.as_deref()).collect();
         reasons.and_then(|reasons| reasons.first().copied())
     }
-
-    /// The scenario of a cell.
-    pub fn scenario(&self, cell: &Cell) -> Option<&Scenario> {
-        self.scenarios.iter().find(|scenario| scenario.name == cell.scenario)
-    }
 }
 
 /// The limit on processes that can be participants of one ROS domain on one host.

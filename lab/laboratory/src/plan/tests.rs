@@ -102,7 +102,7 @@ fn systems_take_turns_within_a_group_and_repetitions_are_outermost() {
 }
 
 #[test]
-fn what_cannot_be_done_says_why() {
+fn impossible_cells_are_skipped_with_the_reason() {
     let plan = plan(&Machine {
         no_remote: Some("needs root".into()),
         no_realtime: None,

@@ -6,7 +6,6 @@ use std::collections::BTreeMap;
 use maud::{Markup, html};
 use thiserror::Error;
 
-use super::left_out;
 use super::metric::{Better, Metric, Statistic};
 use super::page::frame;
 use super::quantity::{digits, dimension_with_value, moment};
@@ -160,7 +159,7 @@ fn cells(results: &Results) -> Vec<(Key, Vec<Sample<'_>>)> {
     let mut places: BTreeMap<Key, usize> = BTreeMap::new();
     let mut cells: Vec<(Key, Vec<Sample<'_>>)> = Vec::new();
     let is_tried = |record: &&Record| {
-        !matches!(record.status, Status::Skipped(_)) && left_out::reason(record).is_none()
+        !matches!(record.status, Status::Skipped(_)) && !record.unexpected_transport
     };
     for record in results.records.iter().filter(is_tried) {
         let dimensions =

@@ -5,7 +5,6 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 use super::floors::Floors;
-use super::left_out;
 use super::palette::{Ink, Palette};
 use super::quantity::{dimension_title, dimension_with_value};
 use super::sample::Sample;
@@ -30,7 +29,7 @@ pub(crate) struct Context<'a> {
 impl<'a> Context<'a> {
     pub(crate) fn new(run: &'a Run, records: &'a [Record]) -> Self {
         let (left_out, records): (Vec<&Record>, Vec<&Record>) =
-            records.iter().partition(|record| left_out::reason(record).is_some());
+            records.iter().partition(|record| record.unexpected_transport);
         Self {
             run,
             palette: Palette::of(run),

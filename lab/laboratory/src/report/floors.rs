@@ -5,10 +5,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::groups::{is_complete, median};
+use super::groups::median;
 use super::metric::Metric;
 use super::sample::Sample;
-use crate::record::{CallbackThread, Record, Value};
+use crate::record::{CallbackThread, Record};
 
 /// The peer whose systems are limits.
 const PEER: &str = "floors";
@@ -23,7 +23,7 @@ pub(crate) fn is_floor(system: &str) -> bool {
 
 /// Whether a record belongs to a limit.
 pub(crate) fn is_of_floor(record: &Record) -> bool {
-    matches!(record.dimensions.get("system"), Some(Value::Text(system)) if is_floor(system))
+    record.word("system").is_some_and(is_floor)
 }
 
 /// The limits that may be shown with a placement, the nearest first.
@@ -49,10 +49,10 @@ pub(crate) struct Floors<'a> {
 impl<'a> Floors<'a> {
     pub(crate) fn of(records: impl Iterator<Item = &'a Record>) -> Self {
         let mut found = Self::default();
-        for record in records.filter(|record| is_of_floor(record) && is_complete(record)) {
-            let Some(Value::Text(system)) = record.dimensions.get("system") else { continue };
+        for record in records.filter(|record| is_of_floor(record) && record.is_result()) {
+            let Some(system) = record.word("system") else { continue };
             let cell = found.cells.entry(key(record)).or_default();
-            cell.entry(system.as_str()).or_default().push(record);
+            cell.entry(system).or_default().push(record);
         }
         found
     }

@@ -1,11 +1,11 @@
 //! The goals that systems should reach relative to reference systems, and whether the systems have
 //! reached them.
 
-use super::groups::{Place, cells, is_complete, label, median, varied};
+use super::groups::{Place, cells, label, median, varied};
 use super::metric::Metric;
 use super::quantity::{Unit, digits, dimension_title};
 use super::results::Results;
-use crate::record::{Goal, Record, Status, Value};
+use crate::record::{Goal, Record, Status};
 
 /// A goal in one cell.
 #[derive(Debug, Clone, PartialEq)]
@@ -52,10 +52,7 @@ pub fn goals(results: &Results) -> Vec<GoalResult> {
 
 fn evaluate(goal: &Goal, records: &[&Record]) -> Vec<GoalResult> {
     let of = |system: &str| -> Vec<&Record> {
-        let is_own = |record: &&&Record| {
-            record.dimensions.get("system") == Some(&Value::Text(system.to_owned()))
-        };
-        records.iter().filter(is_own).copied().collect()
+        records.iter().filter(|record| record.word("system") == Some(system)).copied().collect()
     };
     let mut own = cells(&of(&goal.system), &["system"]);
     // Goals do not apply to impossible cells.
@@ -124,7 +121,7 @@ fn in_cell(
 
 /// The median over the repetitions.
 fn numbers(metric: &Metric, records: &[&Record]) -> Option<f64> {
-    let complete = records.iter().filter(|record| is_complete(record));
+    let complete = records.iter().filter(|record| record.is_result());
     median(complete.filter_map(|record| metric.number(record, None)).collect())
 }
 
@@ -132,7 +129,7 @@ fn numbers(metric: &Metric, records: &[&Record]) -> Option<f64> {
 /// all cells of a repetition alike.
 fn ratio(metric: &Metric, own: &[&Record], reference: &[&Record]) -> Option<f64> {
     let number =
-        |record: &Record| is_complete(record).then(|| metric.number(record, None)).flatten();
+        |record: &Record| record.is_result().then(|| metric.number(record, None)).flatten();
     let pair = |own: &&Record| {
         let same = reference.iter().find(|other| other.repetition == own.repetition)?;
         Some(number(own)? / number(same).filter(|number| *number > 0.0)?)
@@ -185,6 +182,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
+    use crate::record::Value;
 
     fn record(system: &str, repetition: u32, size: f64, rate: f64) -> Record {
         Record {
@@ -194,20 +192,8 @@ mod tests {
                 ("size_bytes".to_owned(), Value::Number(size)),
             ]),
             repetition,
-            status: Status::Complete,
-            transport: None,
-            unexpected_transport: false,
-            began_unix_seconds: 0,
-            seconds: 0.0,
-            sent: 0,
-            subscriptions: Vec::new(),
-            publish_call: None,
-            layers: Vec::new(),
             values: BTreeMap::from([("rate".to_owned(), rate)]),
-            processes: Vec::new(),
-            timeline: Vec::new(),
-            noise: BTreeMap::new(),
-            raw: None,
+            ..Record::default()
         }
     }
 
@@ -258,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_not_measured_is_neither_reached_nor_missed() {
+    fn a_goal_without_measurement_is_neither_reached_nor_missed() {
         let own = [record("own", 0, 256.0, 1.0)];
         assert_eq!(verdicts(&goal(Some(1.0), None, None), &own), [None]);
     }

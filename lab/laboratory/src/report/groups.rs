@@ -45,11 +45,6 @@ pub(crate) fn label(place: &Place, varied: &[String]) -> String {
     shown.collect::<Vec<_>>().join(", ")
 }
 
-/// Whether the numbers of a record count.
-pub(crate) fn is_complete(record: &Record) -> bool {
-    record.is_result()
-}
-
 /// The median of some numbers.
 pub(crate) fn median(mut numbers: Vec<f64>) -> Option<f64> {
     numbers.sort_unstable_by(f64::total_cmp);

@@ -11,13 +11,12 @@ use super::findings::findings;
 use super::floors::is_floor;
 use super::font;
 use super::goals::{GoalResult, goals};
-use super::left_out;
 use super::payloads::{LEFT_OUT, endings, payloads};
 use super::quantity::{Unit, dimension_value, dimension_with_value, duration, moment, words};
 use super::questions::{count_of, first_screen};
 use super::results::Results;
 use super::tables::scrolling;
-use crate::record::{Record, Run, Scenario, Status, System, Value};
+use crate::record::{Record, Run, Scenario, Status, System};
 
 const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = include_str!("script.js");
@@ -145,11 +144,8 @@ fn header(results: &Results) -> Markup {
     let run = &results.run;
     let counts = endings(&results.records);
     let count = |word: &str| counts.get(word).copied().unwrap_or(0);
-    let measured =
-        results.records.iter().filter_map(|record| match &record.dimensions.get("system") {
-            Some(Value::Text(system)) if record.is_result() => Some(system.as_str()),
-            _ => None,
-        });
+    let measured = results.records.iter().filter(|record| record.is_result());
+    let measured = measured.filter_map(|record| record.word("system"));
     let measured = count_of(run, measured);
     let took =
         run.ended_unix_seconds.map(|ended| ended.saturating_sub(run.began_unix_seconds) as f64);
@@ -271,7 +267,7 @@ fn systems(run: &Run) -> Markup {
 fn trouble(records: &[Record]) -> Markup {
     let mut groups: BTreeMap<(u8, String, String, String), Vec<&Record>> = BTreeMap::new();
     for record in records {
-        let (rank, reason) = match (&record.status, left_out::reason(record)) {
+        let (rank, reason) = match (&record.status, record.why_left_out()) {
             (Status::Failed(reason), _) => (0, reason.clone()),
             (Status::Hung(reason), _) => (1, reason.clone()),
             (_, Some(reason)) => (2, reason),

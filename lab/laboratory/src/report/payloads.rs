@@ -8,7 +8,6 @@ use maud::{Markup, html};
 use super::context::Context;
 use super::figure::{capital, title_of_variant};
 use super::floors::{candidates, is_of_floor};
-use super::left_out;
 use super::metric::{Metric, Statistic};
 use super::quantity::{LARGEST, Unit, digits, dimension_with_value};
 use super::sample::Sample;
@@ -58,10 +57,10 @@ pub(crate) fn blocks(context: &Context<'_>) -> Vec<Block> {
     let mut placements: Vec<String> =
         PLACEMENTS.iter().map(|placement| (*placement).to_owned()).collect();
     for record in &context.records {
-        if let Some(Value::Text(placement)) = record.dimensions.get("placement")
-            && !placements.contains(placement)
+        if let Some(placement) = record.word("placement")
+            && !placements.iter().any(|known| known == placement)
         {
-            placements.push(placement.clone());
+            placements.push(placement.to_owned());
         }
     }
     placements.iter().flat_map(|placement| blocks_of(context, placement)).collect()
@@ -70,22 +69,18 @@ pub(crate) fn blocks(context: &Context<'_>) -> Vec<Block> {
 const METRIC: Metric = Metric::Latency(Statistic::Median);
 
 fn fits(record: &Record, placement: &str) -> bool {
-    let number = |name: &str| match record.dimensions.get(name) {
-        Some(Value::Number(number)) => Some(*number),
-        _ => None,
-    };
     // Cells with several subscriptions, without pauses, on a loaded machine or over a lossy link
     // measure more than the transport.
-    let plain = number("subscriptions").is_none_or(|count| count == 1.0)
-        && number("rate_hz") != Some(0.0)
+    let plain = record.number("subscriptions").is_none_or(|count| count == 1.0)
+        && record.number("rate_hz") != Some(0.0)
         && ["cpu_load_percent", "loss_percent", "work_micros"]
             .iter()
-            .all(|name| number(name).unwrap_or(0.0) == 0.0);
+            .all(|name| record.number(name).unwrap_or(0.0) == 0.0);
     plain
         && !is_of_floor(record)
-        && record.dimensions.get("placement") == Some(&Value::Text(placement.to_owned()))
-        && matches!(record.dimensions.get("size_bytes"), Some(Value::Number(_)))
-        && matches!(record.dimensions.get("system"), Some(Value::Text(_)))
+        && record.word("placement") == Some(placement)
+        && record.number("size_bytes").is_some()
+        && record.word("system").is_some()
         // A chain of nodes has more than one hop.
         && !record.dimensions.contains_key("nodes")
 }
@@ -367,7 +362,7 @@ pub(crate) fn endings(records: &[Record]) -> BTreeMap<&'static str, usize> {
     let mut counts = BTreeMap::new();
     for record in records.iter().filter(|record| !is_of_floor(record)) {
         let word = match record.status {
-            _ if left_out::reason(record).is_some() => LEFT_OUT,
+            _ if record.unexpected_transport => LEFT_OUT,
             Status::Complete => "complete",
             Status::Failed(_) => "failed",
             Status::Hung(_) => "hung",

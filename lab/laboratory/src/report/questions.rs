@@ -21,7 +21,6 @@ use ask::{QUESTIONS, Question};
 use super::context::Context;
 use super::floors::{candidates, is_floor, is_of_floor};
 use super::groups::{Place, cells};
-use super::left_out;
 use super::metric::{Metric, Statistic};
 use super::sample::Sample;
 use super::selection::{Estimate, estimate, repetitions_of, values_of};
@@ -247,11 +246,11 @@ fn left_out_of(
     let own = cells(&records, without(question)).into_iter().filter(|(other, _)| other == place);
     let mut found: Vec<(String, String)> = Vec::new();
     for record in own.flat_map(|(_, records)| records) {
-        let Some(Value::Text(system)) = record.dimensions.get("system") else { continue };
-        if let Some(reason) = left_out::reason(record)
+        let Some(system) = record.word("system") else { continue };
+        if let Some(reason) = record.why_left_out()
             && !found.iter().any(|(known, _)| known == system)
         {
-            found.push((system.clone(), reason));
+            found.push((system.to_owned(), reason));
         }
     }
     found
@@ -283,10 +282,7 @@ fn nearest<'a>(
             let measured = records
                 .iter()
                 .filter(|record| !is_of_floor(record) && record.is_result())
-                .filter_map(|record| match record.dimensions.get("system") {
-                    Some(Value::Text(system)) => Some(system.as_str()),
-                    _ => None,
-                });
+                .filter_map(|record| record.word("system"));
             let is_filled = question.is_filled && ask::is_filled(&place);
             let measured = families(context.run, measured) * if is_filled { 2 } else { 1 };
             let Some(distance) = records.first().map(|record| (question.distance)(record)) else {

@@ -174,18 +174,12 @@ fn run_of(records: &[Record], folder: &Path) -> Run {
         grid: folder
             .file_name()
             .map_or_else(|| "unknown".to_owned(), |name| name.to_string_lossy().into_owned()),
-        command: String::new(),
-        seed: 0,
         began_unix_seconds: records
             .iter()
             .map(|record| record.began_unix_seconds)
             .min()
             .unwrap_or(0),
-        ended_unix_seconds: None,
-        environment: Default::default(),
-        systems: Vec::new(),
-        scenarios: Vec::new(),
-        floors: Vec::new(),
+        ..Run::default()
     }
 }
 
@@ -208,16 +202,10 @@ fn complete(run: &mut Run, records: &[Record], run_path: &Path, notices: &mut Ve
         run.scenarios.push(general_scenario(name, records));
     }
     for record in records {
-        let Some(Value::Text(system)) = record.dimensions.get("system") else { continue };
-        if !run.systems.iter().any(|known| known.name == *system) {
-            run.systems.push(System {
-                name: system.clone(),
-                title: system.clone(),
-                why: String::new(),
-                callback: None,
-                version: None,
-                missing: None,
-            });
+        let Some(system) = record.word("system") else { continue };
+        if !run.systems.iter().any(|known| known.name == system) {
+            let (name, title) = (system.to_owned(), system.to_owned());
+            run.systems.push(System { name, title, ..System::default() });
         }
     }
 }
@@ -258,14 +246,5 @@ fn general_scenario(name: String, records: &[Record]) -> Scenario {
         only: Default::default(),
         floor: None,
     };
-    Scenario {
-        title: name.clone(),
-        name,
-        document: String::new(),
-        item: String::new(),
-        finding: String::new(),
-        columns: Vec::new(),
-        goals: Vec::new(),
-        figures: vec![figure],
-    }
+    Scenario { title: name.clone(), name, figures: vec![figure], ..Scenario::default() }
 }

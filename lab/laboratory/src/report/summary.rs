@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, json};
 
-use super::groups::{Place, cells, is_complete, label, median, varied};
-use super::left_out;
+use super::groups::{Place, cells, label, median, varied};
 use super::metric::Metric;
 use super::quantity::{Unit, dimension_title, dimension_value, words};
 use super::results::Results;
@@ -59,7 +58,7 @@ fn summary(scenario: &Scenario, records: &[&Record]) -> Summary {
     found.heading.extend(scenario.columns.iter().map(|column| column_title(column)));
     for (place, records) in &cells {
         for record in records {
-            let (word, reason) = match (&record.status, left_out::reason(record)) {
+            let (word, reason) = match (&record.status, record.why_left_out()) {
                 (Status::Failed(reason) | Status::Hung(reason), _) => ("failed", reason.clone()),
                 (_, Some(reason)) => ("left out", reason),
                 (Status::Skipped(reason), None) => ("not possible", reason.clone()),
@@ -72,7 +71,7 @@ fn summary(scenario: &Scenario, records: &[&Record]) -> Summary {
             continue;
         }
         let complete: Vec<&Record> =
-            records.iter().copied().filter(|record| is_complete(record)).collect();
+            records.iter().copied().filter(|record| record.is_result()).collect();
         let mut row: Vec<String> = names
             .iter()
             .map(|name| place.get(name).map_or_else(String::new, |v| dimension_value(name, v)))
@@ -157,7 +156,7 @@ fn object(
     if !threads.is_empty() {
         object.insert("by_thread".into(), json!(threads));
     }
-    if let Some(record) = records.iter().find(|record| !is_complete(record)) {
+    if let Some(record) = records.iter().find(|record| !record.is_result()) {
         object.insert("status".into(), json!(record.status));
     }
     serde_json::Value::Object(object)

@@ -27,8 +27,7 @@ pub(crate) fn kind_title(kind: Option<CallbackThread>) -> &'static str {
 
 /// Whether a record belongs to a placement within one process.
 pub(crate) fn is_within_process(record: &Record) -> bool {
-    matches!(record.dimensions.get("placement"),
-        Some(Value::Text(placement)) if placement == "composed" || placement == "intra")
+    matches!(record.word("placement"), Some("composed" | "intra"))
 }
 
 /// The thread that called the callback in a cell; `None` between processes, or if the manifest does
@@ -37,12 +36,9 @@ pub(crate) fn callback(run: &Run, record: &Record) -> Option<CallbackThread> {
     if !is_within_process(record) {
         return None;
     }
-    let word = |name: &str| match record.dimensions.get(name) {
-        Some(Value::Text(word)) => Some(word.as_str()),
-        _ => None,
-    };
-    let system = run.systems.iter().find(|known| Some(known.name.as_str()) == word("system"))?;
-    let is_default = word("executor").is_none_or(|executor| executor == "default");
+    let name = record.word("system");
+    let system = run.systems.iter().find(|known| Some(known.name.as_str()) == name)?;
+    let is_default = record.word("executor").is_none_or(|executor| executor == "default");
     // Every node of a chain has its own thread, and so does any explicitly chosen executor.
     let has_own_threads = !is_default || record.dimensions.contains_key("nodes");
     match system.callback {

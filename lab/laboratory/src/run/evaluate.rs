@@ -330,7 +330,7 @@ mod tests {
     use crate::run::said::Publication;
 
     #[test]
-    fn what_a_full_link_cannot_carry_could_not_arrive() {
+    fn messages_beyond_a_full_links_rate_are_not_expected() {
         // One message of 1 MB per second for ten seconds, on a link of 4 Mbit/s that loses a fifth
         // of the packets: 4 MB of 11 MB arrive.
         let published = (0..=10u64).map(|number| Publication {

@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn what_somebody_planted_under_its_name_stays_as_it_was() {
+    fn files_planted_under_the_locks_name_stay_unchanged() {
         let folder = tempfile::tempdir().unwrap();
         let precious = folder.path().join("precious");
         std::fs::write(&precious, "all of it").unwrap();

@@ -1,14 +1,12 @@
 //! A fully resolved experiment.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
 use crate::contract::{
     Durability, Executor, Fill, History, MessageType, Placement, PublishMode, Reliability,
 };
-use crate::record::{Figure, Goal};
 
 /// The extent of an experiment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -171,19 +169,8 @@ pub struct Procedure {
 /// A scenario for one grid, fully resolved.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Scenario {
-    /// The name of its file without `.toml`.
-    pub name: String,
-    /// The path of its file.
-    pub path: PathBuf,
-    /// The title for people, one line.
-    pub title: String,
-    /// The paper or report that the scenario repeats: `M16`, `K21`, `C23`, `R20`; empty for Feros's
-    /// own scenarios.
-    pub document: String,
-    /// The item of the document, such as `Figure 7, Figure 8`.
-    pub item: String,
-    /// The finding of the document.
-    pub finding: String,
+    /// What the run records of it.
+    pub about: crate::record::Scenario,
     /// The work of the programs.
     pub workload: Workload,
     /// The systems, such as `rcl` or `feros:direct`.
@@ -224,26 +211,4 @@ pub struct Scenario {
     pub procedure: Procedure,
     /// The number of measurements of each cell.
     pub repetitions: u32,
-    /// The figures that show the scenario.
-    pub figures: Vec<Figure>,
-    /// The columns of the scenario's table.
-    pub columns: Vec<String>,
-    /// The goals of the scenario.
-    pub goals: Vec<Goal>,
-}
-
-impl Scenario {
-    /// The scenario in the form that the report needs.
-    pub fn record(&self) -> crate::record::Scenario {
-        crate::record::Scenario {
-            name: self.name.clone(),
-            title: self.title.clone(),
-            document: self.document.clone(),
-            item: self.item.clone(),
-            finding: self.finding.clone(),
-            figures: self.figures.clone(),
-            columns: self.columns.clone(),
-            goals: self.goals.clone(),
-        }
-    }
 }

@@ -8,7 +8,6 @@ use toml::Spanned;
 
 use super::check::{check, check_figure, check_floor, check_goal};
 use super::experiment::{Grid, LinkConditions, Procedure, Qos, Scenario, Variables, Workload};
-use super::quantity::HowMany;
 use super::settings::{Links, Settings};
 use crate::contract::{Executor, Fill, MessageType, Placement, PublishMode};
 use crate::document::{Document, DocumentError};
@@ -183,30 +182,21 @@ impl ScenarioFile {
         let watched =
             !calls && !matches!(workload, Workload::Latency | Workload::Goodput | Workload::Chain);
         let text = if calls { MessageType::String } else { MessageType::Bytes };
+        let usual_nodes = if workload == Workload::Chain { 3 } else { 1 };
         let scenario = Scenario {
-            name: self.name(),
-            path: self.path.clone(),
-            title: self.contents.title.clone(),
-            document: self.contents.document.clone(),
-            item: self.contents.item.clone(),
-            finding: self.contents.finding.trim().to_owned(),
+            about: self.about(),
             workload,
             systems: named.into_iter().map(Spanned::into_inner).collect(),
             placements: pick!(placements, vec![Placement::Local]),
-            sizes_bytes: pick!(sizes)
-                .map_or_else(|| vec![256], |sizes| sizes.iter().map(|size| size.0).collect()),
+            sizes_bytes: numbers(pick!(sizes), 256, |size| size.0),
             types: pick!(types, vec![text]),
-            rates_hz: match pick!(rates_hz) {
-                _ if goodput => vec![0.0],
-                rates => rates
-                    .map_or_else(|| vec![100.0], |rates| rates.iter().map(|rate| rate.0).collect()),
+            rates_hz: match goodput {
+                true => vec![0.0],
+                false => numbers(pick!(rates_hz), 100.0, |rate| rate.0),
             },
-            subscriptions: numbers(pick!(subscriptions), 1),
-            nodes: numbers(pick!(nodes), if workload == Workload::Chain { 3 } else { 1 }),
-            idle: pick!(idle).map_or_else(
-                || vec![0],
-                |idle| idle.iter().map(|idle| u32::try_from(idle.0).unwrap_or(u32::MAX)).collect(),
-            ),
+            subscriptions: numbers(pick!(subscriptions), 1, |count| count.0),
+            nodes: numbers(pick!(nodes), usual_nodes, |count| count.0),
+            idle: numbers(pick!(idle), 0, |idle| u32::try_from(idle.0).unwrap_or(u32::MAX)),
             graphs: pick!(graphs).unwrap_or_default(),
             qos: self.qos(pick!(qos))?,
             publish: pick!(publish, vec![PublishMode::Default]),
@@ -214,10 +204,8 @@ impl ScenarioFile {
             executors: pick!(executors, vec![Executor::Default]),
             links: self.links(pick!(links))?,
             environments: self.environments(pick!(environments))?,
-            cpu_load_percent: pick!(cpu_load_percent)
-                .map_or_else(|| vec![0.0], |loads| loads.iter().map(|load| load.0).collect()),
-            work_micros: pick!(work_micros)
-                .map_or_else(|| vec![0], |works| works.iter().map(|work| work.0).collect()),
+            cpu_load_percent: numbers(pick!(cpu_load_percent), 0.0, |load| load.0),
+            work_micros: numbers(pick!(work_micros), 0, |work| work.0),
             procedure: Procedure {
                 realtime: pick!(realtime, false),
                 awake: pick!(awake, false),
@@ -241,12 +229,23 @@ impl ScenarioFile {
                 seed: self.contents.seed,
             },
             repetitions: pick!(repetitions).map_or(1, |repetitions| repetitions.0),
-            columns: self.contents.columns.clone(),
-            goals: self.contents.goal.iter().map(|goal| goal.get_ref().clone()).collect(),
-            figures: self.contents.figure.iter().map(|figure| figure.get_ref().clone()).collect(),
         };
         check(&scenario).map_err(|text| self.wrong(&text))?;
         Ok(scenario)
+    }
+
+    fn about(&self) -> crate::record::Scenario {
+        let Contents { title, document, item, finding, columns, goal, figure, .. } = &self.contents;
+        crate::record::Scenario {
+            name: self.name(),
+            title: title.clone(),
+            document: document.clone(),
+            item: item.clone(),
+            finding: finding.trim().to_owned(),
+            columns: columns.clone(),
+            goals: goal.iter().map(|goal| goal.get_ref().clone()).collect(),
+            figures: figure.iter().map(|figure| figure.get_ref().clone()).collect(),
+        }
     }
 
     fn wrong(&self, text: &str) -> DocumentError {
@@ -333,8 +332,8 @@ impl ScenarioFile {
     }
 }
 
-fn numbers(given: Option<Vec<HowMany>>, default: u32) -> Vec<u32> {
-    given.map_or_else(|| vec![default], |values| values.iter().map(|value| value.0).collect())
+fn numbers<N, T>(given: Option<Vec<N>>, default: T, plain: fn(N) -> T) -> Vec<T> {
+    given.map_or_else(|| vec![default], |values| values.into_iter().map(plain).collect())
 }
 
 impl Links {

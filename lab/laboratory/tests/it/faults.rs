@@ -115,7 +115,7 @@ fn a_cell_that_took_another_transport_is_marked() {
 }
 
 #[test]
-fn what_hangs_is_killed_and_what_crashes_is_kept() {
+fn hanging_systems_are_killed_and_output_of_crashed_ones_is_kept() {
     let fixture = Fixture::new();
     let systems = r#""mock:hang", "mock:crash", "mock:unfinished", "mock:unsupported", "mock:no-licence", "mock_absent""#;
     let experiment = experiment(systems)

@@ -20,13 +20,12 @@ fn every_scenario_is_understood_in_every_grid() {
         let file = ScenarioFile::read(&path).unwrap();
         for grid in [None].into_iter().chain(Grid::ALL.iter().copied().map(Some)) {
             let Some(scenario) = file.resolve(grid, &[], &check).unwrap() else { continue };
-            let is_ours = scenario.document.is_empty();
-            let shown = scenario.figures.len() + if is_ours { scenario.columns.len() } else { 0 };
+            let about = &scenario.about;
+            let is_ours = about.document.is_empty();
+            let shown = about.figures.len() + if is_ours { about.columns.len() } else { 0 };
             assert!(shown > 0, "{}: nothing is shown of it", file.name());
-            assert!(is_ours || !scenario.finding.is_empty(), "{}", file.name());
-            items.extend(
-                scenario.item.split(", ").map(|item| format!("{} {item}", scenario.document)),
-            );
+            assert!(is_ours || !about.finding.is_empty(), "{}", file.name());
+            items.extend(about.item.split(", ").map(|item| format!("{} {item}", about.document)));
             let plan = Plan::new("test", vec![scenario], &peers, &machine);
             assert!(
                 plan.steps.iter().any(|step| step.skip.is_none()),
@@ -65,7 +64,7 @@ fn toml_blocks(page: &str) -> Vec<&str> {
 }
 
 #[test]
-fn what_the_pages_show_is_understood() {
+fn files_shown_in_the_pages_are_valid() {
     let folder = tempfile::tempdir().unwrap();
     let peers = Peers::read(&lab_folder().join("peers")).unwrap();
     let check = |name: &str| peers.system(name).map(|_| ());
@@ -76,7 +75,7 @@ fn what_the_pages_show_is_understood() {
     let machine = Machine { no_remote: None, no_realtime: None, no_memory_lock: None };
     for grid in [None, Some(Grid::Standard)] {
         let scenario = file.resolve(grid, &[], &check).unwrap().expect("it is in this grid");
-        assert!(!scenario.figures.is_empty() && !scenario.goals.is_empty());
+        assert!(!scenario.about.figures.is_empty() && !scenario.about.goals.is_empty());
         let plan = Plan::new("shown", vec![scenario], &peers, &machine);
         assert!(plan.steps.iter().any(|step| step.skip.is_none()));
     }

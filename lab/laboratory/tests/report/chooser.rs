@@ -56,7 +56,7 @@ fn who_is_fastest_is_said_with_by_how_much_and_what_it_costs() {
 }
 
 #[test]
-fn what_nobody_can_tell_apart_is_within_scatter() {
+fn indistinguishable_systems_are_within_scatter() {
     let mut run = Small::new(&["feros", "iceoryx2", "rcl"], None);
     for (repetition, feros, iceoryx2) in [(0, 100.0, 90.0), (1, 80.0, 103.0), (2, 95.0, 99.0)] {
         run.cell("feros", "local", (MB, 30), repetition, feros);

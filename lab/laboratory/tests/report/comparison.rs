@@ -25,7 +25,7 @@ fn a_run_and_itself_differ_nowhere() {
 }
 
 #[test]
-fn what_became_slower_is_found_and_noise_is_not() {
+fn slower_systems_are_found_and_noise_is_not() {
     let before = Synthetic::new(5, 3);
     let mut after = Synthetic::new(6, 3);
     for record in &mut after.records {
@@ -88,7 +88,7 @@ fn what_became_slower_is_found_and_noise_is_not() {
 }
 
 #[test]
-fn what_is_another_experiment_is_not_compared() {
+fn other_experiments_are_not_compared() {
     let before = Synthetic::new(5, 1);
     let mut after = Synthetic::new(5, 1);
     let is_left = |name: &str| !["memory", "loop", "rest"].contains(&name);

@@ -73,7 +73,7 @@ fn a_line_that_was_idle_begins_when_a_packet_comes() {
 }
 
 #[test]
-fn what_does_not_fit_into_the_queue_is_dropped() {
+fn packets_that_do_not_fit_into_the_queue_are_dropped() {
     let limited = LinkOptions { queue_packets: Some(3), ..line_at(1_000_000) };
     let mut line = Scheduler::new(limited);
     for packet in 0..10 {
@@ -216,7 +216,7 @@ fn a_seed_loses_the_same_packets_whatever_the_time_and_the_jitter() {
 }
 
 #[test]
-fn what_is_dropped_from_the_queue_leaves_the_fate_of_the_others() {
+fn dropped_packets_do_not_change_the_fate_of_the_others() {
     let lossy = LinkOptions { loss: 0.5, seed: 5, ..line_at(1_000_000) };
     let fate_of = |options: &LinkOptions| {
         let mut line = Scheduler::new(options.clone());

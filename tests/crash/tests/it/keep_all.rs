@@ -68,7 +68,7 @@ fn large_messages_are_bounded_by_their_bytes() {
 }
 
 #[test]
-fn what_a_best_effort_publisher_sends_is_lost_and_told() {
+fn losses_of_a_best_effort_publisher_are_reported() {
     let place = Place::own_if_possible();
     let (mut talker, mut listener) = start(&place, 1, true);
     talker.ask("start", json!({"name": "pub", "period_us": 0, "size": 1000}));

@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::support::{Peer, Place, heard, number, signal, start_with_rare_announcements, until};
 
 #[test]
-fn what_a_stopped_listener_misses_is_told_on_every_transport() {
+fn losses_of_a_stopped_listener_are_reported_on_every_transport() {
     let place = Place::own_if_possible();
     for (transport, by_network) in [("network", true), ("shared_memory", false)] {
         let mut talker = start_with_rare_announcements(&place, "talker");

@@ -6,7 +6,7 @@ use serde_json::json;
 use crate::support::{Peer, Place, heard, number, until};
 
 #[test]
-fn what_a_slow_listener_loses_is_told_on_every_transport() {
+fn losses_of_a_slow_listener_are_reported_on_every_transport() {
     let place = Place::own_if_possible();
     for transport in ["network", "host"] {
         let mut talker = Peer::start(&place, "talker");

@@ -207,7 +207,7 @@ fn lost_liveliness_is_reported_on_both_sides() {
 }
 
 #[test]
-fn what_outlived_its_lifespan_is_not_delivered() {
+fn expired_messages_are_not_delivered() {
     const LIFESPAN: Duration = Duration::from_millis(500);
     let Some(domain) = Domain::reserve() else { return };
     let (node, mut peer) = (node(&domain), stock(&domain));

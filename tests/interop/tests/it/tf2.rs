@@ -37,7 +37,7 @@ fn latched(depth: u32) -> Value {
 }
 
 #[test]
-fn what_a_stock_node_broadcasts_is_known_here() {
+fn transforms_of_a_stock_node_are_known_here() {
     let Some(domain) = Domain::reserve() else { return };
     let mut stock = stock(&domain);
     stock.ask("publisher", json!({ "topic": "/tf_static", "type": TYPE, "qos": latched(1) }));
@@ -66,7 +66,7 @@ fn what_a_stock_node_broadcasts_is_known_here() {
 }
 
 #[test]
-fn what_we_broadcast_is_known_to_a_stock_node() {
+fn transforms_of_feros_are_known_to_a_stock_node() {
     let Some(domain) = Domain::reserve() else { return };
     let node = node(&domain);
     let fixed = StaticTransformBroadcaster::new(&node).unwrap();

@@ -20,7 +20,7 @@ class LoopWakeups:
         loop.add_reader(self.wakeups.fileno(), self._wake)
 
     def new_token(self):
-        """A number that identifies a waiting task."""
+        """Returns a number that identifies a waiting task."""
         self._next += 1
         return self._next
 
@@ -42,7 +42,7 @@ class LoopWakeups:
 
 
 def wakeups_of_loop():
-    """The `LoopWakeups` of the running loop, made when first needed."""
+    """Returns the `LoopWakeups` of the running loop, and creates it at the first call."""
     loop = asyncio.get_running_loop()
     found = _loops.get(loop)
     if found is None:
@@ -51,7 +51,7 @@ def wakeups_of_loop():
 
 
 async def response(call):
-    """The response to a call."""
+    """Returns the response to a call."""
     wakeups = wakeups_of_loop()
     token = wakeups.new_token()
     try:
@@ -126,7 +126,7 @@ class Stream:
             await wakeups.wait(self._token)
 
     async def next(self):
-        """The next message.
+        """Returns the next message.
 
         Raises `ShutdownError` if the context was shut down or the stream was closed.
         """

@@ -22,7 +22,7 @@ def refuse_beside_foreign(name):
     if origin is None or os.path.realpath(origin).startswith(FOLDER + os.sep):
         return
     raise ImportError(
-        f"{name} of Feros was found, but the rclpy of this program is another one ({origin}), and"
-        f" the two cannot be mixed. Install {name} for that ROS, or start the program with"
-        " `feros run SCRIPT.py` to have all of Feros."
+        f"{name} of Feros was found, but this program uses another rclpy ({origin}), and the two"
+        f" cannot be mixed. Install {name} for that ROS, or start the program with"
+        " `feros run SCRIPT.py`, which uses only packages of Feros."
     )

@@ -53,7 +53,7 @@ class NamespacedType(AbstractNestableType):
         self.name = name
 
     def namespaced_name(self):
-        """The parts of the full name."""
+        """Returns the parts of the full name."""
         return (*self.namespaces, self.name)
 
 
@@ -63,7 +63,7 @@ class AbstractGenericString(AbstractNestableType):
     __slots__ = ()
 
     def has_maximum_size(self):
-        """Whether the length is bounded."""
+        """Returns whether the length is bounded."""
         return hasattr(self, "maximum_size")
 
 
@@ -115,7 +115,7 @@ class AbstractNestedType(AbstractType):
     __slots__ = ()
 
     def has_maximum_size(self):
-        """Whether the number of elements is bounded."""
+        """Returns whether the number of elements is bounded."""
         return True
 
 

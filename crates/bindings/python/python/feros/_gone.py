@@ -1,4 +1,4 @@
-"""Replaces an object that can no longer be used."""
+"""The replacement for an object that was destroyed."""
 
 from feros._feros import FerosError
 

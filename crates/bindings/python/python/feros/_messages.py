@@ -1,4 +1,4 @@
-"""Classes of messages, services and actions, made from their definitions when first used."""
+"""Classes of messages, services and actions, created from their definitions at the first use."""
 
 import os
 import sys
@@ -15,7 +15,8 @@ _interfaces = None
 
 
 def interfaces():
-    """The known definitions: shipped with Feros, or in folders that the environment names."""
+    """Returns the known definitions: shipped with Feros, or in folders that the environment
+    names."""
     global _interfaces
     if _interfaces is None:
         with _lock:
@@ -94,7 +95,7 @@ class Message(metaclass=MessageMeta):
 
     @classmethod
     def get_fields_and_field_types(cls):
-        """The IDL types of the fields, by field name."""
+        """Returns the IDL types of the fields, by field name."""
         return dict(cls._fields_and_field_types)
 
 
@@ -144,7 +145,7 @@ def _slot_type(field):
 
 
 def private_module(name):
-    """The name of the private module that stock ROS 2 has for a definition: `LoadMap` is in
+    """Returns the name of the private module that stock ROS 2 has for a definition: `LoadMap` is in
     `_load_map`."""
     parts = [name[:1]]
     for index, letter in enumerate(name[1:], 1):
@@ -161,7 +162,7 @@ def _module_of(package, namespace, name):
 
 
 def message_class(name):
-    """The class of a message type, by a full name such as `std_msgs/msg/String`."""
+    """Returns the class of a message type, by a full name such as `std_msgs/msg/String`."""
     known = _known.get(name)
     if known is not None:
         return known
@@ -215,7 +216,7 @@ def _refuse(kind):
 
 
 def service_class(name):
-    """The class of a service type, by a full name such as `std_srvs/srv/SetBool`."""
+    """Returns the class of a service type, by a full name such as `std_srvs/srv/SetBool`."""
     name = interfaces().find(name) if name not in _known else name
     with _lock:
         if name in _known:
@@ -235,7 +236,8 @@ def service_class(name):
 
 
 def action_class(name):
-    """The class of an action type, by a full name such as `example_interfaces/action/Fibonacci`."""
+    """Returns the class of an action type, by a full name such as
+    `example_interfaces/action/Fibonacci`."""
     name = interfaces().find(name) if name not in _known else name
     with _lock:
         if name in _known:
@@ -263,7 +265,7 @@ def action_class(name):
 
 
 def interface_class(name):
-    """The class of a message, service or action, by its full name or `package/Name`."""
+    """Returns the class of a message, service or action, by its full name or `package/Name`."""
     if name in _known:
         return _known[name]
     name = interfaces().find(name)
@@ -276,7 +278,7 @@ def interface_class(name):
 
 
 def message_type(cls):
-    """The object that encodes and decodes messages of a class.
+    """Returns the object that encodes and decodes messages of a class.
 
     Raises `TypeError` if `cls` is not a message class.
     """
@@ -290,8 +292,8 @@ def message_type(cls):
 
 
 def package_module(package_name):
-    """The `__getattr__` for the module of a package, such as `std_msgs`: imports its namespaces
-    when they are needed."""
+    """Returns the `__getattr__` for the module of a package, such as `std_msgs`, which imports
+    namespaces when they are needed."""
 
     def __getattr__(name):
         if name in ("msg", "srv", "action"):
@@ -307,8 +309,8 @@ def package_module(package_name):
 
 
 def namespace_module(module_name, package, namespace):
-    """The `__getattr__`, `__dir__` and `__all__` for the module of a package's namespace, such as
-    `std_msgs.msg`: makes classes when they are needed."""
+    """Returns the `__getattr__`, `__dir__` and `__all__` for the module of a package's namespace,
+    such as `std_msgs.msg`, which creates classes when they are needed."""
     names = interfaces().names(package, namespace)
     parts = []
     for name in names:
@@ -343,13 +345,13 @@ def _unknown(module_name, name, names):
 
 
 def unknown_package(name):
-    """The error text for a package that is not found."""
+    """Returns the error text for a package that is not found."""
     near = _nearest(name, interfaces().packages())
     return f"there is no package {name!r} of interfaces{near}; {where_types_are()}"
 
 
 def unknown_namespace(package, namespace):
-    """The error text for a kind of interface that a package does not have."""
+    """Returns the error text for a kind of interface that a package does not have."""
     return f"the package {package!r} of interfaces has no {namespace!r}; {where_types_are()}"
 
 
@@ -361,7 +363,7 @@ def _nearest(name, names):
 
 
 def where_types_are():
-    """The places in which Feros looks for types, for error texts."""
+    """Returns the places in which Feros looks for types, for error texts."""
     return interfaces().places()
 
 
@@ -383,8 +385,7 @@ sys.meta_path.append(_UnknownTypes)
 
 
 def _private(module_name, package, namespace, definition_name, parts):
-    """The name of the module that stock ROS 2 has for a definition, such as
-    `nav2_msgs.srv._load_map`."""
+    """Returns the module of a definition in stock ROS 2, such as `nav2_msgs.srv._load_map`."""
     import types
 
     module = types.ModuleType(module_name)

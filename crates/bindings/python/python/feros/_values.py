@@ -1,4 +1,4 @@
-"""Conversions and checks of field values that are rare enough to be written in Python."""
+"""Rare conversions and checks of field values, which do not have to be fast."""
 
 import array
 import sys
@@ -47,7 +47,7 @@ def numbers(value, typecode, dtype):
         result.frombytes(source.data.cast("B") if source.size else b"")
         return result
     if isinstance(value, str):
-        raise TypeError(f"numbers are needed, not the text {value!r}")
+        raise TypeError(f"expected numbers, not the string {value!r}")
     return array.array(typecode, value)
 
 

@@ -70,7 +70,7 @@ class ServerGoal:
 
     @property
     def is_cancel_requested(self):
-        """Whether a client wants the goal canceled."""
+        """Whether a client has requested the cancellation of the goal."""
         return self._status == GoalStatus.CANCELING
 
     def publish_feedback(self, feedback):
@@ -119,7 +119,8 @@ class ActionServer:
 
     `execute(goal)` gets each accepted `ServerGoal` on its own thread, and returns the result; it
     may be `async`. An exception aborts the goal, and is printed. If `execute` returns without
-    calling `goal.canceled()`, the goal has succeeded, even if a client wants it canceled.
+    calling `goal.canceled()`, the goal has succeeded, even if a client has requested its
+    cancellation.
 
     `on_goal(request)` returns whether a goal is accepted, and `on_cancel(goal)` whether it may be
     canceled; without these functions every goal is accepted and may be canceled. At most
@@ -329,7 +330,8 @@ class ClientGoal:
         self.status = GoalStatus.ACCEPTED
 
     def result(self):
-        """The final status and result, as `(GoalStatus, message)`: await it, or `wait` for it."""
+        """Returns the final status and result, as `(GoalStatus, message)`: await it, or `wait` for
+        it."""
         request = self._client._cls.Impl.GetResultService.Request()
         request.goal_id.uuid = list(self.goal_id)
 
@@ -384,7 +386,7 @@ class ActionClient:
         return all(client.service_is_ready() for client in clients)
 
     def server_is_ready(self):
-        """Whether there is a server with all endpoints of the action."""
+        """Returns whether a server with all endpoints of the action is available."""
         return (
             self._services_are_ready()
             and self._feedback.publisher_count > 0
@@ -392,7 +394,7 @@ class ActionClient:
         )
 
     def wait_for_server(self, timeout=None):
-        """Waits until there is a server; returns whether there is one after `timeout` seconds."""
+        """Waits at most `timeout` seconds for a server; returns whether a server is available."""
         return self._node._comes(self.server_is_ready, timeout, self._server)
 
     async def wait_for_server_async(self, timeout=None):

@@ -1,8 +1,17 @@
 """Clocks. Times are whole nanoseconds."""
 
+from __future__ import annotations
+
 from enum import IntEnum
 
 from feros import _feros
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from feros.context import Context
+    from feros.msgs.builtin_interfaces.msg import Time
 
 
 class ClockType(IntEnum):
@@ -26,11 +35,11 @@ class TimeJump:
 
     __slots__ = ("before", "after", "change")
 
-    def __init__(self, before, after, change):
+    def __init__(self, before: int, after: int, change: int) -> None:
         self.before, self.after, self.change = before, after, ClockChange(change)
 
     @property
-    def delta(self):
+    def delta(self) -> int:
         """The change of the time in nanoseconds; zero if the source changed."""
         return self.after - self.before if self.change == ClockChange.NONE else 0
 
@@ -43,7 +52,7 @@ class Clock:
 
     __slots__ = ("_clock",)
 
-    def __init__(self, clock_type=ClockType.SYSTEM):
+    def __init__(self, clock_type: ClockType = ClockType.SYSTEM) -> None:
         self._clock = _feros.Clock(int(clock_type))
 
     @classmethod
@@ -52,55 +61,61 @@ class Clock:
         made._clock = clock
         return made
 
-    def now(self):
-        """The time now, in nanoseconds."""
+    def now(self) -> int:
+        """Returns the current time in nanoseconds."""
         return self._clock.now()
 
-    def now_message(self):
-        """The time now, as a `builtin_interfaces/Time`."""
+    def now_message(self) -> Time:
+        """Returns the current time as a `builtin_interfaces/Time`."""
         from feros._messages import message_class
 
         sec, nanosec = divmod(self._clock.now(), 1_000_000_000)
         return message_class("builtin_interfaces/msg/Time")(sec=sec, nanosec=nanosec)
 
     @property
-    def clock_type(self):
+    def clock_type(self) -> ClockType:
         """The kind of time that the clock shows."""
         return ClockType(self._clock.clock_type)
 
     @property
-    def is_simulated(self):
+    def is_simulated(self) -> bool:
         """Whether the clock shows simulated time."""
         return self._clock.is_simulated
 
-    def sleep_until(self, until, context):
+    def sleep_until(self, until: int, context: Context) -> bool:
         """Blocks until the clock reaches a time in nanoseconds. Returns `False` if the context is
         shut down first."""
         return context._context.sleep_until(self._clock, until)
 
-    def sleep_for(self, seconds, context):
+    def sleep_for(self, seconds: float, context: Context) -> bool:
         """Blocks for a duration on this clock, like `sleep_until`."""
         return self.sleep_until(self.now() + round(seconds * 1_000_000_000), context)
 
     def on_jump(
-        self, callback, *, before=None, on_change=True, min_forward=None, min_backward=1e-9
-    ):
+        self,
+        callback: Callable[[TimeJump], object],
+        *,
+        before: Callable[[TimeJump], object] | None = None,
+        on_change: bool = True,
+        min_forward: float | None = None,
+        min_backward: float | None = 1e-9,
+    ) -> _feros.JumpHandle:
         """Calls `callback(jump)` after each `TimeJump`, and `before(jump)` before it, on the thread
-        that sets the clock. Changes of the clock's source count as jumps if `on_change` is set, and
-        leaps count if they are at least `min_forward` or `min_backward` seconds long; with `None`,
-        no leap counts. Only ROS time jumps.
+        that sets the clock. With `on_change`, changes of the clock's source are jumps. Changes of
+        the time are jumps if they are at least `min_forward` seconds forward or `min_backward`
+        seconds backward; with `None`, they are not. Only ROS time can jump.
 
         Returns a handle with `remove`. The callbacks end with the handle, so keep it.
         """
         def nanos(seconds, what):
             if seconds is not None and seconds <= 0:
-                raise ValueError(f"{what} is the size of a time jump: it cannot be {seconds} s")
+                raise ValueError(f"{what} must be above 0 s, but is {seconds} s")
             return None if seconds is None else max(1, round(seconds * 1_000_000_000))
 
-        def told(callback):
+        def with_jump(callback):
             return None if callback is None else lambda *jump: callback(TimeJump(*jump))
 
         return self._clock.create_jump_callback(
-            told(before), told(callback), on_change, nanos(min_forward, "min_forward"),
+            with_jump(before), with_jump(callback), on_change, nanos(min_forward, "min_forward"),
             nanos(min_backward, "min_backward"),
         )

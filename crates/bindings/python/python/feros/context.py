@@ -29,9 +29,9 @@ def _forget_all():
 
 
 _FORKED = (
-    "this process was forked from one that already had a context, whose threads do not exist here:"
-    " start a new process, for example with the method `spawn` of multiprocessing, or fork before"
-    " the first context"
+    "this process was forked after its parent had created a context, whose threads do not exist"
+    " here: start a new process, for example with the method `spawn` of multiprocessing, or fork"
+    " before the first context"
 )
 
 
@@ -68,15 +68,15 @@ class Context:
 
     @property
     def domain_id(self):
-        """The domain."""
+        """The domain id."""
         return self._context.domain_id
 
     def ok(self):
-        """Whether the context has not been shut down yet."""
+        """Returns `True` until the context is shut down."""
         return self._context.ok()
 
     def shutdown(self):
-        """Ends all spins and waits. Calling it again does nothing."""
+        """Ends all spinning and waiting. A second call has no effect."""
         self._context.shutdown()
         background, self._background = self._background, None
         if background is not None:
@@ -87,13 +87,13 @@ class Context:
         self._context.on_shutdown(callback)
 
     def create_node(self, name, **options):
-        """Makes a node; see `Node` for the options."""
+        """Creates a node; see `Node` for the options."""
         from feros.node import Node
 
         return Node(name, context=self, **options)
 
     def create_lifecycle_node(self, name, **options):
-        """Makes a managed node without callbacks; for callbacks, derive from `LifecycleNode`."""
+        """Creates a managed node without callbacks; for callbacks, derive from `LifecycleNode`."""
         from feros.lifecycle import LifecycleNode
 
         return LifecycleNode(name, context=self, **options)

@@ -1,5 +1,5 @@
-"""The objects that nodes make, such as publishers, subscriptions, services, clients and timers, and
-the parameters of nodes."""
+"""The objects that nodes create, such as publishers, subscriptions, services, clients and timers,
+and the parameters of nodes."""
 
 from feros._gone import Gone
 from feros.qos import QoSProfile
@@ -28,7 +28,35 @@ class Endpoint:
         return self is other
 
 
-class Publisher(Endpoint):
+class TopicEndpoint(Endpoint):
+    """A publisher or subscription."""
+
+    @property
+    def topic_name(self):
+        """The fully qualified name of the topic."""
+        return self._inner.topic_name
+
+    @property
+    def qos(self):
+        """The policies in effect."""
+        return QoSProfile._of(self._inner.qos)
+
+
+class ServiceEndpoint(Endpoint):
+    """A client or server."""
+
+    @property
+    def service_name(self):
+        """The fully qualified name."""
+        return self._inner.service_name
+
+    @property
+    def type_hash(self):
+        """The hash of the service type, as `RIHS01_...`."""
+        return self._inner.type_hash
+
+
+class Publisher(TopicEndpoint):
     """Publishes messages of one type on one topic."""
 
     def __init__(self, node, inner, cls):
@@ -66,19 +94,9 @@ class Publisher(Endpoint):
 
     @property
     def copied_loans(self):
-        """The number of loans that were copied when published, because their arrays were still
-        held."""
+        """The number of loans that were copied when published, because the program still
+        held their arrays."""
         return self._inner.copied_loans
-
-    @property
-    def topic_name(self):
-        """The fully qualified topic."""
-        return self._inner.topic_name
-
-    @property
-    def qos(self):
-        """The policies in effect."""
-        return QoSProfile._of(self._inner.qos)
 
     @property
     def gid(self):
@@ -115,12 +133,12 @@ class Publisher(Endpoint):
         self._inner.assert_liveliness()
 
     def transports(self):
-        """The transport of each match, and the reason why the match does not use a faster
+        """Returns the transport of each match, and the reason why the match does not use a faster
         transport."""
         return self._inner.transports()
 
     def counts(self):
-        """The deliveries by transport: intra-process, shared memory, network."""
+        """Returns the deliveries by transport: intra-process, shared memory, network."""
         return self._inner.counts()
 
     def _end(self, why):
@@ -128,18 +146,8 @@ class Publisher(Endpoint):
         vars(self).pop("publish", None)
 
 
-class Subscription(Endpoint):
+class Subscription(TopicEndpoint):
     """Receives messages of one type from one topic."""
-
-    @property
-    def topic_name(self):
-        """The fully qualified topic."""
-        return self._inner.topic_name
-
-    @property
-    def qos(self):
-        """The policies in effect."""
-        return QoSProfile._of(self._inner.qos)
 
     @property
     def publisher_count(self):
@@ -172,22 +180,12 @@ class Subscription(Endpoint):
         return self._inner.copied_messages
 
     def counts(self):
-        """The messages by transport: intra-process, shared memory, network."""
+        """Returns the messages by transport: intra-process, shared memory, network."""
         return self._inner.counts()
 
 
-class Service(Endpoint):
+class Service(ServiceEndpoint):
     """Answers the requests of a service."""
-
-    @property
-    def service_name(self):
-        """The fully qualified name."""
-        return self._inner.service_name
-
-    @property
-    def type_hash(self):
-        """The hash of the service type, as `RIHS01_...`."""
-        return self._inner.type_hash
 
 
 class Call:
@@ -199,7 +197,7 @@ class Call:
         self._call = call
 
     def wait(self, timeout=None):
-        """The response.
+        """Returns the response.
 
         Raises `TimeoutError` after `timeout` seconds, after which the caller may wait again, and
         `CallFailed` if there will be no response.
@@ -207,7 +205,7 @@ class Call:
         return self._call.wait(timeout)
 
     def cancel(self):
-        """Forgets the call."""
+        """Cancels the call: its response is dropped."""
         self._call.cancel()
 
     def __await__(self):
@@ -216,7 +214,7 @@ class Call:
         return _aio.response(self._call).__await__()
 
 
-class Client(Endpoint):
+class Client(ServiceEndpoint):
     """Calls a service. A server must be available: `wait_for_service` waits for a server."""
 
     def call(self, request):
@@ -244,22 +242,12 @@ class Client(Endpoint):
         self._inner.call_with_callback(request, end, needs_server=True)
         return future
 
-    @property
-    def service_name(self):
-        """The fully qualified name."""
-        return self._inner.service_name
-
-    @property
-    def type_hash(self):
-        """The hash of the service type, as `RIHS01_...`."""
-        return self._inner.type_hash
-
     def service_is_ready(self):
-        """Whether there is a server."""
+        """Returns whether a server is available."""
         return self._inner.service_is_ready()
 
     def wait_for_service(self, timeout=None):
-        """Waits until there is a server; returns whether there is one after `timeout` seconds."""
+        """Waits at most `timeout` seconds for a server; returns whether a server is available."""
         return self._inner.wait_for_service(timeout)
 
     async def wait_for_service_async(self, timeout=None):
@@ -272,15 +260,15 @@ class Timer(Endpoint):
     """Calls a callback periodically."""
 
     def cancel(self):
-        """Stops the timer, until `reset`."""
+        """Stops the timer until `reset` is called."""
         self._inner.cancel()
 
     def reset(self):
-        """Begins a new period."""
+        """Restarts the period of the timer."""
         self._inner.reset()
 
     def is_canceled(self):
-        """Whether the timer was canceled."""
+        """Returns whether the timer was canceled."""
         return self._inner.is_canceled()
 
     @property
@@ -322,7 +310,7 @@ class Parameters:
         return self._inner.declare(name, default, **how)
 
     def undeclare(self, name):
-        """Forgets a parameter."""
+        """Undeclares a parameter."""
         self._inner.undeclare(name)
 
     def __contains__(self, name):
@@ -335,7 +323,7 @@ class Parameters:
         self._inner.set({name: value})
 
     def get(self, name, default=None):
-        """The value, or `default` if there is no such parameter."""
+        """Returns the value, or `default` if there is no such parameter."""
         return self._inner.get(name) if self._inner.has(name) else default
 
     def set(self, **values):
@@ -347,15 +335,15 @@ class Parameters:
         self._inner.set(dict(values))
 
     def by_prefix(self, prefix):
-        """All parameters below a prefix, by the rest of their names."""
+        """Returns all parameters below a prefix, by the rest of their names."""
         return self._inner.by_prefix(prefix)
 
     def names(self):
-        """All names."""
+        """Returns the names of all parameters."""
         return self._inner.list()[0]
 
     def describe(self, *names):
-        """The descriptors of parameters, as dicts."""
+        """Returns the descriptors of parameters, as dicts."""
         return self._inner.describe(list(names))
 
     def on_set(self, callback):

@@ -18,15 +18,15 @@ class Future:
         self._callbacks = []
 
     def done(self):
-        """Whether the future has ended, even if it was cancelled."""
+        """Returns whether the future has ended, even if it was cancelled."""
         return self._done
 
     def cancelled(self):
-        """Whether the future was cancelled."""
+        """Returns whether the future was cancelled."""
         return self._cancelled
 
     def result(self):
-        """The result; raises the exception if the future ended with an exception.
+        """Returns the result; raises the exception if the future ended with an exception.
 
         Raises `RuntimeError` if the future has not ended.
         """
@@ -39,7 +39,7 @@ class Future:
         return self._result
 
     def exception(self):
-        """The exception with which the future ended, or `None`."""
+        """Returns the exception with which the future ended, or `None`."""
         return self._exception
 
     def set_result(self, result):

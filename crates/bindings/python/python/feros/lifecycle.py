@@ -61,10 +61,10 @@ class Transition(tuple):
     def __new__(cls, id, label, start, goal):
         return super().__new__(cls, (id, label, State(start), State(goal)))
 
-    id = property(lambda self: self[0], doc="Its number.")
+    id = property(lambda self: self[0], doc="The number of the transition.")
     label = property(lambda self: self[1], doc="The name of the transition.")
-    start = property(lambda self: self[2], doc="The state before it.")
-    goal = property(lambda self: self[3], doc="The state after it.")
+    start = property(lambda self: self[2], doc="The state before the transition.")
+    goal = property(lambda self: self[3], doc="The state after the transition.")
 
     def __repr__(self):
         return f"<{self.label} [{self.id}]: {self.start.label} -> {self.goal.label}>"
@@ -105,7 +105,7 @@ class LifecyclePublisher(Publisher):
 
     @property
     def is_activated(self):
-        """Whether the publisher sends."""
+        """Whether the publisher sends messages now."""
         return self._node._lifecycle.is_activated
 
     def _end(self, why):
@@ -147,10 +147,10 @@ class LifecycleNode(Node):
         """Releases these resources."""
 
     def on_activate(self, previous):
-        """Begins to work."""
+        """Starts the work of the node."""
 
     def on_deactivate(self, previous):
-        """Stops working."""
+        """Stops the work of the node."""
 
     def on_shutdown(self, previous):
         """Ends the work of the node permanently."""
@@ -166,7 +166,7 @@ class LifecycleNode(Node):
         return State(self._lifecycle.state)
 
     def available_transitions(self):
-        """The transitions from the current state."""
+        """Returns the transitions from the current state."""
         return [Transition(*each) for each in self._lifecycle.transitions()]
 
     def create_lifecycle_publisher(self, cls, topic, qos=10, **options):
@@ -204,7 +204,7 @@ class LifecycleNode(Node):
         return self.trigger_transition("shutdown")
 
     def destroy(self):
-        """Destroys the node and everything that it made. No lifecycle callback is called."""
+        """Destroys the node and all its objects. No lifecycle callback is called."""
         super().destroy()
         self._lifecycle = Gone("the LifecycleNode was destroyed")
 
@@ -243,14 +243,14 @@ class LifecycleClient:
         return all(client.service_is_ready() for client in clients)
 
     def state(self):
-        """The `State` of the node."""
+        """Returns the `State` of the node."""
         request = service_class("lifecycle_msgs/srv/GetState").Request()
         return Pending(
             self._get_state.call(request), lambda response: State(response.current_state.id)
         )
 
     def available_transitions(self):
-        """The transitions from the current state of the node."""
+        """Returns the transitions from the current state of the node."""
         request = service_class("lifecycle_msgs/srv/GetAvailableTransitions").Request()
 
         def finish(response):

@@ -84,7 +84,7 @@ class Loan(Fields):
         if self._is_published:
             raise LoanError(
                 "the loan was published, so its memory now belongs to the readers of the message:"
-                " ask the publisher for another one"
+                " ask the publisher for another loan"
             )
 
     def _view(self, code, dtype, at, count):

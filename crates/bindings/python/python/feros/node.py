@@ -29,7 +29,7 @@ def _schedule(group, priority, deadline):
 
 
 def _takes_two(callback):
-    """Whether a callback also takes the information about the message."""
+    """Returns whether a callback also takes the information about the message."""
     import inspect  # takes longer to load than this whole package
 
     try:
@@ -66,13 +66,17 @@ class Node:
         return context.create_node(name, **options)
 
     context = property(lambda self: self._context, doc="The context of the node.")
-    name = property(lambda self: self._node.name, doc="Its name.")
-    namespace = property(lambda self: self._node.namespace, doc="Its namespace.")
+    name = property(lambda self: self._node.name, doc="The name of the node.")
+    namespace = property(lambda self: self._node.namespace, doc="The namespace of the node.")
     fully_qualified_name = property(
-        lambda self: self._node.fully_qualified_name, doc="Namespace and name."
+        lambda self: self._node.fully_qualified_name, doc="The namespace and the name of the node."
     )
-    clock = property(lambda self: Clock._of(self._node.clock), doc="ROS time.")
-    parameters = property(lambda self: Parameters(self._node.parameters), doc="Its parameters.")
+    clock = property(
+        lambda self: Clock._of(self._node.clock), doc="The clock of the node, which shows ROS time."
+    )
+    parameters = property(
+        lambda self: Parameters(self._node.parameters), doc="The parameters of the node."
+    )
 
     @property
     def logger(self):
@@ -82,18 +86,18 @@ class Node:
         return Logger(self._node.logger_name)
 
     def now(self):
-        """The time now, in nanoseconds of ROS time."""
+        """Returns the current ROS time in nanoseconds."""
         return self._node.clock.now()
 
     def header(self, frame_id=""):
-        """A `std_msgs/Header` with the time now and a frame."""
+        """Returns a `std_msgs/Header` with the current time and a frame."""
         from feros._messages import message_class
 
         header = message_class("std_msgs/msg/Header")
         return header(stamp=self.clock.now_message(), frame_id=frame_id)
 
     def create_publisher(self, cls, topic, qos=10, *, queue_depth=None, on_event=None):
-        """Makes a publisher of a message class on a topic. With `queue_depth`, a separate thread
+        """Creates a publisher of a message class on a topic. With `queue_depth`, a separate thread
         sends the messages from a queue. `on_event(name, status)` is called for each event of the
         publisher."""
         return self._publisher(Publisher, cls, topic, qos, queue_depth, on_event)
@@ -109,13 +113,13 @@ class Node:
         callback_group=None, priority=0, deadline=None, on_event=None,
         ignore_local_publications=False,
     ):
-        """Calls `callback(message)`, or `callback(message, info)`, for each message of a topic.
+        """Creates a subscription that calls `callback(message)` or `callback(message, info)`.
 
         Sequences of numbers are read-only numpy arrays in the memory where the message was
         received; the message stays there as long as the arrays exist. At most `max_pinned` messages
         stay there at the same time; further messages are copied and counted. With `views=False` the
         sequences are independent `array.array`s. With `raw=True` the callback gets serialized
-        bytes. `priority` and `deadline` (in seconds) are for executors with the policy of that
+        bytes. `priority` and `deadline` (in seconds) are for executors with the policy of the same
         name.
         """
         inner = self._node.create_subscription(
@@ -130,9 +134,9 @@ class Node:
         self, cls, topic, qos=10, *, depth=None, raw=False, views=True, max_pinned=8,
         with_info=False,
     ):
-        """The messages of a topic for asyncio: `async for message in node.subscribe(...)`. The last
-        `depth` messages (by default the depth of the policies) wait to be taken; older messages are
-        dropped and counted."""
+        """Returns the messages of a topic for asyncio: `async for message in node.subscribe(...)`.
+        The last `depth` messages (by default the depth of the policies) wait to be taken; older
+        messages are dropped and counted."""
         from feros._aio import Stream
 
         policies = as_tuple(qos)
@@ -146,8 +150,8 @@ class Node:
     def create_service(
         self, cls, name, callback, qos=10, *, callback_group=None, priority=0, deadline=None
     ):
-        """Makes a server: `callback(request)` returns the response. A callback with two parameters
-        also gets a responder, whose `send(response)` answers now or later."""
+        """Creates a service server: `callback(request)` returns the response. A callback with two
+        parameters also gets a responder, whose `send(response)` answers now or later."""
         if _takes_two(callback):
             answer = callback
         else:
@@ -161,7 +165,7 @@ class Node:
         return Service(self, inner)
 
     def create_client(self, cls, name, qos=10):
-        """Makes a client of a service."""
+        """Creates a client of a service."""
         inner = self._node.create_client(
             name, cls._feros_name, message_type(cls.Request), message_type(cls.Response),
             as_tuple(qos),
@@ -171,7 +175,8 @@ class Node:
     def create_timer(
         self, period, callback, *, clock=None, callback_group=None, priority=0, deadline=None
     ):
-        """Calls `callback()` every `period` seconds of a clock, by default of ROS time."""
+        """Creates a timer that calls `callback()` every `period` seconds of a clock, by default of
+        ROS time."""
         inner = self._node.create_timer(
             _nanos(period, "a period"), callback, None if clock is None else clock._clock,
             _schedule(callback_group, priority, deadline),
@@ -179,60 +184,60 @@ class Node:
         return Timer(self, inner)
 
     def create_wall_timer(self, period, callback, **options):
-        """Calls `callback()` every `period` seconds of steady time."""
+        """Creates a timer that calls `callback()` every `period` seconds of steady time."""
         return self.create_timer(period, callback, clock=Clock(ClockType.STEADY), **options)
 
     def create_guard_condition(self, callback):
-        """Calls `callback()` on the executor after each trigger."""
+        """Creates a guard condition: the executor calls `callback()` after each trigger."""
         return GuardCondition(self, self._node.create_guard_condition(callback))
 
     def create_callback_group(self, *, reentrant=False):
-        """Makes a callback group. One callback of the group runs at a time. With `reentrant`,
+        """Creates a callback group. One callback of the group runs at a time. With `reentrant`,
         callbacks of different entities may run in parallel."""
         return self._node.create_callback_group(reentrant)
 
     def create_action_server(self, cls, name, execute, **options):
-        """Makes a server of an action; see `feros.action.ActionServer`."""
+        """Creates a server of an action; see `feros.action.ActionServer`."""
         from feros.action import ActionServer
 
         return ActionServer(self, cls, name, execute, **options)
 
     def create_action_client(self, cls, name, **options):
-        """Makes a client of an action; see `feros.action.ActionClient`."""
+        """Creates a client of an action; see `feros.action.ActionClient`."""
         from feros.action import ActionClient
 
         return ActionClient(self, cls, name, **options)
 
     def resolve_topic_name(self, name):
-        """The fully qualified name, after remapping."""
+        """Returns the fully qualified name after remapping."""
         return self._node.resolve_topic_name(name)
 
     def resolve_service_name(self, name):
-        """The fully qualified name, after remapping."""
+        """Returns the fully qualified name after remapping."""
         return self._node.resolve_service_name(name)
 
     def node_names(self):
-        """The name and namespace of each node."""
+        """Returns the name and namespace of each node."""
         return self._node.node_names()
 
     def topic_names_and_types(self):
-        """The types of each topic, by topic."""
+        """Returns the types of each topic, by topic."""
         return self._node.topic_names_and_types()
 
     def service_names_and_types(self):
-        """The types of each service, by service."""
+        """Returns the types of each service, by service."""
         return self._node.service_names_and_types()
 
     def action_names_and_types(self):
-        """The types of each action, by action."""
+        """Returns the types of each action, by action."""
         return self._node.action_names_and_types()
 
     def publishers_info(self, topic):
-        """The information about each publisher of a topic, as dicts."""
+        """Returns the information about each publisher of a topic, as dicts."""
         return self._node.publishers_info(topic)
 
     def subscriptions_info(self, topic):
-        """The information about each subscription of a topic, as dicts."""
+        """Returns the information about each subscription of a topic, as dicts."""
         return self._node.subscriptions_info(topic)
 
     def wait_for_graph(self, condition, timeout=None, what="a change of the graph"):
@@ -265,7 +270,7 @@ class Node:
         return True
 
     def destroy(self):
-        """Destroys the node and everything that it made."""
+        """Destroys the node and all its objects."""
         for entity in list(self._entities):
             entity.destroy()
         executor, self._executor = self._executor, None

@@ -52,17 +52,17 @@ class QoSProfile:
 
     def __init__(
         self,
-        depth=10,
+        depth: int = 10,
         *,
-        history=History.KEEP_LAST,
-        reliability=Reliability.RELIABLE,
-        durability=Durability.VOLATILE,
-        deadline=None,
-        lifespan=None,
-        liveliness=Liveliness.SYSTEM_DEFAULT,
-        liveliness_lease_duration=None,
-        avoid_ros_namespace_conventions=False,
-    ):
+        history: History = History.KEEP_LAST,
+        reliability: Reliability = Reliability.RELIABLE,
+        durability: Durability = Durability.VOLATILE,
+        deadline: float | None = None,
+        lifespan: float | None = None,
+        liveliness: Liveliness = Liveliness.SYSTEM_DEFAULT,
+        liveliness_lease_duration: float | None = None,
+        avoid_ros_namespace_conventions: bool = False,
+    ) -> None:
         self.depth = depth
         self.history = history
         self.reliability = reliability
@@ -74,23 +74,23 @@ class QoSProfile:
         self.avoid_ros_namespace_conventions = avoid_ros_namespace_conventions
 
     @classmethod
-    def sensor_data(cls):
+    def sensor_data(cls) -> "QoSProfile":
         """Keeps the last 5 messages, with best effort."""
         return cls(5, reliability=Reliability.BEST_EFFORT)
 
     @classmethod
-    def latched(cls, depth=1):
-        """Reliable. Late subscriptions get the last messages."""
+    def latched(cls, depth: int = 1) -> "QoSProfile":
+        """Is reliable, and sends the last messages to late subscriptions."""
         return cls(depth, durability=Durability.TRANSIENT_LOCAL)
 
     @classmethod
-    def keep_all(cls):
+    def keep_all(cls) -> "QoSProfile":
         """Keeps all messages until they are taken."""
         return cls(0, history=History.KEEP_ALL)
 
     @classmethod
-    def best_available(cls):
-        """Policies that match the most existing endpoints."""
+    def best_available(cls) -> "QoSProfile":
+        """Chooses the policies that match the most existing endpoints."""
         return cls(
             10,
             reliability=Reliability.BEST_AVAILABLE,
@@ -140,12 +140,12 @@ class QoSProfile:
 
 
 def as_tuple(qos):
-    """The numbers of a profile. If `qos` is a number, this is the default profile with that
+    """Returns the numbers of a profile. If `qos` is a number, this is the default profile with that
     depth."""
     if isinstance(qos, bool) or not isinstance(qos, (int, QoSProfile)):
         if hasattr(qos, "_tuple"):
             return qos._tuple()
-        raise TypeError(f"a QoSProfile or a depth is needed, not {qos!r}")
+        raise TypeError(f"expected a QoSProfile or a depth, not {qos!r}")
     if isinstance(qos, int):
         if qos < 0:
             raise ValueError(f"the depth of a QoSProfile cannot be {qos}")

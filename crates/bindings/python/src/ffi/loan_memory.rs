@@ -135,12 +135,6 @@ impl LoanMemory {
     fn is_shared(&self) -> bool {
         self.state.lock().lent.as_ref().is_some_and(|lent| lent.loan.is_shared())
     }
-
-    /// Whether the message has been published.
-    #[getter]
-    fn is_published(&self) -> bool {
-        self.state.lock().is_published
-    }
 }
 
-const PUBLISHED: &str = "the loan was published, so its memory now belongs to the readers of the message: ask the publisher for another one";
+const PUBLISHED: &str = "the loan was published, so its memory now belongs to the readers of the message: ask the publisher for another loan";

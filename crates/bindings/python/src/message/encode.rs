@@ -72,7 +72,7 @@ fn instance<'a, 'py>(
         return Ok(instance);
     }
     let (name, got) = (&plan.name, message.get_type().fully_qualified_name()?.to_string());
-    Err(PyTypeError::new_err(format!("a message of {name} is needed, not {got}")))
+    Err(PyTypeError::new_err(format!("expected a message of {name}, not {got}")))
 }
 
 fn changed() -> PyErr {
@@ -142,14 +142,14 @@ fn named(wrong: Box<Wrong>, plan: &Plan) -> PyErr {
 
 fn wrong_type(kind: &Kind, value: &Bound<'_, PyAny>) -> PyErr {
     let got = value.get_type().fully_qualified_name().map(|name| name.to_string());
-    PyTypeError::new_err(format!("{} is needed, not {}", kind.describe(), got.unwrap_or_default()))
+    PyTypeError::new_err(format!("expected {}, not {}", kind.describe(), got.unwrap_or_default()))
 }
 
 fn check_count(shape: Many, count: usize) -> PyResult<()> {
     match shape {
-        Many::Array(wanted) if count != wanted => Err(PyValueError::new_err(format!(
-            "{wanted} elements are needed, but there are {count}"
-        ))),
+        Many::Array(wanted) if count != wanted => {
+            Err(PyValueError::new_err(format!("expected {wanted} elements, but there are {count}")))
+        }
         Many::Sequence { bound: Some(bound) } if count > bound => Err(PyValueError::new_err(
             format!("at most {bound} elements are allowed, but there are {count}"),
         )),
@@ -164,7 +164,7 @@ fn as_list<'py>(value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
     }
     if value.is_instance_of::<PyString>() || value.is_instance_of::<PyBytes>() {
         let got = value.get_type().name()?;
-        return Err(PyTypeError::new_err(format!("a list is needed, not {got}")));
+        return Err(PyTypeError::new_err(format!("expected a list, not {got}")));
     }
     if let Ok(tuple) = value.cast::<PyTuple>() {
         return Ok(tuple.to_list());

@@ -117,7 +117,7 @@ impl Layout {
                 let shape = given.as_ref().map(|given| given.cast::<PyDict>()).transpose();
                 let shape = shape.map_err(|_| {
                     PyTypeError::new_err(format!(
-                        "{}: a dict with the shape of a {} is needed",
+                        "{}: expected a dict with the shape of a {}",
                         slot.name, plan.name
                     ))
                 })?;
@@ -141,7 +141,7 @@ impl Layout {
                 let count = match &given {
                     Some(given) => given.extract::<usize>().map_err(|_| {
                         PyTypeError::new_err(format!(
-                            "{}: the number of elements is needed",
+                            "{}: expected the number of elements",
                             slot.name
                         ))
                     })?,
@@ -183,7 +183,7 @@ impl Layout {
                 if elements.len() != wanted {
                     let (name, got) = (&slot.name, elements.len());
                     return Err(PyValueError::new_err(format!(
-                        "{name}: {wanted} elements are needed, but there are {got}"
+                        "{name}: expected {wanted} elements, but there are {got}"
                     )));
                 }
                 elements
@@ -205,7 +205,7 @@ impl Layout {
     }
 
     fn element(&mut self, kind: &Kind, value: &Bound<'_, PyAny>) -> PyResult<()> {
-        let wrong = || PyTypeError::new_err(format!("{} is needed", kind.describe()));
+        let wrong = || PyTypeError::new_err(format!("expected {}", kind.describe()));
         match kind {
             Kind::Bool => drop(self.push(1, vec![u8::from(value.is_truthy()?)])),
             Kind::Byte => drop(self.push(1, value.extract::<Vec<u8>>().map_err(|_| wrong())?)),

@@ -19,49 +19,20 @@ pub(crate) enum Number {
 
 /// Evaluates an expression with the Rust type of a number.
 macro_rules! with_number {
-    ($number:expr, $type:ident => $body:expr) => {
+    (@table $number:expr, $type:ident, $body:expr, $($variant:ident: $rust:ty,)*) => {
         match $number {
-            $crate::message::number::Number::I8 => {
-                type $type = i8;
+            $($crate::message::number::Number::$variant => {
+                type $type = $rust;
                 $body
-            }
-            $crate::message::number::Number::U8 => {
-                type $type = u8;
-                $body
-            }
-            $crate::message::number::Number::I16 => {
-                type $type = i16;
-                $body
-            }
-            $crate::message::number::Number::U16 => {
-                type $type = u16;
-                $body
-            }
-            $crate::message::number::Number::I32 => {
-                type $type = i32;
-                $body
-            }
-            $crate::message::number::Number::U32 => {
-                type $type = u32;
-                $body
-            }
-            $crate::message::number::Number::I64 => {
-                type $type = i64;
-                $body
-            }
-            $crate::message::number::Number::U64 => {
-                type $type = u64;
-                $body
-            }
-            $crate::message::number::Number::F32 => {
-                type $type = f32;
-                $body
-            }
-            $crate::message::number::Number::F64 => {
-                type $type = f64;
-                $body
-            }
+            })*
         }
+    };
+    ($number:expr, $type:ident => $body:expr) => {
+        $crate::message::number::with_number!(
+            @table $number, $type, $body,
+            I8: i8, U8: u8, I16: i16, U16: u16, I32: i32, U32: u32, I64: i64, U64: u64, F32: f32,
+            F64: f64,
+        )
     };
 }
 pub(crate) use with_number;

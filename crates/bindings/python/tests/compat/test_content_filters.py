@@ -52,7 +52,7 @@ def test_a_filter_is_set_replaced_and_taken_away(node, spin_until):
     assert say("a", "b", "end") == ["a", "b"]
 
 
-def test_what_is_no_filter_makes_no_subscription(node):
+def test_an_invalid_filter_makes_no_subscription(node):
     with pytest.raises(RCLError, match="Failed to create subscription"):
         node.create_subscription(
             String, "chatter", print, 1,

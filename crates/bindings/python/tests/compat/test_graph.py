@@ -124,7 +124,7 @@ def test_levels_of_loggers_are_set_by_others(node):
     executor.shutdown()
 
 
-def test_what_is_known_of_an_endpoint_is_of_its_type(node):
+def test_endpoint_info_refuses_values_of_other_types(node):
     node.create_publisher(BasicTypes, "chatter", 1)
     (info,) = node.get_publishers_info_by_topic("/chatter")
     info.endpoint_gid = [1] * 16
@@ -145,7 +145,7 @@ def test_clients_and_servers_are_counted_and_not_their_nodes(node, eventually):
     assert node.count_clients("other") == 0
 
 
-def test_what_init_returns_has_the_context():
+def test_init_returns_an_object_with_the_context():
     mine = Context()
     with rclpy.init(args=[], context=mine) as init:
         assert init.context is mine and mine.ok()

@@ -147,7 +147,7 @@ def test_exceptions_of_tasks_and_threads_reach_who_spins(node):
     rclpy.spin_once(node, timeout_sec=0)
 
 
-def test_what_a_callback_does_frees_its_group(node):
+def test_a_callback_frees_its_group_however_it_ends(node):
     """After an exception, a wait or a return in a callback, other callbacks of its group run."""
     executor, heard = SingleThreadedExecutor(), []
     executor.add_node(node)

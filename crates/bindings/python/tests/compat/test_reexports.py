@@ -14,7 +14,7 @@ def test_a_name_of_another_module_is_found(module, name):
     assert getattr(importlib.import_module(module), name) is not None
 
 
-def test_what_no_module_has_is_said():
+def test_importing_an_unknown_name_is_an_error():
     with pytest.raises(ImportError, match="cannot import name 'ReentrantCallbackGrup'"):
         from rclpy.node import ReentrantCallbackGrup  # noqa: F401
 

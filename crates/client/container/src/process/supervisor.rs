@@ -7,14 +7,14 @@ use std::os::unix::net::UnixStream;
 use std::process::{Command, ExitStatus, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use std::{io, net, thread};
+use std::{io, net};
 
 use feros_process::{ChildGroup, Ending, Signal, described};
 
 use super::wire::Frame;
 use feros_sync::Mutex;
 
-use crate::placement::{Done, Running, StartRequest, Started};
+use crate::placement::{Done, Running, StartRequest, Started, on_thread};
 
 /// The argument that marks a child process, which is not a container.
 pub(crate) const CHILD_FLAG: &str = "--component-child";
@@ -49,24 +49,11 @@ pub(super) fn start(
             return done(Err(format!("a process for the component could not be started: {error}")));
         }
     };
-    let done = Arc::new(Mutex::new(Some(done)));
-    let inside = done.clone();
-    let supervisor = thread::Builder::new().name(format!("child-{}", child.id()));
-    let spawned = supervisor.spawn(move || {
-        let done = inside.lock().take();
-        let done =
-            done.expect("the thread is spawned once, and only its failure takes this before");
-        supervise(child, socket, start_request, request, done);
-    });
     // If the thread cannot be started, the closure is dropped together with the socket, and the
     // child ends.
-    if let Err(error) = spawned
-        && let Some(done) = done.lock().take()
-    {
-        done(Err(format!(
-            "a thread for the component's process could not be started: {error}; end other threads, or raise `ulimit -u`"
-        )));
-    }
+    on_thread(format!("child-{}", child.id()), "the component's process", done, move |done| {
+        supervise(child, socket, start_request, request, done);
+    });
 }
 
 fn spawn(ros_arguments: &[String]) -> io::Result<(ChildGroup, UnixStream)> {

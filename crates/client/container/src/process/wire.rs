@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_frame_is_refused_and_the_end_is_the_end() {
+    fn invalid_frames_are_refused_and_a_cut_frame_is_the_end() {
         assert!(
             read(&[255, 255, 255, 255, 1]).is_err(),
             "no memory is taken for a length that is too large"

@@ -186,7 +186,7 @@ fn a_library_that_brings_another_shared_feros_is_refused_before_it_runs() {
 }
 
 #[test]
-fn what_is_no_component_library_is_refused() {
+fn files_that_are_no_component_library_are_refused() {
     for binary in [SINGLE, PROCESS] {
         let container = with_witness(binary, &[]);
         let prefix = container.prefix.path();

@@ -4,10 +4,11 @@
 use std::sync::Arc;
 
 use feros_engine::QosProfile;
-use feros_message::Action;
+use feros_message::{Action, Service};
 use feros_msgs::action_msgs::srv::CancelGoal;
 
 use super::names::ActionNames;
+use super::serialized::Serialized;
 use crate::clock::Clock;
 use crate::create_error::CreateError;
 use crate::node::Node;
@@ -54,4 +55,39 @@ impl ActionEvents {
             None => Ok(()),
         })
     }
+}
+
+/// What clients and servers need to know of the types of their action.
+pub trait ActionTypes {
+    #[doc(hidden)]
+    fn events() -> ActionEvents;
+
+    /// Makes a node describe the action type and its services to other nodes. The endpoints of the
+    /// two topics add the descriptions of their own types.
+    #[doc(hidden)]
+    fn note_types(node: &Node);
+}
+
+impl<A: Action> ActionTypes for A {
+    fn events() -> ActionEvents {
+        ActionEvents::of::<A>()
+    }
+
+    fn note_types(node: &Node) {
+        let types = [
+            A::TYPE_DESCRIPTION,
+            <A::SendGoal as Service>::TYPE_DESCRIPTION,
+            <CancelGoal as Service>::TYPE_DESCRIPTION,
+            <A::GetResult as Service>::TYPE_DESCRIPTION,
+        ];
+        types.into_iter().for_each(|description| node.note_type(description));
+    }
+}
+
+impl ActionTypes for Serialized {
+    fn events() -> ActionEvents {
+        ActionEvents::default()
+    }
+
+    fn note_types(_: &Node) {}
 }

@@ -1,10 +1,8 @@
 //! An action on the network: the names of its three services and two topics, and their types.
 
-use feros_message::{Action, Service};
-use feros_msgs::action_msgs::srv::CancelGoal;
+use feros_message::Action;
 
 use crate::messages::identity::{ServiceIdentity, TypeIdentity};
-use crate::node::Node;
 
 /// The names of an action's services and topics.
 pub(super) struct ActionNames {
@@ -52,18 +50,6 @@ impl ActionIdentity {
             feedback: TypeIdentity::of::<A::FeedbackMessage>(),
         }
     }
-}
-
-/// Makes a node describe a generated action type and its services to other nodes. The endpoints of
-/// the two topics add the descriptions of their own types.
-pub(super) fn note_types<A: Action>(node: &Node) {
-    let types = [
-        A::TYPE_DESCRIPTION,
-        <A::SendGoal as Service>::TYPE_DESCRIPTION,
-        <CancelGoal as Service>::TYPE_DESCRIPTION,
-        <A::GetResult as Service>::TYPE_DESCRIPTION,
-    ];
-    types.into_iter().for_each(|description| node.note_type(description));
 }
 
 #[cfg(test)]

@@ -156,7 +156,7 @@ mod tests {
     use GoalEvent::{Abort, CancelGoal, Canceled, Execute, Succeed};
 
     #[test]
-    fn what_follows_what_is_as_in_rcl_action() {
+    fn goal_states_change_as_in_rcl_action() {
         let allowed = [
             (GoalStatus::Accepted, Execute, GoalStatus::Executing),
             (GoalStatus::Accepted, CancelGoal, GoalStatus::Canceling),

@@ -9,7 +9,7 @@ fn parse(line: &str) -> Result<Arguments, ArgumentError> {
 }
 
 #[test]
-fn what_is_not_ros_is_handed_back() {
+fn arguments_of_the_program_are_handed_back() {
     let line = ["a", "--ros-args", "-r", "x:=y", "--", "b", "--ros-args", "--log-level", "debug"];
     let (arguments, rest) = Arguments::parse(line.map(str::to_owned)).unwrap();
     assert_eq!(rest, ["a", "b"]);

@@ -18,6 +18,7 @@ use crate::lifecycle_states::state::State;
 /// never end.
 ///
 /// The type `()` implements the trait with all defaults.
+#[expect(unused_variables, reason = "the default implementations do nothing")]
 pub trait LifecycleCallbacks: Send + 'static {
     /// Acquires the resources that the node's work needs, such as endpoints, devices and memory.
     /// After success the node is inactive.
@@ -29,7 +30,6 @@ pub trait LifecycleCallbacks: Send + 'static {
         node: &LifecycleNode,
         previous: State,
     ) -> Result<CallbackReturn, Error> {
-        let _ = (node, previous);
         Ok(CallbackReturn::Success)
     }
 
@@ -42,7 +42,6 @@ pub trait LifecycleCallbacks: Send + 'static {
         node: &LifecycleNode,
         previous: State,
     ) -> Result<CallbackReturn, Error> {
-        let _ = (node, previous);
         Ok(CallbackReturn::Success)
     }
 
@@ -56,7 +55,6 @@ pub trait LifecycleCallbacks: Send + 'static {
         node: &LifecycleNode,
         previous: State,
     ) -> Result<CallbackReturn, Error> {
-        let _ = (node, previous);
         Ok(CallbackReturn::Success)
     }
 
@@ -70,7 +68,6 @@ pub trait LifecycleCallbacks: Send + 'static {
         node: &LifecycleNode,
         previous: State,
     ) -> Result<CallbackReturn, Error> {
-        let _ = (node, previous);
         Ok(CallbackReturn::Success)
     }
 
@@ -84,7 +81,6 @@ pub trait LifecycleCallbacks: Send + 'static {
         node: &LifecycleNode,
         previous: State,
     ) -> Result<CallbackReturn, Error> {
-        let _ = (node, previous);
         Ok(CallbackReturn::Success)
     }
 
@@ -94,7 +90,6 @@ pub trait LifecycleCallbacks: Send + 'static {
     /// # Errors
     /// When this callback has an error itself, which is logged; the node is then finalized.
     fn on_error(&mut self, node: &LifecycleNode, previous: State) -> Result<CallbackReturn, Error> {
-        let _ = (node, previous);
         Ok(CallbackReturn::Failure)
     }
 }

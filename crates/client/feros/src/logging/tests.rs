@@ -59,7 +59,7 @@ fn messages_reach_the_sink_of_their_logger() {
 }
 
 #[test]
-fn what_peers_say_in_messages_of_the_library_is_not_obeyed() {
+fn text_of_peers_in_log_messages_is_escaped() {
     let hostile = "type \u{1b}[2J\u{202e}\r\n[INFO] all is well";
     let records = collect("test_peers", || {
         let _scope = enter_logger(&Arc::from("test_peers"));

@@ -248,7 +248,7 @@ fn large_requests_and_responses_arrive_whole() {
 }
 
 #[test]
-fn what_is_too_large_for_shared_memory_takes_the_network_and_is_counted() {
+fn responses_too_large_for_shared_memory_take_the_network() {
     let pair = pair();
     let service = pair
         .server
@@ -394,7 +394,7 @@ fn a_call_whose_server_leaves_says_so() {
 }
 
 #[test]
-fn what_a_server_responded_before_it_left_is_received() {
+fn responses_sent_before_a_server_left_are_received() {
     for (transports, transport) in &TABLE[..2] {
         let pair = pair();
         let (told, answered) = sync_channel(1);

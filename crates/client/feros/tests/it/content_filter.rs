@@ -54,7 +54,7 @@ fn only_wanted_messages_reach_the_callback_on_every_transport() {
 }
 
 #[test]
-fn what_is_no_filter_is_refused() {
+fn invalid_filters_are_refused() {
     let context = context();
     let node = context.create_node("node").unwrap();
     let refused = node.create_subscription("numbers", filtered("dat = 1", &[]), |_: Int32| ());

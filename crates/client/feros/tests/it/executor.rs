@@ -201,7 +201,7 @@ fn with_let_outputs_are_seen_in_the_next_round() {
 }
 
 #[test]
-fn what_does_not_fit_is_refused() {
+fn entities_that_do_not_fit_an_executor_are_refused() {
     let context = context();
     let (node, other) =
         (context.create_node("node").unwrap(), context.create_node("other").unwrap());

@@ -109,7 +109,7 @@ fn only_a_second_owner_costs_a_clone() {
 }
 
 #[test]
-fn what_is_lent_is_cloned_and_what_is_shared_is_shared() {
+fn borrowed_messages_are_cloned_and_shared_ones_are_not() {
     let node = context().create_node("node").unwrap();
     let publisher = node.create_publisher::<Image>("image", 10).unwrap();
     let (sender, receiver) = channel();
@@ -281,7 +281,7 @@ fn a_late_joiner_gets_history_and_then_each_message_once() {
 }
 
 #[test]
-fn what_outlived_its_lifespan_is_not_delivered() {
+fn expired_messages_are_not_delivered() {
     let lifespan = Duration::from_millis(50);
     let node = context().create_node("node").unwrap();
     let publisher = node

@@ -138,7 +138,7 @@ fn each_transition_calls_its_callback_with_the_state_it_came_from() {
 }
 
 #[test]
-fn what_is_not_possible_is_refused_with_what_is() {
+fn impossible_transitions_are_refused_with_the_possible_ones() {
     let (callbacks, log) = Noting::new();
     let node = managed(&context(), callbacks);
     for wanted in [0_u8, 2, 3, 4, 6, 7, 8, 10, 11, 12, 60, 97, 255] {

@@ -8,7 +8,7 @@ use feros::{Executor, QosProfile};
 use crate::support::{context, spin_until};
 
 #[test]
-fn what_nodes_of_one_name_log_arrives_once_as_long_as_one_of_them_lives() {
+fn logs_of_nodes_with_one_name_arrive_once_while_a_node_lives() {
     feros::logging::init(&feros::Arguments::default());
     let (here, there) = (context(), context());
     let listener = there.create_node("log_listener").unwrap();
@@ -43,7 +43,7 @@ fn what_nodes_of_one_name_log_arrives_once_as_long_as_one_of_them_lives() {
 }
 
 #[test]
-fn what_a_node_logs_arrives_on_rosout() {
+fn logs_of_a_node_arrive_on_rosout() {
     feros::logging::init(&feros::Arguments::default());
     let (here, there) = (context(), context());
     let (talker, listener) =

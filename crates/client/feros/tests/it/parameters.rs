@@ -56,7 +56,7 @@ fn handles_show_what_was_set_last() {
 }
 
 #[test]
-fn what_the_declaration_excludes_is_refused_in_the_words_of_rclcpp() {
+fn excluded_values_are_refused_in_the_words_of_rclcpp() {
     let node = node();
     let rate = node.build_parameter("rate", 30).stepped_range(10..=60, 10).declare().unwrap();
     let gain = node.build_parameter("gain", 0.5).range(0.0..=1.0).declare().unwrap();
@@ -290,6 +290,39 @@ fn overrides_may_declare_parameters() {
     assert_eq!(node.get_parameter("both"), Ok(2.into()));
     node.set_parameter("both", "dynamic").unwrap();
     assert_eq!(declared(false).list_parameters(&[], 0).names, [TYPES, "use_sim_time"]);
+}
+
+#[test]
+fn lists_in_a_file_take_the_declared_type() {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    let text = "node:\n  ros__parameters:\n    {gains: [], ids: [], flags: [], key: [], frames: [], maybe: [], any: [],\n     \
+                bytes: [1, 2], rates: [1, 2], large: [1, 256]}\n";
+    std::fs::write(file.path(), text).unwrap();
+    let context = context_with(&format!("--ros-args --params-file {}", file.path().display()));
+    let node = context.create_node("node").unwrap();
+    // YAML does not show the type of an empty list, and has no bytes.
+    let gains = node.declare_parameter("gains", [0.5]).unwrap();
+    let ids = node.declare_parameter("ids", [7]).unwrap();
+    let flags = node.declare_parameter("flags", [true]).unwrap();
+    let key = node.declare_parameter("key", vec![7_u8]).unwrap();
+    let frames = node.declare_parameter("frames", ["map"]).unwrap();
+    let maybe = node.build_optional_parameter::<Vec<f64>>("maybe").declare().unwrap();
+    let bytes = node.declare_parameter("bytes", vec![7_u8]).unwrap();
+    assert_eq!((gains.get(), ids.get(), flags.get()), (vec![], vec![], vec![]));
+    assert_eq!((key.get(), frames.get(), maybe.get()), (vec![], vec![], Some(vec![])));
+    assert_eq!(bytes.get(), [1, 2]);
+    let any = node.build_dynamic_parameter("any", true).declare().unwrap();
+    assert_eq!(any.get(), Vec::<String>::new().into());
+
+    let refused = |result: Result<(), DeclareParameterError>| result.unwrap_err().to_string();
+    let error = refused(node.declare_parameter("rates", [0.5]).map(drop));
+    assert!(
+        error.contains("of type {double_array}, setting it to {integer_array}")
+            && error.contains("such as 1.0"),
+        "{error}"
+    );
+    let error = refused(node.declare_parameter("large", vec![7_u8]).map(drop));
+    assert!(error.contains("of type {byte_array}, setting it to {integer_array}"), "{error}");
 }
 
 #[test]

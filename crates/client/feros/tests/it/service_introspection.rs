@@ -140,5 +140,5 @@ fn a_service_whose_node_is_gone_cannot_be_looked_into() {
     drop(node);
     let state = ServiceIntrospectionState::Metadata;
     let refused = service.configure_introspection(&clock, 10, state);
-    assert!(refused.unwrap_err().to_string().contains("its node is gone"));
+    assert!(refused.unwrap_err().to_string().contains("its node was dropped"));
 }

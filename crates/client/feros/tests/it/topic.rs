@@ -118,7 +118,7 @@ fn malformed_samples_are_refused_and_counted_and_the_next_one_arrives() {
 }
 
 #[test]
-fn what_cannot_be_serialized_is_refused_by_the_publisher() {
+fn the_publisher_refuses_messages_that_cannot_be_serialized() {
     let context = context();
     let node = context.create_node("talker").unwrap();
     let publisher = node.create_publisher::<Text>("text", 10).unwrap();

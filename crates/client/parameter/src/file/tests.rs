@@ -68,7 +68,7 @@ fn nothing_at_all_is_a_parameter_file() {
 }
 
 #[test]
-fn what_is_wrong_is_said_with_its_line_and_what_was_expected() {
+fn errors_name_the_line_and_the_expected_content() {
     for (text, line, problem, expected) in [
         (
             "node:\n  rate: 1\n",
@@ -159,7 +159,7 @@ fn deep_nesting_does_no_harm() {
 }
 
 #[test]
-fn what_is_dumped_is_a_parameter_file_of_the_same_values() {
+fn a_dump_is_a_parameter_file_of_the_same_values() {
     let parameters = [
         ("use_sim_time", ParameterValue::from(false)),
         ("lens.focus", 1.0.into()),
@@ -200,7 +200,7 @@ fn any_value() -> impl Strategy<Value = ParameterValue> {
 proptest! {
     /// When a node loads a dump of its own parameters, none of the values changes.
     #[test]
-    fn what_is_dumped_and_loaded_is_the_same(
+    fn loading_a_dump_gives_the_same_values(
         parameters in btree_map("[a-zA-Z0-9_/ :#-]{1,6}(\\.[a-z0-9]{1,3}){0,2}", any_value(), 0..6)
     ) {
         let text = to_text("/ns/node", parameters.clone());

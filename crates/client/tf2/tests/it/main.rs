@@ -43,7 +43,7 @@ fn at(parent: &str, child: &str, x: f64, seconds: i64) -> TransformStamped {
 }
 
 #[test]
-fn what_is_broadcast_in_one_context_is_known_in_another() {
+fn transforms_of_one_context_are_known_in_another() {
     let (there, here) = (context(), context());
     let robot = there.create_node("robot").unwrap();
     let moving = TransformBroadcaster::new(&robot).unwrap();
@@ -114,7 +114,7 @@ fn without_a_thread_the_nodes_executor_fills_the_buffer() {
 }
 
 #[test]
-fn what_is_refused_is_counted_and_keeps_nothing_else_out() {
+fn refused_transforms_are_counted_and_do_not_block_others() {
     let context = context();
     let node = context.create_node("refusing").unwrap();
     let buffer = Buffer::new();

@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use feros_engine::dds::user_data::EndpointData;
-use feros_engine::{CreateEndpointError, NodeId, Notify, PublishError, QosProfile};
+use feros_engine::{Created, NodeId, Notify, PublishError, QosProfile};
 use feros_sync::{Condvar, Mutex};
 
 use crate::library::{Creation, Endpoint, Participant, WriterOf};
@@ -64,7 +64,7 @@ impl<P: Participant> Replies<P> {
     }
 
     /// Returns the writer of replies. The first call creates it.
-    pub(super) fn writer(&self) -> Result<&WriterOf<P>, CreateEndpointError> {
+    pub(super) fn writer(&self) -> Created<&WriterOf<P>> {
         if let Some(made) = self.made.get() {
             return Ok(&made.writer);
         }
@@ -114,7 +114,8 @@ impl<P: Participant> Replies<P> {
             {
                 asked.store(false, Ordering::Relaxed);
                 tracing::error!(
-                    "a client of a service waits, because no thread can be started: {error}; raise `ulimit -u`"
+                    "a client does not learn that its service is available, because no thread can \
+                     be started: {error}; raise `ulimit -u`"
                 );
             }
         })

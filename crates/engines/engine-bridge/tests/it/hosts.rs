@@ -176,7 +176,7 @@ fn hosts_that_were_parted_talk_again() {
 /// After a short interruption, the other host is not considered gone yet. The newest messages are
 /// sent again, and the receiver counts the other messages as lost.
 #[test]
-fn what_a_short_cut_takes_is_counted() {
+fn messages_lost_in_a_short_interruption_are_counted() {
     let _watchdog = Watchdog::start();
     let Some(mut hosts) = Hosts::new("1000s") else { return };
     let talker = hosts.near.talker("/cut", QosProfile::keep_last(10));

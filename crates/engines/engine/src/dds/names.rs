@@ -1,7 +1,7 @@
 //! Converts ROS names and types to and from their form on the DDS wire. There, topics have the
 //! prefix `rt/`, `rq/` or `rr/`, and types have the form `pkg::msg::dds_::Name_`.
 
-use crate::engine::{CreateEndpointError, front};
+use crate::engine::{CreateEndpointError, Created, front};
 
 /// The topic on which participants announce their nodes. Its wire name has no prefix.
 pub const DISCOVERY_TOPIC: &str = "ros_discovery_info";
@@ -34,7 +34,7 @@ pub fn service_topics(name: &str) -> (String, String) {
 ///
 /// # Errors
 /// Returns an error if the name does not have this form.
-pub fn type_name(name: &str, suffix: &str) -> Result<String, CreateEndpointError> {
+pub fn type_name(name: &str, suffix: &str) -> Created<String> {
     let word = |part: &str| {
         part.starts_with(|c: char| c.is_ascii_alphabetic())
             && part.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')

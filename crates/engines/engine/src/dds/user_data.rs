@@ -102,7 +102,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_stock_ros_2_writes_is_read() {
+    fn user_data_of_stock_ros_2_is_read() {
         let text = b"clientid= 1.10.f6.c2.2f.31.3d.a7.f1.41.9c.46.0.0.0.8;typehash=RIHS01_\
             c62fbb99d94e1b25e8ef9e109f9581956bb1b3361a45a4e5810c36a90d29932e;";
         let data = EndpointData::parse(text);

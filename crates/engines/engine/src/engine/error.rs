@@ -56,6 +56,9 @@ pub enum CreateEndpointError {
     },
 }
 
+/// The result of creating a part of a session.
+pub type Created<T> = Result<T, CreateEndpointError>;
+
 /// The reason why an event could not be taken, or liveliness could not be asserted.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the engine refused an operation on {topic}: {code}")]

@@ -113,8 +113,21 @@ impl fmt::Display for QosDuration {
     }
 }
 
-macro_rules! display_policy {
-    ($policy:ty { $($variant:ident => $text:literal),* $(,)? }) => {
+/// Defines the numbers and the words of a policy's values.
+macro_rules! policy_values {
+    ($policy:ty { $($variant:ident = $number:literal => $text:literal),* $(,)? }) => {
+        impl $policy {
+            /// The number of the value in `rmw/types.h`.
+            pub fn number(self) -> u8 {
+                match self { $(Self::$variant => $number),* }
+            }
+
+            /// The value with this number in `rmw/types.h`.
+            pub fn from_number(number: u8) -> Option<Self> {
+                match number { $($number => Some(Self::$variant),)* _ => None }
+            }
+        }
+
         /// Writes the word that the `ros2` command prints for the value.
         impl fmt::Display for $policy {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -146,18 +159,19 @@ pub struct ParsePolicyError {
     allowed: String,
 }
 
-display_policy!(History { SystemDefault => "SYSTEM_DEFAULT", KeepLast => "KEEP_LAST", KeepAll => "KEEP_ALL",
-    Unknown => "UNKNOWN",
+policy_values!(History {
+    SystemDefault = 0 => "SYSTEM_DEFAULT", KeepLast = 1 => "KEEP_LAST", KeepAll = 2 => "KEEP_ALL",
+    Unknown = 3 => "UNKNOWN",
 });
-display_policy!(Reliability {
-    SystemDefault => "SYSTEM_DEFAULT", Reliable => "RELIABLE", BestEffort => "BEST_EFFORT",
-    BestAvailable => "BEST_AVAILABLE",
+policy_values!(Reliability {
+    SystemDefault = 0 => "SYSTEM_DEFAULT", Reliable = 1 => "RELIABLE",
+    BestEffort = 2 => "BEST_EFFORT", BestAvailable = 4 => "BEST_AVAILABLE",
 });
-display_policy!(Durability {
-    SystemDefault => "SYSTEM_DEFAULT", TransientLocal => "TRANSIENT_LOCAL", Volatile => "VOLATILE",
-    BestAvailable => "BEST_AVAILABLE",
+policy_values!(Durability {
+    SystemDefault = 0 => "SYSTEM_DEFAULT", TransientLocal = 1 => "TRANSIENT_LOCAL",
+    Volatile = 2 => "VOLATILE", BestAvailable = 4 => "BEST_AVAILABLE",
 });
-display_policy!(Liveliness {
-    SystemDefault => "SYSTEM_DEFAULT", Automatic => "AUTOMATIC", ManualByTopic => "MANUAL_BY_TOPIC",
-    BestAvailable => "BEST_AVAILABLE",
+policy_values!(Liveliness {
+    SystemDefault = 0 => "SYSTEM_DEFAULT", Automatic = 1 => "AUTOMATIC",
+    ManualByTopic = 3 => "MANUAL_BY_TOPIC", BestAvailable = 5 => "BEST_AVAILABLE",
 });

@@ -74,6 +74,18 @@ fn best_available_publisher_matches_every_subscription() {
 }
 
 #[test]
+fn an_unknown_history_becomes_the_default_history() {
+    for depth in [0, 1] {
+        let unknown = QosProfile { history: History::Unknown, depth, ..QosProfile::default() };
+        for resolved in [unknown.with_system_defaults_resolved(), unknown.resolved_for_service()] {
+            assert_eq!((resolved.history, resolved.depth), (History::KeepLast, 10), "{depth}");
+        }
+    }
+    let unset = QosProfile { history: History::SystemDefault, ..QosProfile::keep_last(0) };
+    assert_eq!(unset.with_system_defaults_resolved(), QosProfile::keep_last(1));
+}
+
+#[test]
 fn words_of_the_command_line_are_read_and_refused() {
     assert_eq!("best_effort".parse(), Ok(Reliability::BestEffort));
     assert_eq!("TRANSIENT_LOCAL".parse(), Ok(Durability::TransientLocal));

@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn what_newer_versions_add_is_ignored() {
+    fn additions_of_newer_versions_are_ignored() {
         let newer = format!("{}/backends:cpu:x", stock()[1]);
         assert_eq!(Token::decode(&newer), Token::decode(&stock()[1]));
         assert_ne!(gid(&newer), gid(&stock()[1]), "the gid is that of the whole text");

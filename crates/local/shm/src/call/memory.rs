@@ -2,25 +2,20 @@
 
 #![allow(unsafe_code)]
 
-use std::fmt;
 use std::os::fd::BorrowedFd;
-use std::ptr::{self, NonNull};
+use std::ptr;
 
 use rustix::io::Errno;
-use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap, munmap};
+use rustix::mm::{Advice, MapFlags, ProtFlags, madvise};
 use rustix::param::page_size;
 
 use super::layout::{FILE_BYTES, Layout};
+use crate::mapped_file::MappedFile;
 
-/// A mapped file. Dropping this value unmaps the file.
-pub(super) struct CallMapping(NonNull<u8>);
-
-// SAFETY: the mapping belongs to the process and not to a thread, and only its single owner unmaps
-// it.
-unsafe impl Send for CallMapping {}
-// SAFETY: a shared reference gives access to atomics, and to arenas whose owners (`Channel`) lend
-// each part to one thread at a time.
-unsafe impl Sync for CallMapping {}
+/// A mapped file. Dropping this value unmaps the file. The file contains atomics, and arenas whose
+/// owners (`Channel`) lend each part to one thread at a time.
+#[derive(Debug)]
+pub(super) struct CallMapping(MappedFile);
 
 impl CallMapping {
     /// Maps a file of [`FILE_BYTES`]. The file must be sealed, so that it keeps this size.
@@ -29,19 +24,15 @@ impl CallMapping {
         let protection = ProtFlags::READ | ProtFlags::WRITE;
         // This takes only address space: no memory is reserved for bytes that may never be written.
         let flags = MapFlags::SHARED | MapFlags::NORESERVE;
-        // SAFETY: the kernel chooses the address, so no memory that is in use is replaced.
-        let address = unsafe { mmap(ptr::null_mut(), FILE_BYTES, protection, flags, file, 0) }?;
-        // A page is aligned to 4096 bytes, which satisfies `Layout`, and the kernel never chooses
-        // address zero.
-        NonNull::new(address.cast()).map(Self).ok_or(Errno::INVAL)
+        MappedFile::with(file, FILE_BYTES, protection, flags).map(Self)
     }
 
     pub(super) fn layout(&self) -> &Layout {
         const { assert!(size_of::<Layout>() <= FILE_BYTES) };
-        // SAFETY: the memory is mapped while `self` exists, and it is large enough and aligned.
-        // `Layout` consists of atomics: any content is valid for them, and a concurrent change by
-        // another process is not a data race.
-        unsafe { self.0.cast().as_ref() }
+        // SAFETY: the memory is mapped while `self` exists. It is large enough, and aligned because
+        // a page is aligned to 4096 bytes. `Layout` consists of atomics: any content is valid for
+        // them, and a concurrent change by another process is not a data race.
+        unsafe { self.0.start().cast().as_ref() }
     }
 
     /// Provides memory for these bytes of the file, so that a lack of memory causes an error here
@@ -51,7 +42,7 @@ impl CallMapping {
         let page = page_size();
         let begin = offset_bytes & !(page - 1);
         let end = (offset_bytes + size_bytes).next_multiple_of(page).min(FILE_BYTES);
-        let address = self.0.as_ptr().wrapping_add(begin).cast();
+        let address = self.0.start().as_ptr().wrapping_add(begin).cast();
         // SAFETY: populating does not change any content, and the range is within the mapping.
         match unsafe { madvise(address, end - begin, Advice::LinuxPopulateWrite) } {
             // Kernels before 5.14 do not support this, and provide the memory only at the first
@@ -71,7 +62,7 @@ impl CallMapping {
         write: impl FnOnce(&mut [u8]) -> T,
     ) -> T {
         check(offset_bytes, size_bytes);
-        let start = self.0.as_ptr().wrapping_add(offset_bytes);
+        let start = self.0.start().as_ptr().wrapping_add(offset_bytes);
         // SAFETY: the range is within the mapping, after the control words, and every bit pattern
         // is a valid u8. The writing side of a channel lends each part of its arena only once at a
         // time.
@@ -82,7 +73,7 @@ impl CallMapping {
     /// copy contains a mixture of old and new bytes.
     pub(super) fn read(&self, offset_bytes: usize, into: &mut [u8]) {
         check(offset_bytes, into.len());
-        let start = self.0.as_ptr().wrapping_add(offset_bytes);
+        let start = self.0.start().as_ptr().wrapping_add(offset_bytes);
         // SAFETY: the range is within the mapping, and `into` is memory of this process that only
         // this call uses.
         unsafe { ptr::copy_nonoverlapping(start, into.as_mut_ptr(), into.len()) };
@@ -94,19 +85,4 @@ impl CallMapping {
 fn check(offset_bytes: usize, size_bytes: usize) {
     let end = offset_bytes.checked_add(size_bytes);
     assert!(end.is_some_and(|end| end <= FILE_BYTES), "a range within the file");
-}
-
-impl Drop for CallMapping {
-    fn drop(&mut self) {
-        // SAFETY: the address and size are those of this mapping, and all references to it borrow
-        // `self`, so none of them exists any longer.
-        let unmapped = unsafe { munmap(self.0.as_ptr().cast(), FILE_BYTES) };
-        debug_assert_eq!(unmapped, Ok(()));
-    }
-}
-
-impl fmt::Debug for CallMapping {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("CallMapping").field(&self.0).finish()
-    }
 }

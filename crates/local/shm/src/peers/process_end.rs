@@ -4,7 +4,6 @@
 //! One thread of this process sleeps until a watched process ends. The thread starts with the first
 //! watch, and ends when the last watch has ended.
 
-use std::fmt;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
@@ -23,6 +22,7 @@ const LOOK_INTERVAL: Duration = Duration::from_millis(100);
 /// A watch on a process: a function is called when the process has ended, unless the watch has been
 /// dropped before.
 #[must_use = "the watch ends when this is dropped"]
+#[derive(Debug)]
 pub struct EndWatch(u64);
 
 static WATCHES: Mutex<Watches> = Mutex::new(Watches { next: 0, watched: Vec::new(), alarm: None });
@@ -68,12 +68,6 @@ impl Drop for EndWatch {
         }
         drop(watches);
         drop(ended); // after the lock has been released
-    }
-}
-
-impl fmt::Debug for EndWatch {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("EndWatch").field(&self.0).finish()
     }
 }
 

@@ -34,7 +34,8 @@ use iceoryx2_cal::zero_copy_connection::{
 };
 
 use super::ring::{Positions, Ring, Size};
-use crate::storage::{Mapping, WholeStorage, take_sparse};
+use crate::mapped_file::MappedFile;
+use crate::storage::{WholeStorage, take_sparse};
 
 /// The beginning of a connection's file; the slots of the rings follow.
 #[derive(Debug)]
@@ -147,7 +148,7 @@ fn leave(storage: &Storage, side: u8) {
 /// A subscription's side, and the memory of the publisher's messages if it could be mapped.
 pub(crate) struct NewReceiver {
     pub(crate) connected: Arc<Connected>,
-    pub(crate) memory: Option<Arc<Mapping>>,
+    pub(crate) memory: Option<Arc<MappedFile>>,
 }
 
 thread_local! {

@@ -6,14 +6,14 @@ use std::sync::Arc;
 
 use super::connection::{NewReceiver, Rings};
 use super::ring::Nonsense;
-use crate::storage::Mapping;
+use crate::mapped_file::MappedFile;
 
 #[derive(Debug)]
 struct ReceivingEnd {
     rings: Rings,
     /// The memory of the publisher's messages. While the subscription holds at least one of these
     /// messages, the end exists and the memory remains mapped.
-    memory: Arc<Mapping>,
+    memory: Arc<MappedFile>,
     number: u32,
     /// The number of messages that the subscription holds.
     held: usize,

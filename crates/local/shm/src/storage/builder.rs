@@ -20,13 +20,14 @@ use iceoryx2_cal::dynamic_storage::{
 use iceoryx2_cal::named_concept::{NamedConceptBuilder, NamedConceptConfiguration};
 use rustix::fs::{FileType, Mode, OFlags, RawMode};
 use rustix::io::Errno;
-use rustix::mm::ProtFlags;
+use rustix::mm::{MapFlags, ProtFlags};
 use rustix::param::page_size;
 use rustix::process::geteuid;
 
-use super::file::{Draft, Mapping, UnnamedFile};
+use super::file::{Draft, UnnamedFile};
 use super::populate::SHM;
 use super::{Configuration, FAILURE, Failure, Head, SPARSE, Storage};
+use crate::mapped_file::MappedFile;
 
 /// The limit on the size of a storage, which is more than any queue or list needs. iceoryx2 reads
 /// sizes from its own files. Without a limit, overwritten sizes could make it fill the whole
@@ -72,7 +73,7 @@ impl<T: Debug + Send + Sync + ZeroCopySend, const WHOLE: bool> Builder<'_, T, WH
         size_of::<Head<T>>().saturating_add(self.supplementary_bytes)
     }
 
-    fn storage(&self, mapping: Mapping, has_ownership: bool) -> Storage<T, WHOLE> {
+    fn storage(&self, mapping: MappedFile, has_ownership: bool) -> Storage<T, WHOLE> {
         let mapping = Arc::new(mapping);
         if !WHOLE {
             SPARSE.set(Some(Arc::clone(&mapping)));
@@ -88,7 +89,7 @@ impl<T: Debug + Send + Sync + ZeroCopySend, const WHOLE: bool> Builder<'_, T, WH
 
     /// Makes the content in private memory, allocates the memory of the file, copies the content
     /// into the file, and then gives the file its name.
-    fn make(&mut self) -> Result<Mapping, DynamicStorageCreateError> {
+    fn make(&mut self) -> Result<MappedFile, DynamicStorageCreateError> {
         let size_bytes = self.size_bytes();
         let failed = |cause: Errno| {
             if cause == Errno::EXIST {
@@ -156,7 +157,7 @@ impl<T: Debug + Send + Sync + ZeroCopySend, const WHOLE: bool> Builder<'_, T, WH
         }
     }
 
-    fn map_existing(&self, access: AccessMode, size_bytes: &mut u64) -> Result<Mapping, Errno> {
+    fn map_existing(&self, access: AccessMode, size_bytes: &mut u64) -> Result<MappedFile, Errno> {
         let (flags, access) = match access {
             AccessMode::ReadWrite => (OFlags::RDWR, ProtFlags::READ | ProtFlags::WRITE),
             _ => (OFlags::RDONLY, ProtFlags::READ),
@@ -177,7 +178,7 @@ impl<T: Debug + Send + Sync + ZeroCopySend, const WHOLE: bool> Builder<'_, T, WH
         if length < size_of::<Head<T>>() || mode & 0o400 == 0 {
             return Err(Errno::ACCESS);
         }
-        Mapping::new(&file, length, access)
+        MappedFile::with(&file, length, access, MapFlags::SHARED)
     }
 }
 

@@ -6,15 +6,14 @@
 //! memory at once, and fail with an error.
 
 use std::ops::Range;
-use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::Path;
-use std::ptr::{self, NonNull};
 
 use rustix::fs::{AtFlags, CWD, FallocateFlags, MemfdFlags, Mode, OFlags, SeekFrom};
 use rustix::io::Errno;
-use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 
 use super::populate::SHM;
+use crate::mapped_file::MappedFile;
 
 /// A file without a name. It disappears when it is closed, unless it has been given a name.
 pub(super) struct UnnamedFile(OwnedFd);
@@ -54,8 +53,8 @@ impl UnnamedFile {
         Ok(())
     }
 
-    pub(super) fn map(&self, size_bytes: usize) -> Result<Mapping, Errno> {
-        Mapping::new(&self.0, size_bytes, ProtFlags::READ | ProtFlags::WRITE)
+    pub(super) fn map(&self, size_bytes: usize) -> Result<MappedFile, Errno> {
+        MappedFile::new(&self.0, size_bytes)
     }
 
     /// Gives the file its name, unless another file already has that name. Other processes see
@@ -70,18 +69,18 @@ impl UnnamedFile {
 /// not affect this memory, and it shows which parts have been written.
 pub(super) struct Draft {
     file: OwnedFd,
-    mapping: Mapping,
+    mapping: MappedFile,
 }
 
 impl Draft {
     pub(super) fn new(size_bytes: usize) -> Result<Self, Errno> {
         let file = rustix::fs::memfd_create("feros-draft", MemfdFlags::CLOEXEC)?;
         rustix::fs::ftruncate(&file, size_bytes as u64)?;
-        let mapping = Mapping::new(&file, size_bytes, ProtFlags::READ | ProtFlags::WRITE)?;
+        let mapping = MappedFile::new(&file, size_bytes)?;
         Ok(Self { file, mapping })
     }
 
-    pub(super) fn mapping(&self) -> &Mapping {
+    pub(super) fn mapping(&self) -> &MappedFile {
         &self.mapping
     }
 
@@ -93,50 +92,5 @@ impl Draft {
             Err(Errno::NXIO) => Ok(None), // no more written pages
             Err(error) => Err(error),
         }
-    }
-}
-
-/// A mapping of a file's shared memory. Dropping this value unmaps it.
-#[derive(Debug)]
-pub(crate) struct Mapping {
-    start: NonNull<u8>,
-    size_bytes: usize,
-}
-
-// SAFETY: the mapping belongs to the process and not to a thread, and only its single owner unmaps
-// it.
-unsafe impl Send for Mapping {}
-// SAFETY: a shared reference gives only addresses.
-unsafe impl Sync for Mapping {}
-
-impl Mapping {
-    pub(super) fn new(
-        file: impl AsFd,
-        size_bytes: usize,
-        access: ProtFlags,
-    ) -> Result<Self, Errno> {
-        // SAFETY: the kernel chooses the address, so no memory that is in use is replaced.
-        let address =
-            unsafe { mmap(ptr::null_mut(), size_bytes, access, MapFlags::SHARED, file, 0) }?;
-        let start = NonNull::new(address.cast()).ok_or(Errno::INVAL)?;
-        Ok(Self { start, size_bytes })
-    }
-
-    /// The start of the mapping, which is aligned to a page.
-    pub(crate) fn start(&self) -> NonNull<u8> {
-        self.start
-    }
-
-    pub(crate) fn size_bytes(&self) -> usize {
-        self.size_bytes
-    }
-}
-
-impl Drop for Mapping {
-    fn drop(&mut self) {
-        // SAFETY: the address and size are those of this mapping, and everything that uses the
-        // address keeps the mapping alive.
-        let unmapped = unsafe { munmap(self.start.as_ptr().cast(), self.size_bytes) };
-        debug_assert_eq!(unmapped, Ok(()));
     }
 }

@@ -21,9 +21,9 @@ use crate::calls::counters::CallCounters;
 use crate::calls::inbox::{LocalMessage, NotPut, RequestQueue, ResponseInbox};
 use crate::calls::listening::{self, Listening};
 use crate::calls::recipients::Recipients;
-use crate::calls::registry;
 use crate::calls::routes::{Finder, Generation, ServerRoute, ServerRoutes, Way};
 use crate::calls::{FIRST_LOCAL_NUMBER, local_sample};
+use crate::registry::SERVERS;
 use crate::shared_memory::upkeep::{KeepUp, Upkeep};
 
 /// How long a call waits at most until a server of this host has taken earlier requests.
@@ -152,7 +152,7 @@ impl Caller {
     fn generation(&self) -> Generation {
         Generation {
             matches: self.matches.load(Ordering::Acquire),
-            registrations: registry::generation(),
+            registrations: SERVERS.generation(),
         }
     }
 

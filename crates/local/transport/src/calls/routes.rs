@@ -10,8 +10,8 @@ use feros_shm::{
 };
 
 use crate::calls::inbox::RequestQueue;
-use crate::calls::registry;
 use crate::graph::{MatchTransport, network_is_allowed};
+use crate::registry::SERVERS;
 
 /// How to reach one server.
 pub(crate) enum Way {
@@ -136,10 +136,13 @@ impl Finder<'_> {
             let (mut transport, mut reason) = (choice.transport, choice.reason);
             let mut is_pending = false;
             let way = match transport {
-                Some(Transport::IntraProcess) => match registry::find_or_wait(found.gid) {
-                    Some(queue) => Way::IntraProcess(queue),
-                    None => continue, // the server is about to end
-                },
+                Some(Transport::IntraProcess) => {
+                    let queue = SERVERS.find_or_wait(found.gid);
+                    match queue.filter(|queue| !queue.is_closed()) {
+                        Some(queue) => Way::IntraProcess(queue),
+                        None => continue, // the server is about to end
+                    }
+                }
                 Some(Transport::SharedMemory) => {
                     match self.open_channel(found.gid, peer.as_ref()) {
                         Ok(channel) => Way::SharedMemory(channel),

@@ -17,12 +17,17 @@ pub trait Outgoing {
     /// case, nothing is sent.
     fn fill(&mut self, memory: &mut [u8]) -> Result<(), FillAborted>;
 
-    /// Whether at least one subscription of this process takes the message as bytes.
-    fn wants_bytes(&self, routes: &[IntraProcessRoute]) -> bool;
+    /// Whether at least one subscription of this process takes the message as bytes. By default,
+    /// all of them do.
+    fn wants_bytes(&self, routes: &[IntraProcessRoute]) -> bool {
+        !routes.is_empty()
+    }
 
-    /// Gives the message to the subscriptions of this process. This is called at most once, after
-    /// all transports that need bytes have received them.
-    fn deliver(&mut self, delivery: &Delivery<'_>);
+    /// Gives the message to the subscriptions of this process, by default as bytes. This is called
+    /// at most once, after all transports that need bytes have received them.
+    fn deliver(&mut self, delivery: &Delivery<'_>) {
+        delivery.routes().iter().for_each(|route| delivery.put_bytes(route));
+    }
 }
 
 impl<M: Outgoing> Outgoing for &mut M {
@@ -67,14 +72,6 @@ impl Outgoing for Bytes<'_> {
         memory.copy_from_slice(self.0);
         Ok(())
     }
-
-    fn wants_bytes(&self, routes: &[IntraProcessRoute]) -> bool {
-        !routes.is_empty()
-    }
-
-    fn deliver(&mut self, delivery: &Delivery<'_>) {
-        delivery.routes().iter().for_each(|route| delivery.put_bytes(route));
-    }
 }
 
 /// A message that was built in memory lent by the publisher. It has no other form.
@@ -89,13 +86,5 @@ impl Outgoing for Built {
 
     fn fill(&mut self, _: &mut [u8]) -> Result<(), FillAborted> {
         Err(FillAborted) // the message was in shared memory, and could not be sent from there
-    }
-
-    fn wants_bytes(&self, routes: &[IntraProcessRoute]) -> bool {
-        !routes.is_empty()
-    }
-
-    fn deliver(&mut self, delivery: &Delivery<'_>) {
-        delivery.routes().iter().for_each(|route| delivery.put_bytes(route));
     }
 }

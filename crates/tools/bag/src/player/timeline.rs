@@ -157,8 +157,8 @@ impl Waiting {
         }
         if !is_due && !std::mem::replace(&mut self.is_told, true) {
             tracing::warn!(
-                "more than {} bytes of messages wait for messages that were sent earlier: some are \
-                 played later than they were sent",
+                "more than {} bytes of messages wait for messages that were sent earlier: some \
+                 messages are played after messages that were sent later",
                 self.max_bytes
             );
         }

@@ -5,91 +5,50 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
 
 use feros::msgs::rosbag2_interfaces::srv::{
-    IsDiscoveryRunning, IsDiscoveryRunning_Request, IsDiscoveryRunning_Response, IsPaused,
-    IsPaused_Request, IsPaused_Response, Pause, Pause_Request, Pause_Response, Record,
-    Record_Request, Record_Response, Resume, Resume_Request, Resume_Response, Snapshot,
-    Snapshot_Request, Snapshot_Response, SplitBagfile, SplitBagfile_Request, SplitBagfile_Response,
-    StartDiscovery, StartDiscovery_Request, StartDiscovery_Response, Stop, Stop_Request,
-    Stop_Response, StopDiscovery, StopDiscovery_Request, StopDiscovery_Response,
+    IsDiscoveryRunning, IsDiscoveryRunning_Response, IsPaused, IsPaused_Response, Pause, Record,
+    Record_Response, Resume, Snapshot, Snapshot_Response, SplitBagfile, StartDiscovery,
+    StartDiscovery_Response, Stop, StopDiscovery, StopDiscovery_Response,
 };
-use feros::{CreateError, Node, Service};
+use feros::{CreateError, Node};
 
 use super::Shared;
 use super::session::Session;
+use crate::offered::{Offered, offer};
 
-type Pausing = (Service<Pause>, Service<Resume>, Service<IsPaused>);
-type Writing = (Service<SplitBagfile>, Service<Snapshot>, Service<Stop>, Service<Record>);
-type Discovering = (Service<StartDiscovery>, Service<StopDiscovery>, Service<IsDiscoveryRunning>);
-
-/// Keeps the services alive.
-pub(super) struct Services {
-    _pausing: Pausing,
-    _writing: Writing,
-    _discovery: Discovering,
-}
-
-impl Services {
-    pub(super) fn start(node: &Node, shared: &Arc<Shared>) -> Result<Self, CreateError> {
-        // The recorder owns the services, so a strong reference back to it would be a cycle.
-        let shared = Arc::downgrade(shared);
-        Ok(Self {
-            _pausing: pausing(node, &shared)?,
-            _writing: writing(node, &shared)?,
-            _discovery: discovery(node, &shared)?,
-        })
-    }
-}
-
-fn pausing(node: &Node, shared: &Weak<Shared>) -> Result<Pausing, CreateError> {
-    let set = |is_paused: bool| {
-        let shared = shared.clone();
-        move || {
-            if let Some(shared) = shared.upgrade() {
-                shared.is_paused.store(is_paused, Ordering::Relaxed);
-            }
-        }
-    };
-    let (pause, resume, shared) = (set(true), set(false), shared.clone());
-    Ok((
-        node.create_service::<Pause, _>("~/pause", move |_: Pause_Request| {
-            pause();
-            Pause_Response::default()
+pub(super) fn start(node: &Node, shared: &Arc<Shared>) -> Result<Vec<Offered>, CreateError> {
+    // The recorder owns the services, so a strong reference back to it would be a cycle.
+    let shared = &Arc::downgrade(shared);
+    Ok(vec![
+        offer::<Pause, _>(node, "~/pause", shared, |shared, _| {
+            set_paused(shared, true);
+            Default::default()
         })?,
-        node.create_service::<Resume, _>("~/resume", move |_: Resume_Request| {
-            resume();
-            Resume_Response::default()
+        offer::<Resume, _>(node, "~/resume", shared, |shared, _| {
+            set_paused(shared, false);
+            Default::default()
         })?,
-        node.create_service::<IsPaused, _>("~/is_paused", move |_: IsPaused_Request| {
+        offer::<IsPaused, _>(node, "~/is_paused", shared, |shared, _| {
             let shared = shared.upgrade();
             let paused = shared.is_some_and(|shared| shared.is_paused.load(Ordering::Relaxed));
             IsPaused_Response { paused }
         })?,
-    ))
-}
-
-fn writing(node: &Node, shared: &Weak<Shared>) -> Result<Writing, CreateError> {
-    let [for_split, for_snapshot, for_stop, for_record] = [(); 4].map(|()| shared.clone());
-    Ok((
-        node.create_service::<SplitBagfile, _>(
-            "~/split_bagfile",
-            move |_: SplitBagfile_Request| {
-                for_split.upgrade().and_then(|shared| shared.with_session(Session::split));
-                SplitBagfile_Response::default()
-            },
-        )?,
-        node.create_service::<Snapshot, _>("~/snapshot", move |_: Snapshot_Request| {
-            let shared = for_snapshot.upgrade();
+        offer::<SplitBagfile, _>(node, "~/split_bagfile", shared, |shared, _| {
+            shared.upgrade().and_then(|shared| shared.with_session(Session::split));
+            Default::default()
+        })?,
+        offer::<Snapshot, _>(node, "~/snapshot", shared, |shared, _| {
+            let shared = shared.upgrade();
             let written = shared.and_then(|shared| shared.with_session(Session::snapshot)?);
             Snapshot_Response { success: written.is_some() }
         })?,
-        node.create_service::<Stop, _>("~/stop", move |_: Stop_Request| {
-            if let Some(Err(error)) = for_stop.upgrade().map(|shared| shared.stop()) {
+        offer::<Stop, _>(node, "~/stop", shared, |shared, _| {
+            if let Some(Err(error)) = shared.upgrade().map(|shared| shared.stop()) {
                 tracing::error!("{error}");
             }
-            Stop_Response::default()
+            Default::default()
         })?,
-        node.create_service::<Record, _>("~/record", move |request: Record_Request| {
-            let Some(shared) = for_record.upgrade() else { return Record_Response::default() };
+        offer::<Record, _>(node, "~/record", shared, |shared, request| {
+            let Some(shared) = shared.upgrade() else { return Record_Response::default() };
             let begun = folder_of(&request.uri, &shared.options.output).and_then(|output| {
                 shared.record(output.as_deref()).map_err(|error| error.to_string())
             });
@@ -98,7 +57,40 @@ fn writing(node: &Node, shared: &Weak<Shared>) -> Result<Writing, CreateError> {
                 Err(error_string) => Record_Response { return_code: 1, error_string },
             }
         })?,
-    ))
+        offer::<StartDiscovery, _>(node, "~/start_discovery", shared, |shared, _| {
+            if switch_discovery(shared, true) {
+                return StartDiscovery_Response::default();
+            }
+            let error_string = "discovery is already running".to_owned();
+            StartDiscovery_Response { return_code: 1, error_string }
+        })?,
+        offer::<StopDiscovery, _>(node, "~/stop_discovery", shared, |shared, _| {
+            if switch_discovery(shared, false) {
+                return StopDiscovery_Response::default();
+            }
+            let error_string = "discovery is not running".to_owned();
+            StopDiscovery_Response { return_code: 1, error_string }
+        })?,
+        offer::<IsDiscoveryRunning, _>(node, "~/is_discovery_running", shared, |shared, _| {
+            let running = shared.upgrade().is_some_and(|shared| {
+                let is_recording = shared.with_session(|_| ()).is_some();
+                is_recording && shared.discovers.load(Ordering::Relaxed)
+            });
+            IsDiscoveryRunning_Response { running }
+        })?,
+    ])
+}
+
+fn set_paused(shared: &Weak<Shared>, is_paused: bool) {
+    if let Some(shared) = shared.upgrade() {
+        shared.is_paused.store(is_paused, Ordering::Relaxed);
+    }
+}
+
+/// Turns discovery on or off; returns whether that changed anything.
+fn switch_discovery(shared: &Weak<Shared>, on: bool) -> bool {
+    let shared = shared.upgrade();
+    shared.is_some_and(|shared| shared.discovers.swap(on, Ordering::Relaxed) != on)
 }
 
 /// Returns the folder that a request names for a bag, as a sibling of the first bag; `None` if the
@@ -117,48 +109,6 @@ fn folder_of(uri: &str, first: &Path) -> Result<Option<PathBuf>, String> {
         ));
     }
     Ok(Some(first.parent().unwrap_or(Path::new("")).join(uri)))
-}
-
-fn discovery(node: &Node, shared: &Weak<Shared>) -> Result<Discovering, CreateError> {
-    let [for_start, for_stop, for_question] = [(); 3].map(|()| shared.clone());
-    /// Turns discovery on or off; returns whether that changed anything.
-    fn switch(shared: &Weak<Shared>, on: bool) -> bool {
-        let shared = shared.upgrade();
-        shared.is_some_and(|shared| shared.discovers.swap(on, Ordering::Relaxed) != on)
-    }
-    Ok((
-        node.create_service::<StartDiscovery, _>(
-            "~/start_discovery",
-            move |_: StartDiscovery_Request| {
-                if switch(&for_start, true) {
-                    return StartDiscovery_Response::default();
-                }
-                let error_string = "discovery is already running".to_owned();
-                StartDiscovery_Response { return_code: 1, error_string }
-            },
-        )?,
-        node.create_service::<StopDiscovery, _>(
-            "~/stop_discovery",
-            move |_: StopDiscovery_Request| {
-                if switch(&for_stop, false) {
-                    return StopDiscovery_Response::default();
-                }
-                let error_string = "discovery is not running".to_owned();
-                StopDiscovery_Response { return_code: 1, error_string }
-            },
-        )?,
-        node.create_service::<IsDiscoveryRunning, _>(
-            "~/is_discovery_running",
-            move |_: IsDiscoveryRunning_Request| {
-                let shared = for_question.upgrade();
-                let running = shared.is_some_and(|shared| {
-                    let is_recording = shared.with_session(|_| ()).is_some();
-                    is_recording && shared.discovers.load(Ordering::Relaxed)
-                });
-                IsDiscoveryRunning_Response { running }
-            },
-        )?,
-    ))
 }
 
 #[cfg(test)]

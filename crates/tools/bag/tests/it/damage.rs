@@ -95,7 +95,7 @@ fn a_chunk_with_a_wrong_checksum_is_left_out_where_there_is_no_index() {
 }
 
 #[test]
-fn what_is_no_bag_is_said() {
+fn files_that_are_no_bag_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let open = |path: &Path| BagReader::open(path).err().unwrap();
     assert!(matches!(open(&folder.path().join("missing")), ReadError::NotABag { .. }));
@@ -111,6 +111,16 @@ fn what_is_no_bag_is_said() {
         let error = open(&file);
         assert!(matches!(error, ReadError::Malformed { .. }), "{name}: {error}");
         assert!(error.to_string().contains("is damaged"), "{error}");
+    }
+    for (content, said) in [
+        ("#ROSBAG V2.0\nE\0\0\0", "it is a bag of ROS 1; `rosbags-convert`"),
+        ("#ROSBA", "its name ends neither with .mcap nor with .db3"),
+    ] {
+        let file = folder.path().join("drive.bag");
+        fs::write(&file, content).unwrap();
+        let error = open(&file);
+        assert!(matches!(error, ReadError::NotABag { .. }), "{error}");
+        assert!(error.to_string().contains(said), "{error}");
     }
     let bag = folder.path().join("bag");
     fs::create_dir(&bag).unwrap();

@@ -68,6 +68,7 @@ fn every_layout_of_the_tables_is_read() {
         let file = folder.path().join("stock_0.db3");
         drop(stock_file(&file, version, 50));
         let reader = BagReader::open(&file).unwrap();
+        assert!(version >= 3 || reader.metadata().ros_distro == "unknown", "{version}");
         let topic = &reader.topics()[0];
         assert_eq!(topic.metadata.type_name, "std_msgs/msg/String", "{version}");
         let depths: Vec<_> =
@@ -84,7 +85,7 @@ fn every_layout_of_the_tables_is_read() {
 }
 
 #[test]
-fn what_a_killed_recorder_left_in_its_journal_is_read() {
+fn messages_in_a_killed_recorders_journal_are_read() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("live_0.db3");
     let recorder = stock_file(&file, 4, 50);

@@ -145,7 +145,7 @@ fn a_player_of_sent_messages_has_the_time_of_sending() {
 }
 
 #[test]
-fn what_cannot_be_played_is_said() {
+fn impossible_options_of_the_player_are_refused() {
     let (_folder, path) = bag_path();
     numbered_bag(&path, 10, WriterOptions::default());
     let domain = Domain::reserve_without_ros2();
@@ -164,7 +164,7 @@ fn what_cannot_be_played_is_said() {
 }
 
 #[test]
-fn what_is_latched_before_the_start_is_published_first() {
+fn latched_messages_before_the_start_are_published_first() {
     let (_folder, path) = bag_path();
     let mut writer = BagWriter::create(&path, WriterOptions::default()).unwrap();
     let latched = QosProfile::keep_last(1).transient_local();

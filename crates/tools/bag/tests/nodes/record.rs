@@ -41,7 +41,7 @@ fn texts(path: &Path) -> Vec<String> {
 }
 
 #[test]
-fn what_other_processes_contexts_and_late_nodes_publish_is_recorded() {
+fn messages_of_other_contexts_and_late_nodes_are_recorded() {
     let (_folder, path) = bag_path();
     let (_domain, here, there) = contexts();
     let node = here.create_node("rosbag2_recorder").unwrap();

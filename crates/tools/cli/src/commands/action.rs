@@ -8,8 +8,6 @@ mod list;
 mod send_goal;
 mod r#type;
 
-use std::process::ExitCode;
-
 use feros_engine::GraphSnapshot;
 
 use crate::error::CliError;
@@ -27,7 +25,7 @@ pub(crate) enum Command {
     Echo(echo::Args),
 }
 
-pub(crate) fn run(command: Command, interfaces: &InterfaceArgs) -> Result<ExitCode, CliError> {
+pub(crate) fn run(command: Command, interfaces: &InterfaceArgs) -> Result<(), CliError> {
     match command {
         Command::List(args) => list::run(&args),
         Command::Info(args) => info::run(&args),

@@ -13,7 +13,6 @@ mod summary;
 mod time_text;
 
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 use feros_bag::{BagReader, BagTopic, Interrupt, ReadError, ReaderOptions, Schema};
 
@@ -32,7 +31,7 @@ pub(crate) enum Command {
     Slice(Box<slice::Args>),
 }
 
-pub(crate) fn run(command: Command, interfaces: &InterfaceArgs) -> Result<ExitCode, CliError> {
+pub(crate) fn run(command: Command, interfaces: &InterfaceArgs) -> Result<(), CliError> {
     match command {
         Command::Record(args) => record::run(&args, interfaces),
         Command::Play(args) => play::run(&args),

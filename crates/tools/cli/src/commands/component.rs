@@ -10,8 +10,6 @@ mod standalone;
 mod types;
 mod unload;
 
-use std::process::ExitCode;
-
 use crate::error::CliError;
 
 #[derive(clap::Subcommand)]
@@ -25,7 +23,7 @@ pub(crate) enum Command {
     Register(register::Args),
 }
 
-pub(crate) fn run(command: Command) -> Result<ExitCode, CliError> {
+pub(crate) fn run(command: Command) -> Result<(), CliError> {
     match command {
         Command::List(args) => list::run(&args),
         Command::Types(args) => types::run(&args),

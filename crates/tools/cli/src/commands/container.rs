@@ -1,7 +1,6 @@
 //! `feros container`: turns this process into a component container.
 
 use std::os::unix::process::CommandExt as _;
-use std::process::ExitCode;
 
 use crate::error::CliError;
 use crate::packages::container_command;
@@ -37,7 +36,7 @@ pub(crate) struct Args {
     arguments: Vec<String>,
 }
 
-pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
+pub(crate) fn run(args: &Args) -> Result<(), CliError> {
     let name = match (args.threads, args.isolated, args.process) {
         (Some(_), ..) => "component_container_mt",
         (_, true, _) => "component_container_isolated",

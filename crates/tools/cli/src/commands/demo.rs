@@ -10,13 +10,11 @@ mod display;
 mod nodes;
 mod ros2;
 
-use std::process::ExitCode;
-
 pub(crate) use self::args::Args;
 use self::args::Role;
 use crate::error::CliError;
 
-pub(crate) fn run(args: Args) -> Result<ExitCode, CliError> {
+pub(crate) fn run(args: Args) -> Result<(), CliError> {
     match args.role {
         Some(Role::Talker) => nodes::talk(),
         Some(Role::Listener) => nodes::listen(),

@@ -12,7 +12,6 @@ mod programs;
 mod report;
 
 use std::ffi::OsString;
-use std::process::ExitCode;
 
 use anstyle::AnsiColor;
 use serde_json::json;
@@ -56,7 +55,7 @@ enum Verb {
     Hello(hello::Args),
 }
 
-pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
+pub(crate) fn run(args: &Args) -> Result<(), CliError> {
     match &args.verb {
         Some(Verb::Hello(args)) => hello::run(args),
         None if args.report => report::run(args.exclude_packages, args.json),
@@ -64,7 +63,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     }
 }
 
-fn check(args: &Args) -> Result<ExitCode, CliError> {
+fn check(args: &Args) -> Result<(), CliError> {
     let (mut findings, context) = examine();
     let configuration = context.map(|context| context.session().configuration());
     let worst = findings.iter().map(|finding| finding.status).max().unwrap_or(Status::Ok);
@@ -87,7 +86,7 @@ fn check(args: &Args) -> Result<ExitCode, CliError> {
             ))?;
         }
     }
-    Ok(if worst >= failing { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+    if worst >= failing { Err(CliError::Ended(1)) } else { Ok(()) }
 }
 
 /// Checks everything; returns the context if the engine started.

@@ -1,9 +1,10 @@
 //! One endpoint as `topic info -v` and `service info -v` show it.
 
-use std::fmt::{self, Display, Formatter};
+use std::fmt::{self, Display, Formatter, Write as _};
 
+use feros::{Reason, TransportBetween};
 use feros_engine::graph::EndpointNode;
-use feros_engine::{EndpointInfo, EndpointKind, History};
+use feros_engine::{EndpointInfo, EndpointKind, GraphSnapshot, History};
 use serde_json::json;
 
 use crate::output::foreign;
@@ -13,8 +14,63 @@ pub(crate) fn node_name(endpoint: &EndpointInfo) -> String {
     endpoint.node.name().map_or_else(|| endpoint.gid.to_string(), ToString::to_string)
 }
 
+/// The endpoints of one kind with this name.
+pub(crate) fn to_json(
+    graph: &GraphSnapshot,
+    kind: EndpointKind,
+    name: &str,
+) -> Vec<serde_json::Value> {
+    graph.endpoints_of(kind, name).map(|endpoint| Endpoint(endpoint).to_json()).collect()
+}
+
+/// The number of endpoints of one kind with this name, and with `verbose` each of them.
+pub(crate) fn text(
+    graph: &GraphSnapshot,
+    (noun, kind): (&str, EndpointKind),
+    name: &str,
+    verbose: bool,
+) -> String {
+    let end = if verbose { "\n\n" } else { "\n" };
+    let mut text = format!("{noun} count: {}{end}", graph.count(kind, name));
+    for endpoint in graph.endpoints_of(kind, name).filter(|_| verbose) {
+        let _ = write!(text, "{}{end}", Endpoint(endpoint));
+    }
+    text
+}
+
+/// The transports of the messages between these sides.
+pub(crate) fn transports_to_json(
+    found: &[TransportBetween<'_>],
+    [from, to]: [&str; 2],
+    reason: fn(&Reason) -> String,
+) -> Vec<serde_json::Value> {
+    let one = |found: &TransportBetween<'_>| {
+        json!({
+            from: found.publisher.gid.to_string(),
+            to: found.subscription.gid.to_string(),
+            "transport": found.transport.map(|transport| transport.to_string()),
+            "reason": found.reason.as_ref().map(reason),
+        })
+    };
+    found.iter().map(one).collect()
+}
+
+/// One line for each match: the transport of its messages, and why it is not a shorter one.
+pub(crate) fn transports(found: &[TransportBetween<'_>], reason: fn(&Reason) -> String) -> String {
+    let mut text = String::new();
+    for TransportBetween { publisher, subscription, transport, reason: why } in found {
+        let transport = transport.map_or_else(|| "none".to_owned(), |found| found.to_string());
+        let because = why
+            .as_ref()
+            .map_or_else(String::new, |why| format!(", because {}", foreign(&reason(why))));
+        let (from, to) = (node_name(publisher), node_name(subscription));
+        let _ = writeln!(text, "  {} -> {}: {transport}{because}", foreign(&from), foreign(&to));
+    }
+    if text.is_empty() { text } else { format!("Transports:\n{text}") }
+}
+
 /// An endpoint in the words of `ros2`.
-pub(crate) struct Endpoint<'a>(pub(crate) &'a EndpointInfo);
+struct Endpoint<'a>(&'a EndpointInfo);
 
 impl Endpoint<'_> {
     fn node(&self) -> (&str, &str) {
@@ -51,7 +107,7 @@ impl Endpoint<'_> {
     }
 
     /// The endpoint as a JSON object; times in nanoseconds, `null` where there is no limit.
-    pub(crate) fn to_json(&self) -> serde_json::Value {
+    fn to_json(&self) -> serde_json::Value {
         let (name, namespace) = self.node();
         let qos = &self.0.qos;
         let nanos = |duration: feros_engine::QosDuration| {

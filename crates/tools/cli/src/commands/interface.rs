@@ -9,8 +9,6 @@ mod proto;
 mod show;
 mod stubs;
 
-use std::process::ExitCode;
-
 use crate::error::CliError;
 use crate::types::InterfaceArgs;
 
@@ -25,7 +23,7 @@ pub(crate) enum Command {
     Stubs(stubs::Args),
 }
 
-pub(crate) fn run(command: Command, interfaces: &InterfaceArgs) -> Result<ExitCode, CliError> {
+pub(crate) fn run(command: Command, interfaces: &InterfaceArgs) -> Result<(), CliError> {
     match command {
         Command::List(args) => list::run(&args, interfaces),
         Command::Show(args) => show::run(&args, interfaces),

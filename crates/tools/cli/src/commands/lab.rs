@@ -11,8 +11,6 @@ mod run;
 mod runner;
 mod target;
 
-use std::process::ExitCode;
-
 use crate::error::CliError;
 
 #[derive(clap::Subcommand)]
@@ -47,7 +45,7 @@ pub(crate) enum Command {
     Compare(compare::Args),
 }
 
-pub(crate) fn run(command: Command) -> Result<ExitCode, CliError> {
+pub(crate) fn run(command: Command) -> Result<(), CliError> {
     match command {
         Command::List(args) => list::run(&args),
         Command::Plan(args) => plan::run(&args),

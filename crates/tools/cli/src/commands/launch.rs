@@ -6,7 +6,6 @@ mod ros_node;
 mod simulated_clock;
 
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -56,7 +55,7 @@ pub(crate) struct Args {
     unclear: bool,
 }
 
-pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
+pub(crate) fn run(args: &Args) -> Result<(), CliError> {
     if args.unclear {
         return Err(CliError::usage(
             "-n is not accepted: -p prints what would be started, and --noninteractive starts it",
@@ -75,8 +74,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     let planner = Planner::new(packages);
     if args.show_args {
         let arguments = planner.arguments(&file, &assignments).map_err(refused)?;
-        output::print(&listed(&arguments))?;
-        return Ok(ExitCode::SUCCESS);
+        return output::print(&listed(&arguments));
     }
     let planned = match args.dry_run {
         true => planner.preview(&file, &assignments),
@@ -87,8 +85,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
         show_all_output(&mut plan.steps);
     }
     if args.dry_run {
-        output::print(&plan.to_string())?;
-        return Ok(ExitCode::SUCCESS);
+        return output::print(&plan.to_string());
     }
     for warning in &plan.warnings {
         notices::warn(warning);
@@ -107,7 +104,7 @@ fn show_all_output(steps: &mut [Step]) {
     }
 }
 
-fn start(plan: &Plan, debug: bool) -> Result<ExitCode, CliError> {
+fn start(plan: &Plan, debug: bool) -> Result<(), CliError> {
     let started = plan.processes().map(|process| process.components.as_slice());
     let loaded = plan.all_steps().into_iter().filter_map(|step| {
         if let Step::Load(load) = step { Some(&*load.components) } else { None }
@@ -135,7 +132,7 @@ fn start(plan: &Plan, debug: bool) -> Result<ExitCode, CliError> {
     };
     let outcome = feros_launch::run(plan, options).map_err(CliError::failed)?;
     // Failures were reported when they occurred.
-    Ok(if outcome.failures.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(1) })
+    if outcome.failures.is_empty() { Ok(()) } else { Err(CliError::Ended(1)) }
 }
 
 fn logs(output: Output) -> bool {

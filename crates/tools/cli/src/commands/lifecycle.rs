@@ -6,8 +6,6 @@ mod nodes;
 mod remote;
 mod set;
 
-use std::process::ExitCode;
-
 use crate::error::CliError;
 
 #[derive(clap::Subcommand)]
@@ -18,7 +16,7 @@ pub(crate) enum Command {
     Set(set::Args),
 }
 
-pub(crate) fn run(command: Command) -> Result<ExitCode, CliError> {
+pub(crate) fn run(command: Command) -> Result<(), CliError> {
     match command {
         Command::Nodes(args) => nodes::run(&args),
         Command::Get(args) => get::run(&args),

@@ -5,8 +5,6 @@ pub(super) mod group;
 mod receive;
 mod send;
 
-use std::process::ExitCode;
-
 use crate::error::CliError;
 
 #[derive(clap::Subcommand)]
@@ -15,7 +13,7 @@ pub(crate) enum Command {
     Send(send::Args),
 }
 
-pub(crate) fn run(command: Command) -> Result<ExitCode, CliError> {
+pub(crate) fn run(command: Command) -> Result<(), CliError> {
     match command {
         Command::Receive(args) => receive::run(&args),
         Command::Send(args) => send::run(&args),

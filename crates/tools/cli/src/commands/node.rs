@@ -3,8 +3,6 @@
 mod info;
 mod list;
 
-use std::process::ExitCode;
-
 use crate::error::CliError;
 
 #[derive(clap::Subcommand)]
@@ -13,7 +11,7 @@ pub(crate) enum Command {
     Info(info::Args),
 }
 
-pub(crate) fn run(command: Command) -> Result<ExitCode, CliError> {
+pub(crate) fn run(command: Command) -> Result<(), CliError> {
     match command {
         Command::List(args) => list::run(&args),
         Command::Info(args) => info::run(&args),

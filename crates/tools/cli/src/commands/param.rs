@@ -12,8 +12,6 @@ mod set;
 
 pub(super) use self::remote::parameter_names;
 
-use std::process::ExitCode;
-
 use crate::error::CliError;
 
 #[derive(clap::Subcommand)]
@@ -27,7 +25,7 @@ pub(crate) enum Command {
     Delete(delete::Args),
 }
 
-pub(crate) fn run(command: Command) -> Result<ExitCode, CliError> {
+pub(crate) fn run(command: Command) -> Result<(), CliError> {
     match command {
         Command::List(args) => list::run(&args),
         Command::Get(args) => get::run(&args),

@@ -7,8 +7,6 @@ mod list;
 mod prefix;
 pub(super) mod xml;
 
-use std::process::ExitCode;
-
 use crate::error::CliError;
 
 #[derive(clap::Subcommand)]
@@ -20,7 +18,7 @@ pub(crate) enum Command {
     Create(create::Args),
 }
 
-pub(crate) fn run(command: Command) -> Result<ExitCode, CliError> {
+pub(crate) fn run(command: Command) -> Result<(), CliError> {
     match command {
         Command::List(args) => list::run(&args),
         Command::Prefix(args) => prefix::run(&args),

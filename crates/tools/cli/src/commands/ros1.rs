@@ -3,8 +3,6 @@
 mod bridge;
 mod param;
 
-use std::process::ExitCode;
-
 use crate::error::CliError;
 use crate::types::InterfaceArgs;
 
@@ -14,7 +12,7 @@ pub(crate) enum Command {
     Param(param::Args),
 }
 
-pub(crate) fn run(command: Command, interfaces: &InterfaceArgs) -> Result<ExitCode, CliError> {
+pub(crate) fn run(command: Command, interfaces: &InterfaceArgs) -> Result<(), CliError> {
     match command {
         Command::Bridge(args) => bridge::run(&args, interfaces),
         Command::Param(args) => param::run(&args),

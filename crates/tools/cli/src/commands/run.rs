@@ -2,7 +2,7 @@
 
 use std::os::unix::process::CommandExt as _;
 use std::path::Path;
-use std::process::{Command, ExitCode};
+use std::process::Command;
 
 use crate::error::CliError;
 use crate::packages::installed_packages;
@@ -27,7 +27,7 @@ pub(crate) struct Args {
     arguments: Vec<String>,
 }
 
-pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
+pub(crate) fn run(args: &Args) -> Result<(), CliError> {
     let mut words = match &args.prefix {
         Some(prefix) => feros_launch::split_words(prefix)
             .map_err(|problem| CliError::usage(format!("--prefix: {problem}")))?,

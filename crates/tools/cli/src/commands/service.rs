@@ -7,8 +7,6 @@ mod info;
 mod list;
 mod r#type;
 
-use std::process::ExitCode;
-
 use crate::error::CliError;
 use crate::types::InterfaceArgs;
 
@@ -32,7 +30,7 @@ enum Command {
     Echo(echo::Args),
 }
 
-pub(crate) fn run(args: Args, interfaces: &InterfaceArgs) -> Result<ExitCode, CliError> {
+pub(crate) fn run(args: Args, interfaces: &InterfaceArgs) -> Result<(), CliError> {
     match args.command {
         Command::List(args) => list::run(&args),
         Command::Info(args) => info::run(&args),

@@ -5,8 +5,6 @@ mod graph;
 mod monitor;
 mod tree;
 
-use std::process::ExitCode;
-
 use crate::error::CliError;
 
 #[derive(clap::Subcommand)]
@@ -16,7 +14,7 @@ pub(crate) enum Command {
     Monitor(monitor::Args),
 }
 
-pub(crate) fn run(command: Command) -> Result<ExitCode, CliError> {
+pub(crate) fn run(command: Command) -> Result<(), CliError> {
     match command {
         Command::Echo(args) => echo::run(&args),
         Command::Tree(args) => tree::run(&args),

@@ -10,7 +10,6 @@ mod plain;
 mod screen;
 mod state;
 
-use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use crossterm::event::{self, Event, KeyEventKind};
@@ -50,7 +49,7 @@ pub(crate) struct Args {
 
 const PERIOD: Duration = Duration::from_secs(1);
 
-pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
+pub(crate) fn run(args: &Args) -> Result<(), CliError> {
     ending::in_peace();
     let connection = Connection::open()?;
     connection.discover_nodes(&args.discovery)?;
@@ -62,7 +61,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
 }
 
 /// Prints everything each second, for pipes.
-fn run_plain(args: &Args, connection: &Connection) -> Result<ExitCode, CliError> {
+fn run_plain(args: &Args, connection: &Connection) -> Result<(), CliError> {
     let mut watcher = Watcher::new(connection);
     watcher.look(args.all);
     let mut printed = 0;
@@ -79,11 +78,11 @@ fn run_plain(args: &Args, connection: &Connection) -> Result<ExitCode, CliError>
         }
         printed += 1;
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
 /// Shows a screen with keys, while another thread runs the callbacks of the subscriptions.
-fn run_on_screen(args: &Args, connection: &Connection) -> Result<ExitCode, CliError> {
+fn run_on_screen(args: &Args, connection: &Connection) -> Result<(), CliError> {
     let executor = Executor::new();
     executor.add_node(&connection.node)?;
     let stopper = executor.stopper();
@@ -97,7 +96,7 @@ fn run_on_screen(args: &Args, connection: &Connection) -> Result<ExitCode, CliEr
         stopper.stop();
         // A panic there was already reported.
         let _ = spinning.join();
-        ended.map(|()| ExitCode::SUCCESS)
+        ended
     })
 }
 

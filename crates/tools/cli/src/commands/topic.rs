@@ -13,8 +13,6 @@ mod r#type;
 pub(super) mod watch;
 pub(super) mod window;
 
-use std::process::ExitCode;
-
 use crate::error::CliError;
 use crate::types::InterfaceArgs;
 
@@ -41,7 +39,7 @@ enum Command {
     Delay(delay::Args),
 }
 
-pub(crate) fn run(args: Args, interfaces: &InterfaceArgs) -> Result<ExitCode, CliError> {
+pub(crate) fn run(args: Args, interfaces: &InterfaceArgs) -> Result<(), CliError> {
     match args.command {
         Command::List(args) => list::run(&args),
         Command::Info(args) => info::run(&args),

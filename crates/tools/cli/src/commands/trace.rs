@@ -6,8 +6,6 @@ mod run;
 mod summarize;
 mod table;
 
-use std::process::ExitCode;
-
 use crate::error::CliError;
 
 /// The verbs of `feros trace`.
@@ -24,7 +22,7 @@ pub(crate) enum Command {
     Export(export::Args),
 }
 
-pub(crate) fn run(command: Command) -> Result<ExitCode, CliError> {
+pub(crate) fn run(command: Command) -> Result<(), CliError> {
     match command {
         Command::Run(args) => run::run(&args),
         Command::Summarize(args) => summarize::run(&args),

@@ -5,7 +5,6 @@ mod browser;
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
-use std::process::ExitCode;
 use std::sync::Arc;
 
 use feros_view::protocol::{Finding, Severity};
@@ -57,7 +56,7 @@ pub(crate) struct Args {
     max_connections: usize,
 }
 
-pub(crate) fn run(args: Args, interfaces: &InterfaceArgs) -> Result<ExitCode, CliError> {
+pub(crate) fn run(args: Args, interfaces: &InterfaceArgs) -> Result<(), CliError> {
     ending::in_peace();
     let types = Arc::new(Types::load(interfaces)?);
     let connection = Connection::open()?;
@@ -71,7 +70,7 @@ pub(crate) fn run(args: Args, interfaces: &InterfaceArgs) -> Result<ExitCode, Cl
     let _opened = (!no_open).then(|| browser::open(server.link(), is_secret));
     spin(&connection.node, None, || false)?;
     drop(server);
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
 fn options(

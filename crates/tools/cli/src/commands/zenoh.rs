@@ -2,8 +2,6 @@
 
 mod router;
 
-use std::process::ExitCode;
-
 use crate::error::CliError;
 
 #[derive(clap::Subcommand)]
@@ -11,7 +9,7 @@ pub(crate) enum Command {
     Router(router::Args),
 }
 
-pub(crate) fn run(command: Command) -> Result<ExitCode, CliError> {
+pub(crate) fn run(command: Command) -> Result<(), CliError> {
     match command {
         Command::Router(args) => router::run(&args),
     }

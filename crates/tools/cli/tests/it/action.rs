@@ -188,7 +188,7 @@ fn a_goal_without_a_server_or_of_another_type_is_refused() {
 }
 
 #[test]
-fn what_passes_on_an_action_is_echoed() {
+fn messages_of_an_action_are_echoed() {
     let _server = Server::start("/a_echo");
     let parts = "FEEDBACK_TOPIC|status_topic|GOAL_SERVICE|RESULT_SERVICE";
     let mut echo = Running::start(&["action", "echo", "/a_echo", FIBONACCI, "-i", parts, "--json"]);

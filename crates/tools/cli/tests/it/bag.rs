@@ -27,7 +27,7 @@ fn info(path: &Path) -> serde_json::Value {
 }
 
 #[test]
-fn what_is_recorded_is_played_and_told() {
+fn a_recording_is_played_and_described() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("bag");
     let bag = path.to_str().unwrap();

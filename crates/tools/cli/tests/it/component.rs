@@ -216,7 +216,7 @@ fn a_component_stands_alone() {
 
 /// A faulty package is reported before any compiler is called.
 #[test]
-fn what_cannot_be_built_is_told() {
+fn faulty_packages_are_reported_before_the_build() {
     let place = Place::new("build");
     let folder = place.prefix.join("sources");
     std::fs::create_dir_all(folder.join("src")).unwrap();

@@ -33,7 +33,7 @@ fn finds(report: &Value, status: &str, text: &[&str], cure: &str) -> bool {
 }
 
 #[test]
-fn what_does_not_match_is_an_error_with_both_ends() {
+fn a_mismatch_is_an_error_with_both_endpoints() {
     let context = context();
     let node = |name: &str| context.create_node(name).unwrap();
     let (lidar, slam) = (node("dr_lidar"), node("dr_slam"));

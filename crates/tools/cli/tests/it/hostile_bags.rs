@@ -56,7 +56,7 @@ fn hostile_bags_are_refused_by_each_verb() {
 }
 
 #[test]
-fn what_unpacks_to_very_much_is_left_out() {
+fn chunks_that_unpack_to_very_much_are_left_out() {
     let folder = tempfile::tempdir().unwrap();
     let bag = inputs::endless_chunk(folder.path());
     let bag = bag.to_str().unwrap();

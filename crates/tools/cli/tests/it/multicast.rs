@@ -3,7 +3,7 @@
 use crate::process::{Running, feros};
 
 #[test]
-fn what_is_sent_is_received() {
+fn a_sent_datagram_is_received() {
     let loopback = ["--interface", "127.0.0.1", "--port", "49199"];
     let line = [&["multicast", "receive", "--timeout", "50"][..], &loopback].concat();
     let mut receiver = Running::start(&line);

@@ -7,7 +7,7 @@ use feros::msgs::rcl_interfaces::msg::{
     ListParametersResult, ParameterValue as Value, SetParametersResult,
 };
 use feros::msgs::rcl_interfaces::srv::*;
-use feros::{Context, Executor, Node, NodeOptions};
+use feros::{Context, Executor, Node, NodeOptions, ParameterValue};
 
 use crate::process::{context, feros, spawn};
 
@@ -150,7 +150,7 @@ fn parameters_are_set_and_refused() {
 }
 
 #[test]
-fn what_is_dumped_is_loaded() {
+fn dumped_parameters_are_loaded() {
     let robot = Robot::start("p_dump");
     let dumped = param(&["dump", "/p_dump"]).success();
     assert_eq!(
@@ -161,7 +161,7 @@ fn what_is_dumped_is_loaded() {
     let file = std::env::temp_dir().join(format!("feros_param_dump_{}.yaml", std::process::id()));
     let path = file.to_str().unwrap();
     std::fs::write(&file, &dumped).unwrap();
-    robot.node.set_parameters([("rate", 10.into()), ("gain", feros::ParameterValue::from(9.0))]);
+    robot.node.set_parameters([("rate", 10.into()), ("gain", ParameterValue::from(9.0))]);
     let loaded = param(&["load", "/p_dump", path]).success();
     assert!(loaded.contains("Set parameter rate successful\n"), "{loaded}");
     let kept = "Parameter start_type_description_service has this value already\n";
@@ -190,6 +190,57 @@ fn what_is_dumped_is_loaded() {
     );
     let error = param(&["load", "/p_dump", path]).failure(1);
     assert!(error.contains("No such file"), "{error}");
+}
+
+#[test]
+fn values_of_every_type_survive_dump_and_load() {
+    let robot = Robot::start("p_types");
+    let node = &robot.node;
+    drop((
+        node.declare_parameter("bool", false).unwrap(),
+        node.declare_parameter("integer", 1).unwrap(),
+        node.declare_parameter("double", 1.5).unwrap(),
+        node.declare_parameter("string", "x").unwrap(),
+        node.declare_parameter("bytes", vec![1_u8]).unwrap(),
+        node.declare_parameter("bools", [true]).unwrap(),
+        node.declare_parameter("integers", [1]).unwrap(),
+        node.declare_parameter("doubles", [1.5]).unwrap(),
+        node.declare_parameter("strings", ["x"]).unwrap(),
+    ));
+    let full: [(&str, ParameterValue); 9] = [
+        ("bool", true.into()),
+        ("integer", i64::MIN.into()),
+        ("double", 1e300.into()),
+        ("string", "5".into()),
+        ("bytes", vec![0_u8, 255].into()),
+        ("bools", vec![true, false].into()),
+        ("integers", vec![i64::MAX, -1].into()),
+        ("doubles", vec![1.0, f64::NEG_INFINITY].into()),
+        ("strings", vec!["on", "two\nlines"].into()),
+    ];
+    let empty: [(&str, ParameterValue); 9] = [
+        ("bool", false.into()),
+        ("integer", 0.into()),
+        ("double", 0.0.into()),
+        ("string", "".into()),
+        ("bytes", Vec::<u8>::new().into()),
+        ("bools", Vec::<bool>::new().into()),
+        ("integers", Vec::<i64>::new().into()),
+        ("doubles", Vec::<f64>::new().into()),
+        ("strings", Vec::<String>::new().into()),
+    ];
+    let file = tempfile::NamedTempFile::new().unwrap();
+    let path = file.path().to_str().unwrap();
+    for (dumped, others) in [(&full, &empty), (&empty, &full)] {
+        node.set_parameters_atomically(dumped.clone()).unwrap();
+        let text = param(&["dump", "/p_types"]).success();
+        std::fs::write(path, &text).unwrap();
+        node.set_parameters_atomically(others.clone()).unwrap();
+        param(&["load", "/p_types", path]).success();
+        for (name, value) in dumped {
+            assert_eq!(node.get_parameter(name), Ok(value.clone()), "{name}: {text}");
+        }
+    }
 }
 
 /// A node that counts questions about types, and refuses to set parameters. Its parameters are

@@ -90,7 +90,7 @@ fn calls_are_repeated_until_the_user_interrupts() {
 }
 
 #[test]
-fn what_passes_between_the_ends_of_a_service_is_echoed() {
+fn calls_of_a_service_are_echoed() {
     let _server = Server::start("/s_echo");
     let line = ["service", "echo", "/s_echo", "--timeout", "50", "--times", "2"];
     // Calls until the echo has printed a whole call: it is matched some time after its start.

@@ -68,7 +68,7 @@ fn transforms_are_told_by_echo_tree_and_monitor() {
 }
 
 #[test]
-fn what_is_not_there_is_told_with_its_reason() {
+fn missing_transforms_are_reported_with_the_reason() {
     let line = ["tf", "echo", "nowhere", "base", "--once", "--timeout", "0.3"];
     let error = feros(&line).failure(1);
     assert!(error.contains("no transform came within 0.3"), "{error}");

@@ -226,17 +226,21 @@ fn bw_and_delay_measure() {
 
 /// As with the stock verbs, nothing is measured without a time.
 #[test]
-fn hz_and_delay_tell_that_no_simulated_time_comes() {
+fn verbs_with_simulated_time_tell_that_none_comes() {
     let domain = Domain::reserve_without_ros2();
     let line = ["topic", "pub", "/t_no_clock", "geometry_msgs/msg/PointStamped", "{header: auto}"];
-    let _pub = Running::start_in(&domain, &[&line[..], &["-r", "50", "-p", "0"]].concat());
-    for verb in ["hz", "delay"] {
-        let line = ["topic", verb, "/t_no_clock", "--json", "-s"];
-        let mut measuring = Running::start_in(&domain, &line);
-        measuring.error_with("no time has come on /clock");
-        measuring.interrupt();
-        let finished = measuring.finish();
-        assert_eq!((finished.code, finished.out.as_str()), (Some(0), ""), "{finished:?}");
+    let line = [&line[..], &["-r", "50", "-p", "0"]].concat();
+    let _pub = Running::start_in(&domain, &line);
+    for (line, printed) in [
+        (vec!["topic", "hz", "/t_no_clock", "--json", "-s"], ""),
+        (vec!["topic", "delay", "/t_no_clock", "--json", "-s"], ""),
+        ([&line[..], &["-s"]].concat(), "publisher: beginning loop\n"),
+    ] {
+        let mut running = Running::start_in(&domain, &line);
+        running.error_with("no time has come on /clock");
+        running.interrupt();
+        let finished = running.finish();
+        assert_eq!((finished.code, finished.out.as_str()), (Some(0), printed), "{finished:?}");
         assert!(!finished.err.contains("/clock"), "told again: {finished:?}");
     }
 }
@@ -291,7 +295,7 @@ fn echo_prints_several_fields_in_each_form() {
 }
 
 #[test]
-fn what_was_echoed_is_published_again() {
+fn echoed_messages_are_published_again() {
     let file = std::env::temp_dir().join(format!("feros_cli_echoed_{}.yaml", std::process::id()));
     std::fs::write(&file, "data: first\n---\ndata: second\n---\n").unwrap();
     let path = file.to_str().unwrap();

@@ -67,7 +67,7 @@ fn a_command_is_traced_summarized_and_exported() {
 }
 
 #[test]
-fn what_is_wrong_with_a_trace_is_said() {
+fn faults_of_traces_are_reported() {
     let folder = Folder::new("wrong");
     let error = traced(&folder, &["true"]).failure(1);
     assert!(error.contains("there is no trace in") && error.contains("SIGINT"), "{error}");

@@ -120,7 +120,7 @@ fn other_users_cannot_read_the_token_that_the_browser_is_given() {
 }
 
 #[test]
-fn what_cannot_be_served_is_said() {
+fn addresses_and_tokens_that_cannot_be_used_are_refused() {
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let port = taken.local_addr().unwrap().port().to_string();
     let text = feros(&["view", "--no-open", "--port", &port]).failure(1);

@@ -70,7 +70,7 @@ fn a_bridge_that_was_killed_is_followed_by_the_next() {
 }
 
 #[test]
-fn what_cannot_be_bridged_is_said_once() {
+fn obstacles_to_bridging_are_reported_once() {
     let Some(world) = World::new() else { return };
     let mut bridge = world.bridge(&[]);
     let ros2 = world.ros2();

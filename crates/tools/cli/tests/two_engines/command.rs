@@ -16,7 +16,7 @@ use crate::wires::{
 
 /// A peer on each engine and a peer on both receive each message as often as it was published.
 #[test]
-fn what_it_publishes_comes_once() {
+fn published_messages_come_once() {
     let wires = Wires::new();
     let nodes = wires.nodes();
     let heard = nodes.each_ref().map(|spun| Heard::new(&spun.node, "/numbers"));
@@ -36,7 +36,7 @@ fn what_it_publishes_comes_once() {
 
 /// Messages of peers on each engine and of a peer on both are printed once.
 #[test]
-fn what_it_echoes_is_printed_once() {
+fn echoed_messages_are_printed_once() {
     let wires = Wires::new();
     let nodes = wires.nodes();
     let publishing: Vec<_> = (0..)
@@ -64,7 +64,7 @@ fn what_it_echoes_is_printed_once() {
 /// Peers of both engines are in one list, and a peer on both is listed once; a command on one
 /// engine also discovers a peer on both.
 #[test]
-fn what_it_lists_is_there_once() {
+fn each_node_and_topic_is_listed_once() {
     let wires = Wires::new();
     let nodes = wires.nodes();
     let _publishers = nodes.each_ref().map(|spun| {
@@ -88,7 +88,7 @@ fn what_it_lists_is_there_once() {
 /// The command calls servers on either engine and on both, and gets one answer; a command on one
 /// engine calls a server on both once.
 #[test]
-fn what_it_calls_is_called_once() {
+fn each_service_is_called_once() {
     let wires = Wires::new();
     let nodes = wires.nodes();
     let calls = nodes.each_ref().map(|spun| {

@@ -139,13 +139,40 @@ impl Fields {
         taken.into_iter().map(Fields::new).collect()
     }
 
+    /// Reads the child entities with this tag.
+    pub(crate) fn each<T>(
+        &mut self,
+        tag: &'static str,
+        read: impl Fn(&mut Self) -> Result<T, LaunchError>,
+    ) -> Result<Vec<T>, LaunchError> {
+        self.children(tag).into_iter().map(|child| child.read(&read)).collect()
+    }
+
+    /// Reads child entities that have a name and a value, such as `env`.
+    pub(crate) fn pairs(
+        &mut self,
+        tag: &'static str,
+    ) -> Result<Vec<(Template, Template)>, LaunchError> {
+        self.each(tag, |child| Ok((child.required("name")?, child.required("value")?)))
+    }
+
     /// Takes all remaining child entities, for entities that contain actions.
     pub(crate) fn actions(&mut self) -> Vec<Entity> {
         std::mem::take(&mut self.children)
     }
 
+    /// Reads the entity, and refuses what `read` has not taken.
+    pub(crate) fn read<T>(
+        mut self,
+        read: impl FnOnce(&mut Self) -> Result<T, LaunchError>,
+    ) -> Result<T, LaunchError> {
+        let value = read(&mut self)?;
+        self.finish()?;
+        Ok(value)
+    }
+
     /// Refuses attributes and children that have not been taken.
-    pub(crate) fn finish(self) -> Result<(), LaunchError> {
+    fn finish(self) -> Result<(), LaunchError> {
         if let Some(attribute) = self.attributes.first() {
             let known = &self.known_attributes;
             let cure = OF_ROS_1
@@ -169,14 +196,4 @@ impl Fields {
         }
         Ok(())
     }
-}
-
-/// Reads children that have a name and a value, such as `env`.
-pub(super) fn pairs(children: Vec<Fields>) -> Result<Vec<(Template, Template)>, LaunchError> {
-    let pair = |mut fields: Fields| {
-        let pair = (fields.required("name")?, fields.required("value")?);
-        fields.finish()?;
-        Ok(pair)
-    };
-    children.into_iter().map(pair).collect()
 }

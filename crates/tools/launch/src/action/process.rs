@@ -3,7 +3,7 @@
 //! `launch_ros/launch_ros/actions/node.py`.
 
 use super::condition::{Condition, condition};
-use super::fields::{Fields, pairs};
+use super::fields::Fields;
 use crate::error::{LaunchError, hint, shown};
 use crate::position::Position;
 use crate::substitution::Template;
@@ -50,16 +50,22 @@ pub(crate) struct Node {
     pub(crate) package: Option<Template>,
     pub(crate) executable: Template,
     pub(crate) label: Option<Template>,
-    pub(crate) name: Option<Template>,
-    pub(crate) namespace: Option<Template>,
+    pub(crate) facts: NodeFacts,
     pub(crate) arguments: Option<Template>,
     pub(crate) ros_arguments: Option<Template>,
-    pub(crate) parameters: Vec<Parameter>,
-    pub(crate) remaps: Vec<(Template, Template)>,
     pub(crate) options: ProcessOptions,
     pub(crate) components: Vec<Component>,
     /// Whether a managed node is configured and activated after its start.
     pub(crate) autostart: Option<Template>,
+}
+
+/// The names and settings of a node.
+#[derive(Clone, Debug)]
+pub(crate) struct NodeFacts {
+    pub(crate) name: Option<Template>,
+    pub(crate) namespace: Option<Template>,
+    pub(crate) parameters: Vec<Parameter>,
+    pub(crate) remaps: Vec<(Template, Template)>,
 }
 
 /// A component that a container loads.
@@ -69,10 +75,7 @@ pub(crate) struct Component {
     pub(crate) condition: Option<Condition>,
     pub(crate) package: Template,
     pub(crate) plugin: Template,
-    pub(crate) name: Option<Template>,
-    pub(crate) namespace: Option<Template>,
-    pub(crate) parameters: Vec<Parameter>,
-    pub(crate) remaps: Vec<(Template, Template)>,
+    pub(crate) facts: NodeFacts,
     pub(crate) extra_arguments: Vec<ParameterEntry>,
 }
 
@@ -115,7 +118,7 @@ pub(super) fn executable(fields: &mut Fields) -> Result<Executable, LaunchError>
 }
 
 fn options(fields: &mut Fields) -> Result<ProcessOptions, LaunchError> {
-    let environment = pairs(fields.children("env"))?;
+    let environment = fields.pairs("env")?;
     let ends_launch = match fields.text("on_exit")? {
         None => false,
         Some((text, _)) if text == "shutdown" => true,
@@ -144,8 +147,8 @@ fn options(fields: &mut Fields) -> Result<ProcessOptions, LaunchError> {
 pub(super) fn node(fields: &mut Fields, kind: NodeKind) -> Result<Node, LaunchError> {
     let package = fields.optional("pkg")?;
     let executable = fields.required("exec")?;
-    let name = fields.optional("name")?;
-    if kind != NodeKind::Node && name.is_none() {
+    let facts = facts(fields)?;
+    if kind != NodeKind::Node && facts.name.is_none() {
         return Err(fields.missing("name"));
     }
     let components = if kind == NodeKind::Container { components(fields)? } else { Vec::new() };
@@ -155,15 +158,22 @@ pub(super) fn node(fields: &mut Fields, kind: NodeKind) -> Result<Node, LaunchEr
         package,
         executable,
         label: fields.optional("exec_name")?,
-        name,
-        namespace: namespace(fields)?,
+        facts,
         arguments: fields.optional("args")?,
         ros_arguments: fields.optional("ros_args")?,
-        parameters: parameters(fields)?,
-        remaps: remaps(fields)?,
         options: options(fields)?,
         components,
         autostart,
+    })
+}
+
+fn facts(fields: &mut Fields) -> Result<NodeFacts, LaunchError> {
+    Ok(NodeFacts {
+        name: fields.optional("name")?,
+        namespace: namespace(fields)?,
+        parameters: fields.each("param", parameter)?,
+        remaps: fields
+            .each("remap", |child| Ok((child.required("from")?, child.required("to")?)))?,
     })
 }
 
@@ -178,53 +188,22 @@ fn namespace(fields: &mut Fields) -> Result<Option<Template>, LaunchError> {
     }
 }
 
-fn remaps(fields: &mut Fields) -> Result<Vec<(Template, Template)>, LaunchError> {
-    let remap = |mut fields: Fields| {
-        let remap = (fields.required("from")?, fields.required("to")?);
-        fields.finish()?;
-        Ok(remap)
-    };
-    fields.children("remap").into_iter().map(remap).collect()
-}
-
 pub(super) fn components(fields: &mut Fields) -> Result<Vec<Component>, LaunchError> {
-    fields.children("composable_node").into_iter().map(component).collect()
+    fields.each("composable_node", |fields| {
+        Ok(Component {
+            at: fields.at.clone(),
+            condition: condition(fields)?,
+            package: fields.required("pkg")?,
+            plugin: fields.required("plugin")?,
+            facts: facts(fields)?,
+            extra_arguments: fields.each("extra_arg", unquoted_entry)?,
+        })
+    })
 }
 
-fn component(mut fields: Fields) -> Result<Component, LaunchError> {
-    let extra_argument = |mut fields: Fields| {
-        let entry = unquoted_entry(&mut fields)?;
-        fields.finish()?;
-        Ok::<_, LaunchError>(entry)
-    };
-    let component = Component {
-        at: fields.at.clone(),
-        condition: condition(&mut fields)?,
-        package: fields.required("pkg")?,
-        plugin: fields.required("plugin")?,
-        name: fields.optional("name")?,
-        namespace: namespace(&mut fields)?,
-        parameters: parameters(&mut fields)?,
-        remaps: remaps(&mut fields)?,
-        extra_arguments: fields
-            .children("extra_arg")
-            .into_iter()
-            .map(extra_argument)
-            .collect::<Result<_, _>>()?,
-    };
-    fields.finish()?;
-    Ok(component)
-}
-
-fn parameters(fields: &mut Fields) -> Result<Vec<Parameter>, LaunchError> {
-    fields.children("param").into_iter().map(parameter).collect()
-}
-
-fn parameter(mut fields: Fields) -> Result<Parameter, LaunchError> {
+fn parameter(fields: &mut Fields) -> Result<Parameter, LaunchError> {
     let Some(path) = fields.optional("from")? else {
-        let entry = parameter_entry(&mut fields)?;
-        fields.finish()?;
-        return Ok(Parameter::Entry(entry));
+        return Ok(Parameter::Entry(parameter_entry(fields)?));
     };
     if let Some(name) = fields.take("name") {
         return Err(LaunchError::at(
@@ -232,9 +211,7 @@ fn parameter(mut fields: Fields) -> Result<Parameter, LaunchError> {
             "`name` is given for a `param` with `from`: the parameter file has the names",
         ));
     }
-    let substitute = fields.optional("allow_substs")?;
-    fields.finish()?;
-    Ok(Parameter::File { path, substitute })
+    Ok(Parameter::File { path, substitute: fields.optional("allow_substs")? })
 }
 
 /// Reads a parameter whose YAML quotes do not make the value a string: the text within the quotes
@@ -253,11 +230,7 @@ pub(super) fn parameter_entry(fields: &mut Fields) -> Result<ParameterEntry, Lau
     let content = match (value, nested.is_empty()) {
         (Some(attribute), true) => content(&attribute.value, kind)?,
         (None, false) if kind.is_none() => {
-            let nested = nested.into_iter().map(|mut fields| {
-                let entry = parameter_entry(&mut fields)?;
-                fields.finish()?;
-                Ok(entry)
-            });
+            let nested = nested.into_iter().map(|fields| fields.read(parameter_entry));
             ParameterContent::Nested(nested.collect::<Result<_, _>>()?)
         }
         (None, true) => {

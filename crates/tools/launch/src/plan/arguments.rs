@@ -141,16 +141,16 @@ impl Surveyor<'_> {
                 if let (Ok(name), Ok(value)) =
                     (self.evaluator.text(name), self.evaluator.text(value))
                 {
-                    self.evaluator.scope_mut().configurations.insert(name, value);
+                    self.evaluator.scope.configurations.insert(name, value);
                 }
             }
             Action::Group(Group { actions, .. })
             | Action::For(Loop { actions, .. })
             | Action::ForEach(ForEach { actions, .. })
             | Action::Timer(Timer { actions, .. }) => {
-                let before = self.evaluator.scope().clone();
+                let before = self.evaluator.scope.clone();
                 self.items(actions, is_conditional);
-                *self.evaluator.scope_mut() = before;
+                self.evaluator.scope = before;
             }
             Action::Include { file, arguments } => {
                 // The path may depend on an argument that has no value yet. Such a file is read
@@ -186,7 +186,7 @@ impl Surveyor<'_> {
         let entered = self.evaluator.enter(path);
         if entered {
             self.items(items, is_conditional);
-            self.evaluator.leave();
+            self.evaluator.files.pop();
         }
         self.given.truncate(before);
         entered
@@ -194,13 +194,13 @@ impl Surveyor<'_> {
 
     fn argument(&mut self, declaration: &Declaration, is_conditional: bool) {
         let Declaration { name, default, description, choices } = declaration;
-        let is_known = self.evaluator.scope().configurations.contains_key(name);
+        let is_known = self.evaluator.scope.configurations.contains_key(name);
         let value = default
             .as_ref()
             .filter(|_| !is_known)
             .and_then(|default| self.evaluator.text(default).ok());
         if let Some(value) = value {
-            self.evaluator.scope_mut().configurations.insert(name.clone(), value);
+            self.evaluator.scope.configurations.insert(name.clone(), value);
         }
         if self.given.contains(name) || self.survey.declared().any(|known| known == name) {
             return;

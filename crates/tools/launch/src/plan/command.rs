@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_command_prints_is_its_text() {
+    fn the_output_of_a_command_is_its_text() {
         let text = printed("sh -c 'echo \"$FEROS_SAID\"; echo \"$0\"' 'x  y'", OnStderr::Fail);
         assert_eq!(text.unwrap(), ("a b\nx  y\n".to_owned(), None));
     }

@@ -30,7 +30,7 @@ pub(super) enum Commands {
 /// The state of an evaluation: the scope, the steps so far, the used names, and counters for the
 /// limits.
 pub(super) struct Evaluator<'a> {
-    packages: &'a Packages,
+    pub(super) packages: &'a Packages,
     /// The current file and the files that include it; the current file is the last.
     pub(super) files: Vec<PathBuf>,
     pub(super) scope: Scope,
@@ -82,16 +82,6 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    /// Lets `$(command ...)` run commands.
-    pub(super) fn running_commands(self) -> Self {
-        Self { commands: Commands::Run, ..self }
-    }
-
-    /// Leaves `$(command ...)` as written.
-    pub(super) fn showing_commands(self) -> Self {
-        Self { commands: Commands::Shown, ..self }
-    }
-
     /// Adds a warning about a possible mistake.
     pub(super) fn warn(&self, at: &Position, problem: &str) {
         self.warnings.borrow_mut().push(format!("{at}: {problem}"));
@@ -101,18 +91,6 @@ impl<'a> Evaluator<'a> {
     pub(super) fn into_plan(self, file: &Path) -> Plan {
         let Self { steps, warnings, .. } = self;
         Plan { file: file.to_owned(), steps, warnings: warnings.into_inner() }
-    }
-
-    pub(super) fn packages(&self) -> &'a Packages {
-        self.packages
-    }
-
-    pub(super) fn scope(&self) -> &Scope {
-        &self.scope
-    }
-
-    pub(super) fn scope_mut(&mut self) -> &mut Scope {
-        &mut self.scope
     }
 
     /// The current file.
@@ -181,11 +159,6 @@ impl<'a> Evaluator<'a> {
             self.files.push(file);
         }
         may
-    }
-
-    /// Leaves the file that was last entered.
-    pub(super) fn leave(&mut self) {
-        self.files.pop();
     }
 }
 

@@ -13,13 +13,13 @@ impl Evaluator<'_> {
     pub(super) fn set_parameter(&mut self, entry: &ParameterEntry) -> Result<(), LaunchError> {
         let mut values = Vec::new();
         self.entry("", entry, &mut values)?;
-        self.scope_mut().parameters.push(Parameters::Values(values));
+        self.scope.parameters.push(Parameters::Values(values));
         Ok(())
     }
 
     pub(super) fn set_parameters_from_file(&mut self, path: &Template) -> Result<(), LaunchError> {
         let file = self.parameter_file(path, false)?;
-        self.scope_mut().parameters.push(file);
+        self.scope.parameters.push(file);
         Ok(())
     }
 

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::arguments::{self, Argument};
-use super::evaluator::Evaluator;
+use super::evaluator::{Commands, Evaluator};
 use super::steps::Plan;
 use crate::action;
 use crate::error::LaunchError;
@@ -30,7 +30,7 @@ impl Planner {
     /// [`LaunchError::Several`] if there are several mistakes that do not follow from one another;
     /// with [`LaunchError::Argument`] for an argument that no file takes.
     pub fn plan(&self, file: &Path, assignments: &[(String, String)]) -> Result<Plan, LaunchError> {
-        self.plan_with(file, assignments, Evaluator::running_commands)
+        self.plan_with(file, assignments, Commands::Run)
     }
 
     /// Does the same as [`Planner::plan`] without starting anything: `$(command ...)` stays as
@@ -43,22 +43,22 @@ impl Planner {
         file: &Path,
         assignments: &[(String, String)],
     ) -> Result<Plan, LaunchError> {
-        self.plan_with(file, assignments, Evaluator::showing_commands)
+        self.plan_with(file, assignments, Commands::Shown)
     }
 
-    fn plan_with<'a>(
-        &'a self,
+    fn plan_with(
+        &self,
         file: &Path,
         assignments: &[(String, String)],
-        commands: fn(Evaluator<'a>) -> Evaluator<'a>,
+        commands: Commands,
     ) -> Result<Plan, LaunchError> {
         let launch_file = action::read_file(file, None)?;
         let survey = arguments::survey(&self.packages, file, &launch_file, assignments);
         if survey.is_complete {
             arguments::refuse_unknown(assignments, survey.names())?;
         }
-        let evaluator = Evaluator::new(&self.packages, file, assignments);
-        let mut evaluator = commands(evaluator);
+        let mut evaluator = Evaluator::new(&self.packages, file, assignments);
+        evaluator.commands = commands;
         evaluator.all_items(&launch_file.items)?;
         arguments::refuse_unknown(
             assignments,

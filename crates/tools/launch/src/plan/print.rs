@@ -5,7 +5,6 @@ use std::fmt::{self, Display, Formatter};
 use super::commandline;
 use super::steps::{Component, NodeFacts, Output, Parameters, Plan, Process, Step, Word};
 use crate::level::Level;
-use crate::value::Value;
 
 impl Display for Plan {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
@@ -74,7 +73,7 @@ impl Display for Process {
         writeln!(f, "start [{}]  ({})", self.name, self.at)?;
         writeln!(f, "  command: {}", self.command_line())?;
         if let Some(facts) = &self.node {
-            write!(f, "{facts}")?;
+            facts.print(f, "  ")?;
         }
         if let Some(directory) = &self.directory {
             writeln!(f, "  folder: {}", directory.display())?;
@@ -111,52 +110,39 @@ impl Display for Process {
     }
 }
 
-impl Display for NodeFacts {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+impl NodeFacts {
+    fn print(&self, f: &mut Formatter<'_>, indent: &str) -> fmt::Result {
         match (self.full_name(), &self.namespace) {
-            (Some(name), _) => writeln!(f, "  node: {name}")?,
-            (None, Some(namespace)) => writeln!(f, "  node: its own name, in {namespace}")?,
+            (Some(name), _) => writeln!(f, "{indent}node: {name}")?,
+            (None, Some(namespace)) => {
+                writeln!(f, "{indent}node: its own name, in {namespace}")?;
+            }
             (None, None) => {}
         }
-        print_parameters(f, "  ", &self.parameters)?;
-        self.remaps.iter().try_for_each(|(from, to)| writeln!(f, "  remap: {from} -> {to}"))
+        for source in &self.parameters {
+            match source {
+                Parameters::Values(values) => values.iter().try_for_each(|(name, value)| {
+                    writeln!(f, "{indent}parameter: {name} = {value}")
+                })?,
+                Parameters::File(path) => writeln!(f, "{indent}parameters: {}", path.display())?,
+                Parameters::Text(text) => {
+                    writeln!(f, "{indent}parameters:")?;
+                    text.lines().try_for_each(|line| writeln!(f, "{indent}  | {line}"))?;
+                }
+            }
+        }
+        self.remaps.iter().try_for_each(|(from, to)| writeln!(f, "{indent}remap: {from} -> {to}"))
     }
 }
 
 impl Display for Component {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         writeln!(f, "  component: {} of {}  ({})", self.plugin, self.package, self.at)?;
-        let namespace = self.namespace.as_deref().unwrap_or("").trim_end_matches('/');
-        match (&self.name, &self.namespace) {
-            (Some(name), _) => writeln!(f, "    node: {namespace}/{name}")?,
-            (None, Some(namespace)) => writeln!(f, "    node: its own name, in {namespace}")?,
-            (None, None) => {}
-        }
-        print_parameters(f, "    ", &self.parameters)?;
-        for (from, to) in &self.remaps {
-            writeln!(f, "    remap: {from} -> {to}")?;
-        }
+        self.node.print(f, "    ")?;
         self.extra_arguments
             .iter()
             .try_for_each(|(name, value)| writeln!(f, "    extra argument: {name} = {value}"))
     }
-}
-
-fn print_parameters(f: &mut Formatter<'_>, indent: &str, sources: &[Parameters]) -> fmt::Result {
-    let one = |f: &mut Formatter<'_>, (name, value): &(String, Value)| {
-        writeln!(f, "{indent}parameter: {name} = {value}")
-    };
-    for source in sources {
-        match source {
-            Parameters::Values(values) => values.iter().try_for_each(|entry| one(f, entry))?,
-            Parameters::File(path) => writeln!(f, "{indent}parameters: {}", path.display())?,
-            Parameters::Text(text) => {
-                writeln!(f, "{indent}parameters:")?;
-                text.lines().try_for_each(|line| writeln!(f, "{indent}  | {line}"))?;
-            }
-        }
-    }
-    Ok(())
 }
 
 impl Display for Output {

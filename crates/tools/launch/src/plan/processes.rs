@@ -44,12 +44,17 @@ impl Evaluator<'_> {
     }
 
     pub(super) fn node(&mut self, node: &Node, at: &Position) -> Result<(), LaunchError> {
-        let facts = self.node_facts(node)?;
+        let mut facts = self.node_facts(&node.facts)?;
+        if node.kind != NodeKind::Node {
+            // Containers and managed nodes are addressed by their full names, so their namespaces
+            // must be known.
+            facts.namespace.get_or_insert_with(|| "/".to_owned());
+        }
         let executable = self.text(&node.executable)?;
         let path = match &node.package {
             Some(package) => {
                 let package_name = self.text(package)?;
-                let found = self.packages().executable(&package_name, &executable);
+                let found = self.packages.executable(&package_name, &executable);
                 found.map_err(|error| {
                     let is_package = matches!(error, crate::packages::FindError::Package { .. });
                     let place = if is_package { &package.at } else { &node.executable.at };
@@ -143,22 +148,23 @@ impl Evaluator<'_> {
             (None, None) => program,
         };
         command.splice(0..0, prefix.into_iter().map(Word::Text));
-        refuse_nul(&command, at)?;
-        let mut environment = self.scope().environment.clone();
+        let has_nul = |word: &Word| matches!(word, Word::Text(text) if text.contains('\0'));
+        if command.iter().any(has_nul) {
+            return Err(LaunchError::at(at, "a NUL character in a command line"));
+        }
+        let mut environment = self.scope.environment.clone();
         for (name, value) in &options.environment {
             let (text, value) = (self.text(name)?, self.text(value)?);
             check_variable(&text, &value, &name.at)?;
             environment.insert(text, Some(value));
         }
-        let emulate_tty =
-            match (&options.emulate_tty, self.scope().configurations.get("emulate_tty")) {
-                (_, Some(everywhere)) => parse_truth(everywhere).ok_or_else(|| {
-                    LaunchError::Argument(format!(
-                        "emulate_tty:={everywhere}: expected true or false"
-                    ))
-                })?,
-                (own, None) => self.optional_truth(own.as_ref(), false)?,
-            };
+        let emulate_tty = match (&options.emulate_tty, self.scope.configurations.get("emulate_tty"))
+        {
+            (_, Some(everywhere)) => parse_truth(everywhere).ok_or_else(|| {
+                LaunchError::Argument(format!("emulate_tty:={everywhere}: expected true or false"))
+            })?,
+            (own, None) => self.optional_truth(own.as_ref(), false)?,
+        };
         Ok(Process {
             output: self.output(options)?,
             directory: self
@@ -193,7 +199,7 @@ impl Evaluator<'_> {
                 LaunchError::at(&prefix.at, format!("{problem}, in {}", shown(&text)))
             });
         }
-        let everywhere = &self.scope().configurations;
+        let everywhere = &self.scope.configurations;
         let Some(prefix) = everywhere.get("launch-prefix") else { return Ok(Vec::new()) };
         let filter = everywhere.get("launch-prefix-filter").map_or("", String::as_str);
         if filter.contains(['*', '+', '?', '(', ')', '[', ']', '{', '}', '|', '\\', '^', '$']) {
@@ -253,7 +259,7 @@ impl Evaluator<'_> {
             return self.seconds(own);
         }
         let text =
-            self.scope().configurations.get(everywhere).map_or(DEFAULT_TIMEOUT, String::as_str);
+            self.scope.configurations.get(everywhere).map_or(DEFAULT_TIMEOUT, String::as_str);
         parse_seconds(text).ok_or_else(|| {
             LaunchError::Argument(format!(
                 "{everywhere}:={text}: expected seconds, such as 5 or 0.5"
@@ -271,18 +277,13 @@ impl Evaluator<'_> {
         })
     }
 
-    fn node_facts(&self, node: &Node) -> Result<NodeFacts, LaunchError> {
-        let name = self.node_name(node.name.as_ref())?;
-        let mut namespace = self.namespace(node.namespace.as_ref())?;
-        if node.kind != NodeKind::Node {
-            // Containers and managed nodes are addressed by their full names, so their namespaces
-            // must be known.
-            namespace.get_or_insert_with(|| "/".to_owned());
-        }
-        let mut parameters = self.scope().parameters.clone();
-        parameters.extend(self.parameters(&node.parameters)?);
-        let mut remaps = self.scope().remaps.clone();
-        remaps.extend(self.pairs(&node.remaps)?);
+    fn node_facts(&self, facts: &action::NodeFacts) -> Result<NodeFacts, LaunchError> {
+        let name = self.node_name(facts.name.as_ref())?;
+        let namespace = self.namespace(facts.namespace.as_ref())?;
+        let mut parameters = self.scope.parameters.clone();
+        parameters.extend(self.parameters(&facts.parameters)?);
+        let mut remaps = self.scope.remaps.clone();
+        remaps.extend(self.pairs(&facts.remaps)?);
         Ok(NodeFacts { name, namespace, parameters, remaps })
     }
 
@@ -301,7 +302,7 @@ impl Evaluator<'_> {
 
     fn namespace(&self, template: Option<&Template>) -> Result<Option<String>, LaunchError> {
         let asked = self.optional_text(template)?;
-        let namespace = self.scope().namespace_of(asked.as_deref());
+        let namespace = self.scope.namespace_of(asked.as_deref());
         if let (Some(namespace), Some(template)) = (&namespace, template) {
             check_namespace(namespace, &template.at)?;
         }
@@ -318,11 +319,8 @@ impl Evaluator<'_> {
                 continue;
             }
             let component = self.component(component)?;
-            if let (Some(name), namespace) =
-                (&component.name, component.namespace.as_deref().unwrap_or(""))
-            {
-                let full = format!("{}/{name}", namespace.trim_end_matches('/'));
-                self.note_node(full, &component.at);
+            if let Some(name) = component.node.full_name() {
+                self.note_node(name, &component.at);
             }
             planned.push(component);
         }
@@ -330,10 +328,6 @@ impl Evaluator<'_> {
     }
 
     fn component(&self, component: &action::Component) -> Result<Component, LaunchError> {
-        let mut parameters = self.scope().parameters.clone();
-        parameters.extend(self.parameters(&component.parameters)?);
-        let mut remaps = self.scope().remaps.clone();
-        remaps.extend(self.pairs(&component.remaps)?);
         let mut extra_arguments = Vec::new();
         for entry in &component.extra_arguments {
             self.entry("", entry, &mut extra_arguments)?;
@@ -342,10 +336,7 @@ impl Evaluator<'_> {
             at: component.at.clone(),
             package: self.text(&component.package)?,
             plugin: self.text(&component.plugin)?,
-            name: self.node_name(component.name.as_ref())?,
-            namespace: self.namespace(component.namespace.as_ref())?,
-            parameters,
-            remaps,
+            node: self.node_facts(&component.facts)?,
             extra_arguments,
         })
     }
@@ -378,15 +369,6 @@ fn ros_arguments(facts: &NodeFacts) -> Vec<Word> {
         pair("-r", Word::Text(format!("{from}:={to}")));
     }
     words
-}
-
-fn refuse_nul(words: &[Word], at: &Position) -> Result<(), LaunchError> {
-    let has_nul = |word: &Word| matches!(word, Word::Text(text) if text.contains('\0'));
-    if words.iter().any(has_nul) {
-        Err(LaunchError::at(at, "a NUL character in a command line"))
-    } else {
-        Ok(())
-    }
 }
 
 fn parse_seconds(text: &str) -> Option<Duration> {

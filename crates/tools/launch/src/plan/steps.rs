@@ -99,7 +99,7 @@ pub struct ParameterFile {
     pub entries: Vec<(String, Value)>,
 }
 
-/// The known facts about a process's node.
+/// The known facts about a node.
 #[derive(Clone, Debug, Default)]
 pub struct NodeFacts {
     /// The name, if the launch file gives one.
@@ -151,14 +151,8 @@ pub struct Component {
     pub package: String,
     /// The type of the component, such as `demo::Talker`.
     pub plugin: String,
-    /// The node's name, if it differs from the component's default.
-    pub name: Option<String>,
-    /// The node's namespace, if it differs from the component's default.
-    pub namespace: Option<String>,
-    /// The sources of the node's parameters, in order.
-    pub parameters: Vec<Parameters>,
-    /// The remaps of the node's names.
-    pub remaps: Vec<(String, String)>,
+    /// The known facts about the node; it has the component's defaults for the others.
+    pub node: NodeFacts,
     /// Arguments for the container, such as `use_intra_process_comms`.
     pub extra_arguments: Vec<(String, Value)>,
 }

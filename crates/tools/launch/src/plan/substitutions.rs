@@ -1,5 +1,6 @@
 //! Evaluates substitutions.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::command::{self, OnStderr};
@@ -8,7 +9,7 @@ use super::log_folder::log_folder;
 use crate::action::Condition;
 use crate::error::{LaunchError, hint, shown};
 use crate::expression;
-use crate::packages::FindError;
+use crate::packages::{FindError, is_executable};
 use crate::substitution::{Call, Kind, Part, Template};
 use crate::tree;
 
@@ -82,7 +83,9 @@ impl Evaluator<'_> {
         let fail = |problem: String| LaunchError::at(&call.at, problem);
         let argument = |index: usize| self.text(&call.arguments[index]);
         match call.kind {
-            Kind::Var => self.configuration(call),
+            Kind::Var => self.variable(call, &self.scope.configurations, |name| {
+                format!("there is no argument or variable {name}")
+            }),
             Kind::Env | Kind::OptionalEnv => self.environment_variable(call),
             Kind::FindPackageShare
             | Kind::FindPackagePrefix
@@ -98,13 +101,19 @@ impl Evaluator<'_> {
             Kind::Command => self.command(call),
             Kind::Parameter => {
                 let name = argument(0)?;
-                let value = self.scope().parameter(&name).ok_or_else(|| {
+                let value = self.scope.parameter(&name).ok_or_else(|| {
                     fail(format!("no earlier `set_parameter` sets {}", shown(&name)))
                 })?;
                 Ok(value.as_python())
             }
-            Kind::Index => self.index(call),
-            Kind::ForVariable => self.loop_variable(call),
+            // The number of a loop's iteration.
+            Kind::Index => self.variable(call, &self.scope.loop_variables, |name| {
+                format!("there is no `for` named {name}")
+            }),
+            // A value of the current iteration.
+            Kind::ForVariable => self.variable(call, &self.scope.loop_variables, |name| {
+                format!("no `for_each` gives {name} here")
+            }),
             Kind::Anonymous => Ok(self.anonymous(&argument(0)?)),
             Kind::Eval => {
                 let text = argument(0)?;
@@ -138,7 +147,7 @@ impl Evaluator<'_> {
     fn path(&self, call: &Call) -> Result<PathBuf, LaunchError> {
         let fail = |problem: String| LaunchError::at(&call.at, problem);
         let argument = |index: usize| self.text(&call.arguments[index]);
-        let packages = self.packages();
+        let packages = self.packages;
         let found =
             |result: Result<PathBuf, FindError>| result.map_err(|error| fail(error.to_string()));
         match call.kind {
@@ -206,7 +215,7 @@ impl Evaluator<'_> {
                 )));
             }
         }
-        let printed = command::run(&line, on_stderr, self.scope().environment.iter());
+        let printed = command::run(&line, on_stderr, self.scope.environment.iter());
         let printed = printed.map_err(fail)?;
         if let Some(warning) = &printed.warning {
             self.warn(&call.at, warning);
@@ -214,51 +223,27 @@ impl Evaluator<'_> {
         Ok(printed.text)
     }
 
-    fn configuration(&self, call: &Call) -> Result<String, LaunchError> {
+    /// Evaluates the name of a variable, with its default.
+    fn variable(
+        &self,
+        call: &Call,
+        variables: &BTreeMap<String, String>,
+        problem: impl FnOnce(&str) -> String,
+    ) -> Result<String, LaunchError> {
         let name = self.text(&call.arguments[0])?;
-        if let Some(value) = self.scope().configurations.get(&name) {
-            return Ok(value.clone());
-        }
-        match call.arguments.get(1) {
-            Some(default) => self.text(default),
-            None => {
-                let known = hint(&name, self.scope().configurations.keys().map(String::as_str));
-                Err(LaunchError::at(
-                    &call.at,
-                    format!("there is no argument or variable {}{known}", shown(&name)),
-                ))
-            }
-        }
-    }
-
-    /// Evaluates `$(index ...)`: the number of a loop's iteration.
-    fn index(&self, call: &Call) -> Result<String, LaunchError> {
-        let name = self.text(&call.arguments[0])?;
-        let variables = &self.scope().loop_variables;
-        variables.get(&name).cloned().ok_or_else(|| {
-            let known = hint(&name, variables.keys().map(String::as_str));
-            LaunchError::at(&call.at, format!("there is no `for` named {}{known}", shown(&name)))
-        })
-    }
-
-    /// Evaluates `$(for-var ...)`: a value of the current iteration.
-    fn loop_variable(&self, call: &Call) -> Result<String, LaunchError> {
-        let name = self.text(&call.arguments[0])?;
-        let variables = &self.scope().loop_variables;
         match (variables.get(&name), call.arguments.get(1)) {
             (Some(value), _) => Ok(value.clone()),
             (None, Some(default)) => self.text(default),
             (None, None) => {
                 let known = hint(&name, variables.keys().map(String::as_str));
-                let problem = format!("no `for_each` gives {} here{known}", shown(&name));
-                Err(LaunchError::at(&call.at, problem))
+                Err(LaunchError::at(&call.at, problem(&shown(&name)) + &known))
             }
         }
     }
 
     fn environment_variable(&self, call: &Call) -> Result<String, LaunchError> {
         let name = self.text(&call.arguments[0])?;
-        match (self.scope().variable(&name), call.arguments.get(1)) {
+        match (self.scope.variable(&name), call.arguments.get(1)) {
             (Some(value), _) => Ok(value),
             (None, Some(default)) => self.text(default),
             (None, None) if call.kind == Kind::OptionalEnv => Ok(String::new()),
@@ -273,14 +258,9 @@ impl Evaluator<'_> {
     }
 
     fn find_on_path(&self, name: &str) -> Option<PathBuf> {
-        use std::os::unix::fs::PermissionsExt as _;
-        let path = self.scope().variable("PATH")?;
-        let is_executable = |path: &PathBuf| {
-            path.metadata().is_ok_and(|metadata| {
-                metadata.is_file() && metadata.permissions().mode() & 0o111 != 0
-            })
-        };
-        std::env::split_paths(&path).map(|folder| folder.join(name)).find(is_executable)
+        let path = self.scope.variable("PATH")?;
+        let mut paths = std::env::split_paths(&path).map(|folder| folder.join(name));
+        paths.find(|path| is_executable(path))
     }
 }
 

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
-use super::options::{ComponentLoader, LifecycleManager, SimulatedClock};
+use super::options::RunOptions;
 use super::outcome::RunError;
 use feros_sync::Mutex;
 
@@ -48,15 +48,7 @@ pub(super) struct Answer {
     pub(super) was_cancelled: bool,
 }
 
-/// The objects that carry out requests.
-#[derive(Clone)]
-pub(super) struct Handlers {
-    pub(super) component_loader: Option<Arc<dyn ComponentLoader>>,
-    pub(super) lifecycle_manager: Option<Arc<dyn LifecycleManager>>,
-    pub(super) simulated_clock: Option<Arc<dyn SimulatedClock>>,
-}
-
-impl Handlers {
+impl RunOptions {
     fn handle(
         &self,
         node: &str,
@@ -89,7 +81,7 @@ struct NodeQueue {
 }
 
 pub(super) struct RequestQueue {
-    handlers: Handlers,
+    options: Arc<RunOptions>,
     queues: Vec<NodeQueue>,
     /// The number of requests that have not been answered yet.
     pending: usize,
@@ -100,14 +92,14 @@ pub(super) struct RequestQueue {
 }
 
 impl RequestQueue {
-    pub(super) fn new(handlers: Handlers) -> Result<Self, RunError> {
+    pub(super) fn new(options: Arc<RunOptions>) -> Result<Self, RunError> {
         let failed = |cause| RunError::System { what: "a pipe cannot be made", cause };
         let (wake, waker) = UnixStream::pair().map_err(failed)?;
         wake.set_nonblocking(true).map_err(failed)?;
         waker.set_nonblocking(true).map_err(failed)?;
         let (sender, answers) = sync_channel(MAX_ANSWERS);
         Ok(Self {
-            handlers,
+            options,
             queues: Vec::new(),
             pending: 0,
             answers,
@@ -170,7 +162,7 @@ impl RequestQueue {
             Arc::clone(&queue.is_finished),
         );
         let (sender, waker) = (self.sender.clone(), Arc::clone(&self.waker));
-        let (handlers, node) = (self.handlers.clone(), node.to_owned());
+        let (options, node) = (Arc::clone(&self.options), node.to_owned());
         let work = move || {
             let next = || {
                 let mut jobs = jobs.lock();
@@ -183,7 +175,7 @@ impl RequestQueue {
                 let result = if cancelled() {
                     Err("it was cancelled".to_owned())
                 } else {
-                    handlers.handle(&node, &request, &cancelled)
+                    options.handle(&node, &request, &cancelled)
                 };
                 let was_cancelled = result.is_err() && cancelled();
                 let answer = Answer { node: node.clone(), request, result, was_cancelled };

@@ -3,6 +3,7 @@
 
 use std::os::fd::{AsFd, BorrowedFd};
 use std::process::ExitStatus;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use feros_process::described;
@@ -14,7 +15,7 @@ use super::options::RunOptions;
 use super::orphans::Orphans;
 use super::outcome::{Outcome, RunError};
 use super::output::{LAUNCH, Output};
-use super::request_queue::{Answer, Handlers, Request, RequestQueue};
+use super::request_queue::{Answer, Request, RequestQueue};
 use super::signals::Signals;
 use super::timers::Timers;
 use crate::level::Level;
@@ -43,11 +44,6 @@ pub(super) struct Supervisor {
 
 impl Supervisor {
     pub(super) fn new(options: RunOptions) -> Result<Self, RunError> {
-        let handlers = Handlers {
-            component_loader: options.component_loader,
-            lifecycle_manager: options.lifecycle_manager,
-            simulated_clock: options.simulated_clock,
-        };
         rustix::process::set_child_subreaper(Some(rustix::process::getpid())).map_err(|errno| {
             RunError::System {
                 what: "this process cannot become a child subreaper",
@@ -56,14 +52,14 @@ impl Supervisor {
         })?;
         Ok(Self {
             children: Vec::new(),
-            requests: RequestQueue::new(handlers)?,
+            output: Output::new(options.colour, options.log_file.clone(), options.debug),
+            requests: RequestQueue::new(Arc::new(options))?,
             timers: Timers::default(),
             clock_timers: 0,
             planned_nodes: Vec::new(),
             loads: Vec::new(),
             signals: Signals::new()?,
             orphans: Orphans::new(),
-            output: Output::new(options.colour, options.log_file, options.debug),
             is_ending: false,
             failures: Vec::new(),
         })

@@ -167,7 +167,7 @@ fn environments_are_pushed_popped_and_reset() {
 }
 
 #[test]
-fn what_a_timer_changes_it_changes_for_itself() {
+fn changes_in_a_timer_stay_within_it() {
     let workspace = Workspace::new();
     let text = "<launch><let name='x' value='now'/><timer period='1'><let name='x' value='then'/>\
         <log message='$(var x)'/></timer><log message='$(var x)'/></launch>";

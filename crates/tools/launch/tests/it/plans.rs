@@ -294,7 +294,7 @@ fn arguments_are_listed_with_those_of_included_files() {
 }
 
 #[test]
-fn what_applies_to_all_processes_can_be_an_argument() {
+fn settings_of_all_processes_can_be_arguments() {
     let workspace = Workspace::new();
     let text = r#"<launch><node pkg="demo" exec="talker"/><node pkg="demo" exec="listener" sigkill_timeout="1.5"/></launch>"#;
     let given = [
@@ -311,7 +311,7 @@ fn what_applies_to_all_processes_can_be_an_argument() {
 }
 
 #[test]
-fn what_is_done_later_and_managed_nodes_in_both_syntaxes() {
+fn both_syntaxes_have_timers_and_managed_nodes() {
     let workspace = Workspace::new();
     let xml = r#"<launch>
   <set_use_sim_time value="true"/>

@@ -161,13 +161,12 @@ impl ActionCallbacks<Serialized> for Decides {
     fn handle_goal(&mut self, id: &GoalId, goal: &SerializedMessage) -> GoalResponse {
         let goals = &self.goals;
         let mut body = Vec::new();
-        if let Err(error) = goals.plans.goal_to_ros1(goal, &mut body) {
+        if let Err(error) = goals.plans.goal.to_ros1(goal, &mut body) {
             goals.malformed("a goal of ROS 2", &error);
             return GoalResponse::Reject;
         }
         if goals.active.lock().len() >= MOST_GOALS {
-            Counters::add(&goals.counters.failed);
-            goals.counters.warn_once(format!(
+            goals.counters.fail(format!(
                 "goals of {} are rejected, because {MOST_GOALS} goals are already under way",
                 goals.name
             ));
@@ -221,13 +220,12 @@ impl Goals {
         // The goal may belong to another client of the server.
         let Some(handle) = active else { return };
         let mut out = Vec::new();
-        match self.plans.feedback_to_ros2(rest, &mut out) {
+        match self.plans.feedback.to_ros2(rest, &mut out) {
             Err(error) => self.malformed("feedback of ROS 1", &error),
             Ok(()) => match handle.publish_feedback(out) {
                 Ok(()) => Counters::add(&self.counters.to_ros2),
                 Err(error) => {
-                    Counters::add(&self.counters.failed);
-                    self.counters.warn_once(error.to_string());
+                    self.counters.fail(error.to_string());
                 }
             },
         }
@@ -266,9 +264,8 @@ impl Goals {
             }
         }
         for handle in lost {
-            Counters::add(&self.counters.failed);
             let name = &self.name;
-            self.counters.warn_once(format!(
+            self.counters.fail(format!(
                 "a goal of {name} is aborted: its server in ROS 1 no longer reports it"
             ));
             end(&handle, GoalStatus::Aborted, self.plans.empty_result.clone());
@@ -282,7 +279,7 @@ impl Goals {
         };
         let Some(active) = self.active.lock().remove(&about.goal_id.id) else { return };
         let mut out = Vec::new();
-        if let Err(error) = self.plans.result_to_ros2(rest, &mut out) {
+        if let Err(error) = self.plans.result.to_ros2(rest, &mut out) {
             self.malformed("a result of ROS 1", &error);
             return end(&active.handle, GoalStatus::Aborted, self.plans.empty_result.clone());
         }

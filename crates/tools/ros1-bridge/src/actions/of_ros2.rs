@@ -16,11 +16,11 @@ use tokio::time::timeout;
 
 use super::ends::{Ends, send};
 use super::goals::{Goal, Goals};
-use super::waiting::wait;
 use super::{GONE_AFTER, MOST_GOALS, now};
 use crate::BridgeError;
 use crate::counts::Counters;
 use crate::types::{ActionPlans, Types};
+use crate::waiting::wait;
 
 /// How often the statuses of all goals are published, as an actionlib server does.
 const STATUS_EVERY: Duration = Duration::from_millis(200);
@@ -162,7 +162,7 @@ impl Server {
             goal_id.stamp = now();
         }
         let mut request = Vec::new();
-        if let Err(error) = self.plans.goal_to_ros2(rest, &mut request) {
+        if let Err(error) = self.plans.goal.to_ros2(rest, &mut request) {
             self.malformed("a goal of ROS 1", &error);
             return self.refuse(goal_id, &format!("the bridge refuses it: {error}"));
         }
@@ -251,7 +251,7 @@ impl Server {
         let result = result.unwrap_or(&self.plans.empty_result);
         let sent = send(&self.result, |out| {
             write_about(out, now(), &about);
-            self.plans.result_to_ros1(result, out)
+            self.plans.result.to_ros1(result, out)
         });
         if let Err(error) = sent {
             self.malformed("a result of ROS 2", &error);
@@ -262,7 +262,7 @@ impl Server {
         let Some(about) = self.goals.lock().status(&goal_id.id) else { return };
         let sent = send(&self.feedback, |out| {
             write_about(out, now(), &about);
-            self.plans.feedback_to_ros1(feedback, out)
+            self.plans.feedback.to_ros1(feedback, out)
         });
         match sent {
             Ok(()) => Counters::add(&self.counters.to_ros1),
@@ -279,8 +279,7 @@ impl Server {
         for handle in handles {
             // The success of the cancel request shows in the goal's status and result.
             if let Err(error) = handle.cancel() {
-                Counters::add(&self.counters.failed);
-                self.counters.warn_once(format!("a goal of {} continues: {error}", self.name));
+                self.counters.fail(format!("a goal of {} continues: {error}", self.name));
             }
         }
         self.changed.notify_one();

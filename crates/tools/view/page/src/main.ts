@@ -1,4 +1,4 @@
-// The start of the page: connects to the server that served it, and combines the panes.
+// The start of the page: connects to the server from which the page came, and creates the panes.
 
 import "./style/index.css";
 import { BagsPane } from "./bags/pane";

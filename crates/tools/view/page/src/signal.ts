@@ -1,6 +1,6 @@
 // An event that all listeners receive; the page's modules use no other kind of event.
 
-/** Ends whatever returned it, such as a subscription; a second call does nothing. */
+/** Ends ongoing work, such as a subscription; a second call has no effect. */
 export type End = () => void;
 
 export class Signal<T> {

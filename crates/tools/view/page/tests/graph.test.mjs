@@ -7,7 +7,7 @@ import { layoutOf, Session } from "./session.mjs";
 
 const edge = (from, to) => `.edge[data-id="${from} > ${to}"]`;
 
-test("edges say their transport, latency, losses and QoS", async (t) => {
+test("edges show their transport, latency, losses and QoS", async (t) => {
   const session = await Session.start(t);
   const { page } = session;
   const selector = edge("topic /camera/image_raw", "node /filter");
@@ -34,7 +34,7 @@ test("edges say their transport, latency, losses and QoS", async (t) => {
   assert.deepEqual(session.errors, []);
 });
 
-test("a mismatch is red, says its problem, and its cure when chosen", async (t) => {
+test("a mismatch is red and shows its problem, and its cure when it is chosen", async (t) => {
   const session = await Session.start(t);
   const { page } = session;
   const selector = edge("topic /cmd_vel", "node /base_driver");
@@ -71,13 +71,13 @@ test("a chosen edge shows its latency by layer, readable without colour", async 
     fills: [...each.querySelectorAll("rect")].map((part) => getComputedStyle(part).fill),
   }));
   assert.match(bar.label, /client 7.0 %, engine write 3.9 %, notification 53 %, queue 31 %/);
-  assert.deepEqual(bar.numbers, ["1", "3", "4"], "what is too narrow has its number in the table");
+  assert.deepEqual(bar.numbers, ["1", "3", "4"], "narrow layers have numbers only in the table");
   assert.ok(Math.abs(bar.widths.reduce((sum, each) => sum + each, 0) - 300) < 0.1);
   assert.ok(bar.fills.every((each, at) => at === 0 || each !== bar.fills[at - 1]));
   assert.deepEqual(session.errors, []);
 });
 
-test("where there are no layers, the page says how to get them", async (t) => {
+test("without layers, the page shows how to get them", async (t) => {
   const robot = new Robot();
   const session = await Session.start(t, { robot });
   const choose = async (id) => {
@@ -96,11 +96,11 @@ test("where there are no layers, the page says how to get them", async (t) => {
   await session.untilText(".details", "feros view --traces FOLDER");
   robot.traces = { folder: "/tmp/trace", problems: [] };
   await session.click(".check", "Measure");
-  await session.untilText(".details", "Not read: tick Measure");
+  await session.untilText(".details", "The traces are not read: tick Measure");
   assert.deepEqual(session.errors, []);
 });
 
-test("a chosen node tells of its process; the choice is in the address", async (t) => {
+test("a chosen node shows its process; the address contains the choice", async (t) => {
   const session = await Session.start(t);
   await session.click(".box.node", "/filter");
   await session.untilText(".details", "4006");
@@ -113,7 +113,7 @@ test("a chosen node tells of its process; the choice is in the address", async (
   await session.untilText(".image p", "rgb8");
 });
 
-test("the filter keeps what is met and its neighbours", async (t) => {
+test("the filter keeps matching boxes and their neighbours", async (t) => {
   const session = await Session.start(t);
   await session.untilText(".box .name", "/camera");
   await session.page.keyboard.press("/");

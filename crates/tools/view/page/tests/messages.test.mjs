@@ -42,7 +42,7 @@ test("a click opens the tree, and its numbers go into one plot that moves", asyn
   assert.deepEqual(session.errors, []);
 });
 
-test("a field can be written, and what is no field is refused", async (t) => {
+test("a field can be entered, and other texts are refused", async (t) => {
   const session = await Session.start(t, { layout: messages({ k: "plot" }) });
   const field = await session.find("input", "Field to plot");
   await field.type("nonsense");
@@ -59,7 +59,7 @@ test("a field can be written, and what is no field is refused", async (t) => {
   );
 });
 
-test("every pixel on the screen is the one that was sent", async (t) => {
+test("every pixel on the screen has the colour that was sent", async (t) => {
   for (const encoding of [...OTHER_ENCODINGS, "png"]) {
     const topic = encoding === "png" ? "/camera/compressed" : `/images/${encoding}`;
     await t.test(encoding, async (inner) => {
@@ -94,13 +94,13 @@ test("a moving picture moves", async (t) => {
   );
 });
 
-test("texts are listed as they come", async (t) => {
+test("strings are listed in the order of their arrival", async (t) => {
   const session = await Session.start(t, { layout: messages({ k: "text", t: "/chatter" }) });
   await session.until("some lines", () => document.querySelectorAll(".lines li").length >= 3);
   assert.match(await session.text(".lines li:last-child"), /hello \d+\.\d/);
 });
 
-test("what cannot be decoded says so and the page goes on", async (t) => {
+test("the page reports a message that cannot be decoded, and continues", async (t) => {
   const session = await Session.start(t, {
     layout: messages({ k: "tree", t: "/odom" }, { k: "tree", t: "/imu" }),
     isStill: true,
@@ -114,7 +114,7 @@ test("what cannot be decoded says so and the page goes on", async (t) => {
   await session.untilText(".tree", "linear_acceleration");
 });
 
-test("only what is visible is subscribed to, not faster than it is drawn", async (t) => {
+test("the page subscribes only to visible topics, at the rate of drawing", async (t) => {
   const panels = [
     "/camera/image_raw",
     "/images/bgr8",
@@ -134,23 +134,23 @@ test("only what is visible is subscribed to, not faster than it is drawn", async
   assert.ok(!server.subscribed.has("/images/bayer_rggb8"), "it is below the edge of the window");
   await page.$eval(".grid .panel:last-child", (each) => each.scrollIntoView());
   await session.untilServer(
-    "the last is, the first is not any more",
+    "the last topic is subscribed to, and the first one no longer",
     () =>
       server.subscribed.has("/images/bayer_rggb8") && !server.subscribed.has("/camera/image_raw"),
   );
   await session.click('[role="tab"]', "Doctor");
-  await session.untilServer("nothing is, behind another pane", () => server.subscribed.size === 0);
+  await session.untilServer("no topic behind another pane", () => server.subscribed.size === 0);
   await session.click('[role="tab"]', "Messages");
-  await session.untilServer("it is again", () => server.subscribed.size > 0);
+  await session.untilServer("topics are subscribed to again", () => server.subscribed.size > 0);
   // Another page in front hides this one; Chromium reports that on request.
   await page.evaluate(() => {
     Object.defineProperty(document, "hidden", { value: true, configurable: true });
     document.dispatchEvent(new Event("visibilitychange"));
   });
-  await session.untilServer("nothing is, while hidden", () => server.subscribed.size === 0);
+  await session.untilServer("no topic of a hidden page", () => server.subscribed.size === 0);
 });
 
-test("the address keeps the views", async (t) => {
+test("the address keeps the displays", async (t) => {
   const session = await Session.start(t, { layout: messages({ k: "text", t: "/chatter" }) });
   const { page } = session;
   await session.click("button.topic", "/imu");
@@ -170,5 +170,5 @@ test("the address keeps the views", async (t) => {
   const other = await session.context.newPage();
   await other.goto(page.url());
   await other.waitForSelector(".kind-tree");
-  assert.equal((await other.$$(".panel")).length, 2, "a colleague has the same views");
+  assert.equal((await other.$$(".panel")).length, 2, "a colleague has the same displays");
 });

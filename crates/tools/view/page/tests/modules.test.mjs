@@ -7,7 +7,7 @@ import { ENCODINGS, HEIGHT, imageOf, seenAt, WIDTH } from "./mock/images.mjs";
 import { pose, transformOf } from "./mock/places.mjs";
 import { load } from "./source.mjs";
 
-test("every pixel of every encoding is the one that was sent", async () => {
+test("every pixel of every encoding has the colour that was sent", async () => {
   const { toPixels } = await load("messages/image_pixels.ts");
   for (const encoding of ENCODINGS) {
     const { rgba } = toPixels(imageOf(encoding));
@@ -26,18 +26,18 @@ test("every pixel of every encoding is the one that was sent", async () => {
   }
 });
 
-test("images that lie about their size are refused with the numbers", async () => {
+test("images with a wrong size are refused with the numbers", async () => {
   const { toPixels } = await load("messages/image_pixels.ts");
   const image = imageOf("rgb8");
   const refused = (change, words) => assert.throws(() => toPixels({ ...image, ...change }), words);
-  refused({ height: 100_000 }, /has \d+ bytes, its size and step need \d+/);
+  refused({ height: 100_000 }, /has \d+ bytes, but its size and step need \d+/);
   refused({ width: 100_000, height: 100_000 }, /at most \d+ are shown/);
   refused({ step: 3 }, /step/);
-  refused({ encoding: "constructor" }, /cannot be shown/);
+  refused({ encoding: "constructor" }, /is not supported/);
   refused({ width: 0 }, /0×48/);
 });
 
-test("paths lead to numbers, and what is no path is none", async () => {
+test("paths lead to numbers, and other texts are refused", async () => {
   const { asNumber, numericFields, parsePath, valueAt } = await load("decode/fields.ts");
   const { topic, steps } = parsePath("/arm/joints.position[2]");
   assert.equal(topic, "/arm/joints");
@@ -55,7 +55,7 @@ test("paths lead to numbers, and what is no path is none", async () => {
   assert.ok(fields.includes(".pose.covariance[0]"));
 });
 
-test("a line keeps its window, is bounded, and starts anew when time goes back", async () => {
+test("a line keeps its window, is bounded, and starts again when time goes back", async () => {
   const { Series } = await load("messages/series.ts");
   const series = new Series();
   for (let at = 0; at < 1000; at++) series.push(at / 10, at, 5);
@@ -70,7 +70,7 @@ test("a line keeps its window, is bounded, and starts anew when time goes back",
   assert.deepEqual(series.columns(2)[1], [7, null]);
 });
 
-test("transforms join frames at a time, and strangers not", async () => {
+test("transforms connect frames at a time, but not unrelated frames", async () => {
   const { Transforms } = await load("scene/transforms.ts");
   const transforms = new Transforms();
   transforms.add(transformOf(0, "base", "lidar", pose(0, 0, 1, 0)), true);
@@ -95,7 +95,7 @@ test("transforms join frames at a time, and strangers not", async () => {
   assert.ok(!transforms.names().includes("bad"));
 });
 
-test("texts become values of the parameter's type, or say what is expected", async () => {
+test("texts become values of the parameter's type, or errors name the expected form", async () => {
   const { parseValue } = await load("parameters/editor.ts");
   const { splitName } = await load("connection/parameters.ts");
   assert.equal(parseValue("2.5", { name: "a", value: 1, type: "float64" }), 2.5);
@@ -108,7 +108,7 @@ test("texts become values of the parameter's type, or say what is expected", asy
   assert.deepEqual(splitName("/ns/node.a.b"), ["/ns/node", "a.b"]);
 });
 
-test("frames that are too short or unknown are none", async () => {
+test("frames that are too short or unknown are ignored", async () => {
   const { readFrame, writeRequest } = await load("connection/protocol.ts");
   assert.equal(readFrame(new ArrayBuffer(0)), null);
   assert.equal(readFrame(new Uint8Array([1, 0, 0, 0, 0, 0, 0, 0, 0, 0]).buffer), null);
@@ -119,7 +119,7 @@ test("frames that are too short or unknown are none", async () => {
   assert.equal(writeRequest(1, 2, new Uint8Array([9])).length, 17);
 });
 
-test("a server that does not answer is asked ever later, up to a limit", async (t) => {
+test("the wait for a server that does not answer grows up to a limit", async (t) => {
   const { Socket } = await load("connection/socket.ts");
   const [asked, waits] = [[], []];
   t.mock.method(Math, "random", () => 0.5);
@@ -130,7 +130,7 @@ test("a server that does not answer is asked ever later, up to a limit", async (
     }
   };
   t.after(() => delete globalThis.WebSocket);
-  const socket = new Socket("ws://localhost/", async () => "no server answers");
+  const socket = new Socket("ws://localhost/", async () => "the server does not answer");
   const reasons = [];
   socket.changed.listen((state) => state.kind === "waiting" && reasons.push(state.reason));
   const refuse = async () => {
@@ -146,14 +146,14 @@ test("a server that does not answer is asked ever later, up to a limit", async (
     wanted,
   );
   assert.equal(asked.length, 8);
-  assert.equal(reasons[0], "no server answers");
+  assert.equal(reasons[0], "the server does not answer");
   asked.at(-1).onopen();
   asked.at(-1).onclose({ code: 1001, reason: "" });
-  assert.equal(reasons.at(-1), "the server ended");
+  assert.equal(reasons.at(-1), "the server has ended");
   assert.equal(waits.at(-1).ms, 500, "an answer sets the wait back");
 });
 
-test("parameters of a component are read by their form", async () => {
+test("the form of a component parameter determines its type", async () => {
   const { readLoadParameters } = await load("nodes/load_parameters.ts");
   const [plus, big, text] = readLoadParameters('a.b:=+5 c:=1e3 d:="x y"');
   assert.equal(plus.name, "a.b");
@@ -166,7 +166,7 @@ test("parameters of a component are read by their form", async () => {
   }
 });
 
-test("names in the scene that would lie on each other are lifted", async () => {
+test("names in the scene that would cover each other are lifted", async () => {
   const { spread } = await load("scene/labels.ts");
   const label = (x, y) => ({ x, y, width: 60, height: 12 });
   const levels = spread([label(100, 50), label(100, 52), null, label(120, 40), label(300, 50)]);

@@ -1,4 +1,5 @@
-// Logs, parameters, nodes, bags and doctor: what they display, and that presses reach the server.
+// The panes of logs, parameters, nodes, bags and the doctor: their content, and that clicks reach
+// the server.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -43,9 +44,9 @@ test("logs are filtered by level, by logger and by text", async (t) => {
       wanted.join(),
     );
   await until("starts", "slow", "no path", "moves");
-  await page.select('select[aria-label="Least level shown"]', "40");
+  await page.select('select[aria-label="Minimum level"]', "40");
   await until("no path");
-  await page.select('select[aria-label="Shown of camera"]', "10");
+  await page.select('select[aria-label="Minimum level of camera"]', "10");
   await until("quiet", "starts", "no path");
   await session.write(await session.find("input", "Filter logs"), "path");
   await until("no path");
@@ -53,8 +54,8 @@ test("logs are filtered by level, by logger and by text", async (t) => {
   await session.untilText(".loggers", "1 error, 1 warn");
   await session.click(".line .text", "no path");
   await session.untilText(".whole", "a.rs:7 f");
-  await page.select('select[aria-label="Level at camera"]', "10");
-  await session.untilText(".rows", "camera now says from Debug");
+  await page.select('select[aria-label="Set the level of camera in its node"]', "10");
+  await session.untilText(".rows", "the level of camera is now Debug");
   const [{ request }] = calls(session, "/camera/set_logger_levels");
   assert.equal(request.levels[0].name, "camera");
   assert.equal(request.levels[0].level, 10);
@@ -70,16 +71,16 @@ test("a flood of logs keeps the last ones and few elements", async (t) => {
   assert.ok((await page.$$(".line")).length < 100);
 });
 
-test("logs say what was not watched", async (t) => {
+test("logs report the period in which the pane was hidden", async (t) => {
   const session = await Session.start(t, { layout: { tab: "logs" } });
   await session.until("a line", () => document.querySelector(".line .text") !== null);
   await session.click('[role="tab"]', "Doctor");
   await session.untilServer("it ended", () => !session.server.subscribed.has("/rosout"));
   await session.click('[role="tab"]', "Logs");
-  await session.untilText(".remark", "not watched from");
+  await session.untilText(".remark", "the pane was hidden");
 });
 
-test("a parameter that is set arrives, and a refusal is said", async (t) => {
+test("a parameter that is set arrives, and a refusal is reported", async (t) => {
   const layout = { tab: "parameters", parameters: { o: ["/camera"] } };
   const session = await Session.start(t, { layout });
   const { page, robot } = session;
@@ -92,11 +93,11 @@ test("a parameter that is set arrives, and a refusal is said", async (t) => {
   assert.equal(robot.parameters.get("/camera.exposure").value, 20.5);
   await session.write(field, "200");
   await field.press("Enter");
-  await session.untilText(`${row("exposure")} .outcome`, "✕ refused; it is 20.5");
+  await session.untilText(`${row("exposure")} .outcome`, "✕ refused; the value is 20.5");
   assert.equal(await field.evaluate((each) => each.value), "20.5");
   await session.write(field, "much");
   await field.press("Enter");
-  await session.untilText(`${row("exposure")} .outcome`, "A number is expected.");
+  await session.untilText(`${row("exposure")} .outcome`, "Enter a number.");
   await page.click(`${row("auto_white_balance")} input`);
   await session.untilText(`${row("auto_white_balance")} .outcome`, "✓ set");
   assert.equal(robot.parameters.get("/camera.auto_white_balance").value, false);
@@ -108,7 +109,7 @@ test("a parameter that is set arrives, and a refusal is said", async (t) => {
   assert.deepEqual(robot.parameters.get("/camera.size").value, [320, 240]);
 });
 
-test("a change by another is shown, but not over what is being written", async (t) => {
+test("a change by another client is shown, but not over unfinished text", async (t) => {
   const layout = { tab: "parameters", parameters: { o: ["/camera"] } };
   const session = await Session.start(t, { layout });
   const { page, server } = session;
@@ -134,7 +135,7 @@ test("a change by another is shown, but not over what is being written", async (
   assert.equal(await page.evaluate(shown), "56");
 });
 
-test("without --allow-changes nothing can be changed, and it is said", async (t) => {
+test("without --allow-changes nothing can be changed, and the page says so", async (t) => {
   const session = await Session.start(t, {
     layout: { tab: "parameters", parameters: { o: ["/camera"] } },
     allowsChanges: false,
@@ -159,7 +160,7 @@ test("without --allow-changes nothing can be changed, and it is said", async (t)
   assert.equal(await session.page.$(".load"), null);
 });
 
-test("a lifecycle is steered", async (t) => {
+test("the page changes the state of a managed node", async (t) => {
   const session = await Session.start(t, { layout: { tab: "nodes" } });
   await session.click(".nodes .link", "/filter");
   await session.untilText(".lifecycle .state", "unconfigured");
@@ -212,10 +213,10 @@ test("components are loaded and unloaded", async (t) => {
   await page.type('[name="plugin_name"]', "demo::Talker");
   await page.type('[name="parameters"]', "rate=2");
   await session.click(".load button", "Load");
-  await session.untilText(".components .outcome", "rate=2: parameters are written as name:=value");
+  await session.untilText(".components .outcome", "rate=2: write each parameter as name:=value");
 });
 
-test("a bag is paused, stepped, sped up and scrubbed", async (t) => {
+test("a player is paused, stepped, accelerated and moved in its bag", async (t) => {
   const session = await Session.start(t, { layout: { tab: "bags" } });
   const { page, robot } = session;
   await session.untilText("#pane-bags .position", "of 60.0 s");
@@ -234,7 +235,7 @@ test("a bag is paused, stepped, sped up and scrubbed", async (t) => {
   assert.ok(Math.abs(half - 30) < 1, `in the middle of the bag, not at ${half} s`);
 });
 
-test("a recorder is paused, split, and told of a new bag", async (t) => {
+test("a recorder is paused, split, and started with a new bag", async (t) => {
   const session = await Session.start(t, { layout: { tab: "bags" } });
   await session.untilText(".recorder .state", "recording");
   await session.click(".recorder button", "Pause");
@@ -247,15 +248,15 @@ test("a recorder is paused, split, and told of a new bag", async (t) => {
   await session.untilText(".recorder .outcome", "✕ the folder exists");
   await session.write(field, "fresh");
   await field.press("Enter");
-  await session.untilText(".recorder .outcome", "✓ records into fresh");
+  await session.untilText(".recorder .outcome", "✓ recording into fresh");
 });
 
-test("the doctor says what is wrong first, each with its cure", async (t) => {
+test("the doctor shows problems first, each with its cure", async (t) => {
   const session = await Session.start(t, { layout: { tab: "doctor" } });
   await session.untilText(".findings", "Cure: ip link set lo multicast on");
   const signs = await session.page.$$eval(".sign", (all) => all.map((each) => each.textContent));
   assert.deepEqual(signs, ["✕ error", "! warning", "✓ ok"]);
   session.robot.findings = [];
-  await session.click("button", "Examine again");
-  await session.untilText("#pane-doctor", "0 error, 0 warning, 0 ok");
+  await session.click("button", "Check again");
+  await session.untilText("#pane-doctor", "error: 0, warning: 0, ok: 0");
 });

@@ -61,7 +61,7 @@ function faults(pane) {
   return found;
 }
 
-test("lists break names at their joints, and none scrolls sideways", async (t) => {
+test("lists break names at their separators, and no list scrolls sideways", async (t) => {
   const layout = { parameters: { o: [`${LONG}_rectification_component`] } };
   const session = await Session.start(t, { layout, size: WIDE, robot: new LongNames() });
   const { page } = session;
@@ -115,7 +115,7 @@ class Crowd extends Robot {
   }
 }
 
-test("words of a line lie above all lines, and none is cut", async (t) => {
+test("texts of edges are above all lines, and no text is cut", async (t) => {
   const session = await Session.start(t, { size: WIDE, robot: new Crowd() });
   await session.untilText(".edge text", "RELIABILITY");
   const [count, covered] = await session.page.evaluate(() => {
@@ -158,7 +158,7 @@ test("the graph can be read on a phone, and is fitted when asked", async (t) => 
   assert.ok((await pixels()) < 8.5, "all of it");
 });
 
-test("logs that are empty say why", async (t) => {
+test("empty logs show the reason", async (t) => {
   const session = await Session.start(t, { layout: { tab: "logs" }, isStill: true });
   const { page, server } = session;
   const isHidden = () => page.$eval(".logs .hint", (each) => each.hidden);
@@ -168,19 +168,19 @@ test("logs that are empty say why", async (t) => {
     ...{ stamp: { sec: 1, nanosec: 0 }, level: 10, name: "camera", msg: "quiet" },
     ...{ file: "a.rs", function: "f", line: 1 },
   });
-  await session.untilText(".logs .hint", "None of the last 1 lines is shown: each is below Info");
-  await page.select('select[aria-label="Least level shown"]', "10");
+  await session.untilText(".logs .hint", "hide all of the last 1 lines: each is below Info");
+  await page.select('select[aria-label="Minimum level"]', "10");
   await session.untilText(".line .text", "quiet");
   assert.ok(await isHidden());
   await session.write(await session.find("input", "Filter logs"), "loud");
-  await session.untilText(".logs .hint", "or lacks “loud”");
+  await session.untilText(".logs .hint", "or does not contain “loud”");
   const id = [...server.channels.values()].find(({ info }) => info.topic === "/rosout").info.id;
   await session.click("button", "Clear");
   server.tell({ op: "unadvertise", channelIds: [id] });
   await session.untilText(".logs .hint", "there is no topic /rosout");
 });
 
-test("parameters come node by node, and nothing is said before all are asked", async (t) => {
+test("parameters come node by node, and the pane waits for all nodes", async (t) => {
   const session = await Session.start(t, { isStill: true });
   const { server } = session;
   await session.untilText(".connection", "● feros view on mock");
@@ -192,13 +192,13 @@ test("parameters come node by node, and nothing is said before all are asked", a
   };
   await session.click('[role="tab"]', "Parameters");
   await session.untilServer("it is asked", () => answer !== null);
-  await session.untilText(".parameters .hint", "Asking the nodes …");
+  await session.untilText(".parameters .hint", "Waiting for the nodes …");
   const parameter = { name: "/camera.exposure", value: 12.5, type: "float64" };
   server.tell({ op: "parameterValues", parameters: [parameter] });
   await session.untilText(".parameters summary", "/camera");
-  await session.untilText(".parameters .bar", "Some nodes are still asked …");
+  await session.untilText(".parameters .bar", "Waiting for more nodes …");
   server.system.parameters.clear();
   answer();
-  await session.untilText(".parameters .hint", "No node tells parameters.");
+  await session.untilText(".parameters .hint", "No node has parameters.");
   assert.equal(await session.text(".parameters .bar [role=status]"), "");
 });

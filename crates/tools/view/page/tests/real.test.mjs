@@ -27,7 +27,7 @@ async function recorded(file) {
 }
 
 test(
-  "the real server shows a system and steers it",
+  "the real server shows a system and changes it",
   { skip: !FEROS && "no FEROS_COMMAND" },
   async (t) => {
     const folder = await mkdtemp(join(tmpdir(), "feros-view-"));
@@ -84,7 +84,7 @@ test(
 
     await session.click('[role="tab"]', "Nodes");
     await session.click(".nodes .link", "/ComponentManager");
-    await session.untilText(".components-list", "Nothing is loaded.");
+    await session.untilText(".components-list", "No component is loaded.");
 
     await session.click('[role="tab"]', "Bags");
     await session.untilText(".recorder .state", "recording");
@@ -97,7 +97,7 @@ test(
   },
 );
 
-test("a real bag is played and scrubbed", { skip: !FEROS && "no FEROS_COMMAND" }, async (t) => {
+test("the slider seeks in a real bag", { skip: !FEROS && "no FEROS_COMMAND" }, async (t) => {
   const folder = await mkdtemp(join(tmpdir(), "feros-view-"));
   const commands = new Programs(FEROS);
   t.after(async () => {
@@ -127,7 +127,7 @@ test("a real bag is played and scrubbed", { skip: !FEROS && "no FEROS_COMMAND" }
   await session.click(".player button", "Next message");
   await session.untilText(".player .outcome", "✓ play next");
   await session.until(
-    "there is something to scrub",
+    "the slider can be moved",
     () => !document.querySelector(".player input[type=range]").disabled,
   );
   await page.$eval(".player input[type=range]", (each) => {

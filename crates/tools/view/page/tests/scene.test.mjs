@@ -71,7 +71,7 @@ async function start(t, state) {
   return session;
 }
 
-test("every kind of message has its place, and the frames their names", async (t) => {
+test("every kind of message is at its position, and frames have their names", async (t) => {
   const session = await Session.start(t, { layout: scene({ t: ALL, b: true }) });
   await session.untilText(".scene li", "80×80 cells of 0.100 m");
   await session.untilText(".scene li", "40 poses");
@@ -122,14 +122,14 @@ test("points stand where transforms put them, in exactly their colours", async (
   await untilFound(page, [255, 0, 0], ({ x }) => Math.abs(x - 0.5) < 0.02);
 });
 
-test("what has no transform, or lies about its size, is said", async (t) => {
+test("a missing transform or a wrong size is reported", async (t) => {
   const session = await start(t, { t: ["/points"], f: "map" });
   session.server.publish("/points", cloud("nowhere", [[0, 0, 0, 0xff0000]]));
   await session.untilText(".scene .problem", "no transform from nowhere to map");
   session.server.publish("/points", { ...cloud("map", [[0, 0, 0, 0]]), width: 1000 });
-  await session.untilText(".scene .problem", "The cloud has 16 bytes, its sizes need");
+  await session.untilText(".scene .problem", "has 16 bytes, but its size and steps need");
   session.server.publish("/points", { ...cloud("map", [[0, 0, 0, 0]]), fields: [] });
-  await session.untilText(".scene .problem", "no fields x, y and z");
+  await session.untilText(".scene .problem", "lacks the field x, y or z");
   session.server.publish("/points", cloud("map", [[0, 0, 0, 0xff0000]]));
   await session.until("it is well again", () => !document.querySelector(".scene .problem"));
 });

@@ -5,13 +5,13 @@ import { test } from "node:test";
 import { MockServer } from "./mock/server.mjs";
 import { hashOf, Session } from "./session.mjs";
 
-test("when the server ends, the page says so, and comes back with what it showed", async (t) => {
+test("when the server ends, the page reports that, and later shows the same again", async (t) => {
   const layout = { tab: "messages", messages: { p: [{ k: "tree", t: "/imu" }] } };
   const session = await Session.start(t, { layout });
   await session.untilText(".tree", "linear_acceleration");
   const { port } = session.server;
   await session.server.close();
-  await session.untilText(".connection", "next try in");
+  await session.untilText(".connection", "next attempt in");
   session.server = new MockServer(session.robot);
   await session.server.listen(port);
   session.robot.start(session.server);
@@ -27,7 +27,7 @@ test("when the server ends, the page says so, and comes back with what it showed
   );
 });
 
-test("keys choose panes, find filters and tell of themselves", async (t) => {
+test("keys choose panes, go to filters and show their list", async (t) => {
   const session = await Session.start(t);
   const { page } = session;
   const chosen = () => page.$eval('[role="tab"][aria-selected="true"]', (each) => each.textContent);
@@ -53,18 +53,18 @@ test("keys choose panes, find filters and tell of themselves", async (t) => {
   assert.equal(await chosen(), "Parameters");
 });
 
-test("colours follow the system, or the reader, who is remembered", async (t) => {
+test("colours follow the system, or the stored choice of the user", async (t) => {
   const session = await Session.start(t, { theme: "dark" });
   const { page } = session;
   const back = () => page.$eval("body", (each) => getComputedStyle(each).backgroundColor);
   assert.equal(await back(), "rgb(20, 23, 27)");
-  await session.click("button", "Auto: colours of the page");
+  await session.click("button", "Theme: Auto");
   assert.equal(await back(), "rgb(244, 245, 247)");
   await page.reload();
   assert.equal(await back(), "rgb(244, 245, 247)");
 });
 
-test("addresses that were cut or made by strangers show the first view", async (t) => {
+test("addresses that are cut or invalid show the default layout", async (t) => {
   const session = await Session.start(t, { isStill: true });
   const { page, address } = session;
   const hostile = [
@@ -107,20 +107,20 @@ test("the token of the address is the token of the socket", async (t) => {
   assert.equal(await asked, "/?token=s%26cret");
 });
 
-test("a refusal is said in the server's own words", async (t) => {
+test("the page shows the reason that the server gives for a refusal", async (t) => {
   const session = await Session.start(t, { isStill: true });
   await session.untilText(".connection", "● feros view on mock");
-  session.server.refusal = "open the link that feros view printed: it carries the token";
+  session.server.refusal = "open the link that feros view printed: it contains the token";
   for (const { socket } of session.server.connections) socket.terminate();
   await session.untilText(".connection", "connection lost");
-  await session.untilText(".connection", "it carries the token; next try in");
+  await session.untilText(".connection", "it contains the token; next attempt in");
   session.server.refusal = null;
   // The click has no effect if the page has reconnected in the meantime.
   await session.page.$eval(".connection button", (each) => each.click());
   await session.untilText(".connection", "● feros view on mock");
 });
 
-test("what the server remarks is shown, once each, until dismissed", async (t) => {
+test("each notice of the server is shown once, until it is dismissed", async (t) => {
   const session = await Session.start(t, { isStill: true });
   await session.untilText(".connection", "● feros view on mock");
   for (const message of ["one", "one", "two", "three", "four", "five"]) {

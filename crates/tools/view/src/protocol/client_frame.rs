@@ -23,7 +23,7 @@ pub enum ClientFrame<'a> {
     },
 }
 
-/// Why a binary frame cannot be read.
+/// The reason why a binary frame cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FrameError {
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_short_or_unknown_is_refused() {
+    fn short_and_unknown_frames_are_refused() {
         for op in [MESSAGE, SERVICE_REQUEST] {
             assert!(matches!(ClientFrame::parse(&[op, 1, 0]), Err(FrameError::Short { .. })));
         }

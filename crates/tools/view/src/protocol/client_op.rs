@@ -89,7 +89,8 @@ pub struct TopicSubscription {
     pub id: u32,
     /// The channel that the server advertised.
     pub channel_id: u32,
-    /// The limit on messages per second; the newest messages are sent. Without it, all are.
+    /// The limit on messages per second: the server sends the newest messages. Without a limit, it
+    /// sends all messages.
     #[serde(default)]
     pub max_rate_hz: Option<f64>,
 }
@@ -118,7 +119,7 @@ pub struct ParameterToSet {
     pub value: ParameterJson,
 }
 
-/// Why an operation cannot be read.
+/// The reason why an operation cannot be read.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum OpError {
@@ -215,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_operation_is_refused_with_its_reason() {
+    fn invalid_operations_are_refused_with_the_reason() {
         let reason = |text: &str| ClientOp::parse(text).unwrap_err().to_string();
         assert!(reason("{\"op\":\"reboot\"}").contains("unknown variant `reboot`"));
         assert!(reason("[]").contains("not an operation"));

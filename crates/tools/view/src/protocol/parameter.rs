@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_what_they_are_said_to_be() {
+    fn numbers_have_the_given_type() {
         assert_eq!(value(json!({"value": 5})), Ok(5.into()));
         assert_eq!(value(json!({"value": 5, "type": "float64"})), Ok(5.0.into()));
         assert_eq!(value(json!({"value": [1, 2.5]})), Ok(vec![1.0, 2.5].into()));
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_parameter_can_be_is_refused() {
+    fn values_that_no_parameter_can_have_are_refused() {
         for json in [
             json!({"value": {"a": 1}}),
             json!({"value": [1, "a"]}),

@@ -11,7 +11,7 @@ use super::parameter::ParameterJson;
 pub enum ServerOp<'a> {
     /// The identity and the capabilities of the server; the first operation.
     ServerInfo {
-        /// The name for people.
+        /// The name of the server, for users.
         name: &'a str,
         /// The capabilities of the server.
         capabilities: &'a [&'a str],
@@ -22,7 +22,7 @@ pub enum ServerOp<'a> {
         /// A new value means that the server was restarted.
         session_id: &'a str,
     },
-    /// A message for people.
+    /// A message for users.
     Status {
         /// The severity: 0 information, 1 warning, 2 error.
         level: u8,

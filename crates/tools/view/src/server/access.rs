@@ -78,10 +78,10 @@ pub(crate) struct Access {
     pub(crate) allowed_origins: Vec<String>,
 }
 
-/// Why a request is refused.
+/// The reason why the server refuses a request.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Refusal {
-    #[error("this address lacks the right token: open the link that `feros view` printed")]
+    #[error("the address does not contain the token: open the link that `feros view` printed")]
     Token,
     #[error(
         "the Host header `{host}` does not name this machine: use the address that `feros view` \
@@ -89,13 +89,13 @@ pub(crate) enum Refusal {
     )]
     Host { host: String },
     #[error(
-        "pages of {origin} may not connect: `feros view --allow-origin {origin}` lets them, if you \
-         trust them"
+        "pages of {origin} are not allowed to connect: if you trust them, start the server with \
+         --allow-origin {origin}"
     )]
     Origin { origin: String },
     #[error(
-        "a page without an origin of its own, such as a file or a sandboxed frame, may not connect: serve it over \
-         HTTP, and name its address with --allow-origin"
+        "a page without an origin of its own, such as a file or a sandboxed frame, is not allowed \
+         to connect: serve the page over HTTP, and name its address with --allow-origin"
     )]
     NullOrigin,
 }
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn only_names_of_this_machine_reach_it() {
+    fn only_names_of_this_machine_are_accepted() {
         let local = access("127.0.0.1");
         for host in ["localhost:8765", "LOCALHOST", "127.0.0.1:1", "[::1]:8765", "127.1.2.3"] {
             assert_eq!(check(&local, host, None), Ok(()), "{host}");
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn foreign_pages_are_kept_out() {
+    fn foreign_pages_are_refused() {
         let access = access("127.0.0.1");
         for origin in [
             "http://localhost:8765",
@@ -247,12 +247,12 @@ mod tests {
         }
         let refused = check(&access, "localhost:8765", Some("null")).unwrap_err();
         assert_eq!(refused, Refusal::NullOrigin);
-        assert!(!refused.to_string().contains("null"), "nobody should allow it: {refused}");
+        assert!(!refused.to_string().contains("null"), "the message suggests `null`: {refused}");
         assert_eq!(check(&access, "localhost", Some("http://localhost:80")), Ok(()));
     }
 
     #[test]
-    fn the_token_is_asked_for_in_the_address() {
+    fn the_address_must_contain_the_token() {
         let access = access("0.0.0.0");
         let token = |uri: &str| access.check_token(&uri.parse().unwrap());
         assert_eq!(token("/?token=0123456789"), Ok(()));

@@ -15,12 +15,15 @@ const EXTENSIONS: [&str; 16] = [
     "urdf", "webp", "xacro",
 ];
 
-/// Why a file is not served.
+/// The reason why the server does not send a file.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum AssetError {
     #[error("`{uri}` is not a file of a package: only package://PACKAGE/PATH is served")]
     Uri { uri: String },
-    #[error("`{uri}` is not served: only files for display are served, those with the endings {}", EXTENSIONS.join(", "))]
+    #[error(
+        "`{uri}` is not served: only files with these extensions are served: {}",
+        EXTENSIONS.join(", ")
+    )]
     Extension { uri: String },
     #[error("{0}")]
     Package(String),
@@ -68,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_shown_files_within_packages_are_given() {
+    fn only_files_for_display_within_packages_are_served() {
         let prefix = tempfile::tempdir().unwrap();
         let share = prefix.path().join("share/arm");
         let index = prefix.path().join("share/ament_index/resource_index/packages");

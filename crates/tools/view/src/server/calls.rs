@@ -29,7 +29,7 @@ impl Calls {
         Self { node, by_service: Kept::new(MOST_IDLE) }
     }
 
-    /// Calls a service; the error is a sentence for people.
+    /// Calls a service; the error is a message for users.
     pub(crate) async fn call(&self, service: &Service, request: &[u8]) -> Result<Vec<u8>, String> {
         let client = self.client(service)?;
         wait_until_ready(|| client.service_is_ready(), &service.name).await?;

@@ -59,7 +59,7 @@ impl Limits {
     }
 }
 
-/// Why another client cannot connect.
+/// The reason why another client cannot connect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Full {
     #[error(
@@ -91,6 +91,12 @@ impl Client {
 
     pub(crate) fn status(&self, level: Level, message: &str) {
         self.tell(&ServerOp::Status { level: level as u8, message, id: None });
+    }
+
+    /// Shows a warning, in the place of the former one with this id.
+    pub(crate) fn warn(&self, id: &str, message: &str) {
+        let level = Level::Warning as u8;
+        self.tell(&ServerOp::Status { level, message, id: Some(id) });
     }
 }
 
@@ -133,7 +139,7 @@ impl Clients {
             id,
             is_page,
             is_greeted: AtomicBool::new(false),
-            outbox: Outbox::new(),
+            outbox: Outbox::default(),
             wants: Mutex::default(),
             call_turns: Semaphore::new(MOST_CALLS),
             file_turns: Semaphore::new(1),

@@ -29,10 +29,10 @@ impl SimulatedTime {
 }
 
 /// Whether a participant other than `own` publishes the time.
-pub(crate) fn is_told(graph: &GraphSnapshot, own: Gid) -> bool {
-    let mut tellers = graph.endpoints_of(EndpointKind::Publisher, TOPIC);
-    tellers.any(|teller| {
-        teller.type_name == "rosgraph_msgs/msg/Clock" && !teller.gid.is_of_session_of(&own)
+pub(crate) fn is_published(graph: &GraphSnapshot, own: Gid) -> bool {
+    let mut publishers = graph.endpoints_of(EndpointKind::Publisher, TOPIC);
+    publishers.any(|publisher| {
+        publisher.type_name == "rosgraph_msgs/msg/Clock" && !publisher.gid.is_of_session_of(&own)
     })
 }
 

@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_has_changed_is_told() {
+    fn only_changes_are_reported() {
         use EndpointKind::{Publisher, Service, Subscription};
         let first = graph(vec![
             endpoint(Publisher, "/a", "x"),

@@ -1,8 +1,8 @@
-//! Why the server does not start.
+//! The reasons why the server does not start.
 
 use std::net::{IpAddr, SocketAddr};
 
-/// Why the server does not start.
+/// The reason why the server does not start.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StartError {

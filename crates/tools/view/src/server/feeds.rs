@@ -33,7 +33,7 @@ const SHARED_OUT: usize = 1024;
 /// The largest share that is reserved for one client.
 const LARGEST_SHARE: usize = 32;
 
-/// Why a client does not get the messages of a topic.
+/// The reason why a client does not get the messages of a topic.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum FeedError {
     #[error(transparent)]
@@ -239,7 +239,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn clients_that_take_what_they_get_leave_a_share_for_each() {
+    fn clients_with_many_subscriptions_leave_a_share_for_the_others() {
         for most_clients in [1, 8, 32, 100, 5000] {
             let share = share(most_clients);
             let mut clients = vec![0; most_clients];

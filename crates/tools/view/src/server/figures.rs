@@ -17,7 +17,7 @@ use serde::Serialize;
 use crate::server::access::host_name;
 use crate::server::connection_graph::node_name;
 use crate::server::hub::Hub;
-use crate::server::layers::{EdgeLayers, LayerReader, LayersOfPairs, Traces};
+use crate::server::layers::{EdgeLayers, LayerReader, LayersOfPairs, MedianAndP99, Traces};
 use crate::server::outbox::Counts;
 
 /// The limit on topics that are measured, since each costs a subscription.
@@ -27,6 +27,7 @@ pub(crate) const MAX_MEASURED: usize = 256;
 const MEMORY_READINGS: u32 = 5;
 
 /// Makes the figures repeatedly, and keeps the state between two readings.
+#[derive(Default)]
 pub(crate) struct FigureMaker {
     meters: BTreeMap<String, TopicMeter>,
     processes: ProcessMeter,
@@ -63,7 +64,7 @@ struct Topic<'a> {
     rate_hz: Option<f64>,
     bytes_per_second: Option<f64>,
     size_bytes: Option<f64>,
-    age_nanos: Option<Age>,
+    age_nanos: Option<MedianAndP99>,
     lost: Option<u64>,
     mismatches: Vec<Mismatch>,
 }
@@ -75,12 +76,6 @@ struct Transports {
     shared_memory: usize,
     network: usize,
     none: usize,
-}
-
-#[derive(Serialize)]
-struct Age {
-    p50: u64,
-    p99: u64,
 }
 
 #[derive(Serialize)]
@@ -134,17 +129,6 @@ struct Connections {
 }
 
 impl FigureMaker {
-    pub(crate) fn new() -> Self {
-        Self {
-            meters: BTreeMap::new(),
-            processes: ProcessMeter::default(),
-            layers: None,
-            memory: HashMap::new(),
-            readings: 0,
-            last: None,
-        }
-    }
-
     /// Sends figures to all clients that want them; to be called about once per second.
     pub(crate) fn tell(&mut self, hub: &Hub, graph: &GraphSnapshot) {
         let clients = hub.clients.all();
@@ -156,7 +140,7 @@ impl FigureMaker {
         let measured = measured_topics(wanted, &summaries);
         self.measure(hub, graph, &summaries, &measured);
         if wanting.is_empty() {
-            *self = Self::new();
+            *self = Self::default();
             return;
         }
         let text: std::sync::Arc<str> =
@@ -178,8 +162,8 @@ impl FigureMaker {
             if !is_wanted || self.meters.contains_key(&summary.name) {
                 continue;
             }
-            // The figures of a topic with several types would belong to none of them; the
-            // mismatches report the types.
+            // A topic with several types is not measured, since the figures would belong to no
+            // single type; the mismatches report the types.
             let [type_name] = &summary.types[..] else { continue };
             let mut hashes: Vec<_> = graph
                 .endpoints_of(EndpointKind::Publisher, &summary.name)
@@ -345,9 +329,9 @@ fn measured_topics(wanted: Vec<BTreeSet<String>>, summaries: &[TopicSummary]) ->
     }
 }
 
-fn age(figures: &TopicFigures) -> Option<Age> {
+fn age(figures: &TopicFigures) -> Option<MedianAndP99> {
     let nanos = |age: std::time::Duration| u64::try_from(age.as_nanos()).unwrap_or(u64::MAX);
-    Some(Age { p50: nanos(figures.age_p50?), p99: nanos(figures.age_p99?) })
+    Some(MedianAndP99 { p50: nanos(figures.age_p50?), p99: nanos(figures.age_p99?) })
 }
 
 fn mismatch(found: &feros_engine::graph::Mismatch) -> Mismatch {

@@ -102,11 +102,7 @@ impl Hub {
         self.tell_changes(client, &everything);
         client.is_greeted.store(true, Ordering::Relaxed);
         for (topic, types) in catalogue.ambiguous() {
-            client.tell(&ServerOp::Status {
-                level: Level::Warning as u8,
-                message: &ambiguity(&topic, &types),
-                id: Some(&format!("types:{topic}")),
-            });
+            client.warn(&format!("types:{topic}"), &ambiguity(&topic, &types));
         }
     }
 
@@ -140,9 +136,8 @@ impl Hub {
 
     fn tell_changes(&self, client: &Client, changes: &Changes) {
         let shows = |name: &str| client.is_page || !is_hidden(name);
-        let ids = |ids: Vec<u32>| ids;
         let removed = changes.removed_channels.iter().filter(|channel| shows(&channel.topic));
-        let removed = ids(removed.map(|channel| channel.id).collect());
+        let removed: Vec<u32> = removed.map(|channel| channel.id).collect();
         if !removed.is_empty() {
             client.tell(&ServerOp::Unadvertise { channel_ids: &removed });
         }
@@ -154,7 +149,7 @@ impl Hub {
         }
         let offers = |service: &Service| shows(&service.name) && self.offers(service);
         let removed = changes.removed_services.iter().filter(|service| offers(service));
-        let removed = ids(removed.map(|service| service.id).collect());
+        let removed: Vec<u32> = removed.map(|service| service.id).collect();
         if !removed.is_empty() {
             client.tell(&ServerOp::UnadvertiseServices { service_ids: &removed });
         }
@@ -178,9 +173,7 @@ impl Hub {
         for (topic, types) in catalogue.ambiguous() {
             if !former.iter().any(|(known, before)| *known == topic && *before == types) {
                 let (message, id) = (ambiguity(&topic, &types), format!("types:{topic}"));
-                let level = Level::Warning as u8;
-                let status = ServerOp::Status { level, message: &message, id: Some(&id) };
-                clients.iter().for_each(|client| client.tell(&status));
+                clients.iter().for_each(|client| client.warn(&id, &message));
             }
         }
         drop(catalogue);
@@ -227,7 +220,7 @@ impl Hub {
     }
 
     /// Subscribes a client, which has `others` other subscriptions, to a channel; the error is a
-    /// sentence for people.
+    /// message for users.
     pub(crate) fn subscribe(
         &self,
         channel: u32,
@@ -277,7 +270,7 @@ impl Hub {
         let clients = self.clients.all();
         let wants_parameters =
             clients.iter().any(|client| !client.wants.lock().parameters.is_empty());
-        let has_clock = clock::is_told(graph, self.own());
+        let has_clock = clock::is_published(graph, self.own());
         let mut listening = self.listening.lock();
         let changed = listening.has_clock != has_clock;
         listening.has_clock = has_clock;
@@ -311,8 +304,8 @@ impl Hub {
 
 fn ambiguity(topic: &str, types: &[String]) -> String {
     format!(
-        "{topic} is used with several types, {}: each type has its own channel, and one of them is a mistake; `feros \
-         topic info -v {topic}` shows which node uses which type",
+        "{topic} is used with several types, {}: each type has its own channel, and one of the \
+         types is a mistake; `feros topic info -v {topic}` shows which node uses which type",
         types.join(" and ")
     )
 }
@@ -327,13 +320,9 @@ fn tell_unknown(client: &Client, channels: &[Channel]) {
         count => format!(" and of {count} other topics"),
     };
     let message = format!(
-        "the type of {} ({}){others} is not known here, and no node describes it: name the folder \
-         of its definition with --interfaces or FEROS_INTERFACES",
+        "the type of {} ({}){others} is unknown, and no node provides its definition: name the \
+         folder of the definition with --interfaces or FEROS_INTERFACES",
         first.topic, first.schema_name
     );
-    client.tell(&ServerOp::Status {
-        level: Level::Warning as u8,
-        message: &message,
-        id: Some(&format!("schema:{}", first.topic)),
-    });
+    client.warn(&format!("schema:{}", first.topic), &message);
 }

@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_used_last_is_kept_and_what_is_in_use() {
+    fn recently_used_values_and_values_in_use_are_kept() {
         let kept = Kept::new(2);
         let get = |key: u32| kept.get(key, || Ok::<_, ()>(key)).unwrap();
         let used = get(1);

@@ -44,9 +44,9 @@ struct Layer {
 }
 
 #[derive(Serialize)]
-struct MedianAndP99 {
-    p50: u64,
-    p99: u64,
+pub(crate) struct MedianAndP99 {
+    pub(crate) p50: u64,
+    pub(crate) p99: u64,
 }
 
 impl LayerReader {

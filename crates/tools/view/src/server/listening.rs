@@ -53,7 +53,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// Begins to listen.
+    /// Starts a server.
     ///
     /// # Errors
     /// When the address is in use, or needs a token; see [`StartError`].
@@ -307,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_that_is_not_taken_is_given_up() {
+    fn an_answer_that_the_client_does_not_read_is_abandoned() {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
         runtime.block_on(async {
             let (ended, count) = answered(100_000, 5000, Duration::from_millis(100)).await;

@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn who_has_most_makes_room() {
+    fn the_address_with_most_connections_makes_room() {
         let lobby = Arc::new(Lobby::default());
         let modest = lobby.enter(peer("192.0.2.1"));
         let many: Vec<_> = (1..PLACES).map(|_| lobby.enter(peer("192.0.2.2"))).collect();

@@ -24,6 +24,7 @@ const OVERHEAD_BYTES: usize = 128;
 const LONGEST_PERIOD: Duration = Duration::from_secs(3600);
 
 /// The data that waits for one client.
+#[derive(Default)]
 pub(crate) struct Outbox {
     state: Mutex<State>,
     changed: Notify,
@@ -105,10 +106,6 @@ fn cost(frame: &[u8]) -> usize {
 }
 
 impl Outbox {
-    pub(crate) fn new() -> Self {
-        Self { state: Mutex::default(), changed: Notify::new() }
-    }
-
     /// Accepts messages of a subscription from now on, at most at this rate.
     pub(crate) fn open(&self, subscription: u32, max_rate_hz: Option<f64>, now: Instant) {
         let limit = max_rate_hz.map(|rate| {
@@ -317,7 +314,7 @@ mod tests {
 
     #[test]
     fn messages_go_in_order_and_operations_before_them() {
-        let (outbox, now) = (Outbox::new(), Instant::now());
+        let (outbox, now) = (Outbox::default(), Instant::now());
         outbox.open(1, None, now);
         outbox.open(2, None, now);
         outbox.offer(1, 0, b"a", now);
@@ -335,7 +332,7 @@ mod tests {
 
     #[test]
     fn a_client_that_does_not_read_loses_the_oldest_of_the_same_subscription() {
-        let (outbox, now) = (Outbox::new(), Instant::now());
+        let (outbox, now) = (Outbox::default(), Instant::now());
         outbox.open(1, None, now);
         outbox.open(2, None, now);
         outbox.offer(2, 0, b"small", now);
@@ -355,7 +352,7 @@ mod tests {
 
     #[test]
     fn a_message_larger_than_the_bound_goes_alone() {
-        let (outbox, now) = (Outbox::new(), Instant::now());
+        let (outbox, now) = (Outbox::default(), Instant::now());
         outbox.open(1, None, now);
         outbox.offer(1, 0, b"small", now);
         let huge = vec![0; MAX_MESSAGE_BYTES + 1];
@@ -368,8 +365,8 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_too_fast_is_left_out_and_the_latest_is_sent() {
-        let (outbox, now) = (Outbox::new(), Instant::now());
+    fn messages_too_fast_are_left_out_and_the_latest_is_sent() {
+        let (outbox, now) = (Outbox::default(), Instant::now());
         outbox.open(1, Some(10.0), now);
         let ms = |millis| now + Duration::from_millis(millis);
         for (at, data) in [(0, b"a"), (10, b"b"), (20, b"c"), (30, b"d")] {
@@ -387,9 +384,9 @@ mod tests {
     }
 
     #[test]
-    fn rates_that_nobody_means_are_limits_all_the_same() {
+    fn very_low_rates_are_limits() {
         for rate in [1e-300, 1e-18, 1e-9] {
-            let (outbox, now) = (Outbox::new(), Instant::now());
+            let (outbox, now) = (Outbox::default(), Instant::now());
             outbox.open(1, Some(rate), now);
             outbox.offer(1, 0, b"a", now);
             outbox.offer(1, 0, b"b", now);
@@ -399,8 +396,8 @@ mod tests {
     }
 
     #[test]
-    fn who_leaves_operations_unread_is_closed() {
-        let (outbox, now) = (Outbox::new(), Instant::now());
+    fn a_client_that_does_not_read_operations_is_disconnected() {
+        let (outbox, now) = (Outbox::default(), Instant::now());
         let text: Arc<str> = "x".repeat(1 << 20).into();
         for _ in 0..16 {
             outbox.tell(text.clone());
@@ -414,7 +411,7 @@ mod tests {
 
     #[test]
     fn only_the_newest_figures_and_time_wait() {
-        let (outbox, now) = (Outbox::new(), Instant::now());
+        let (outbox, now) = (Outbox::default(), Instant::now());
         for number in 0..3_u8 {
             outbox.tell_figures(number.to_string().into());
             outbox.tell_time(vec![number]);

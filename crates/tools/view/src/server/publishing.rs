@@ -13,7 +13,7 @@ const MAX_CHANNELS: usize = 64;
 /// The limit on messages that wait while a publisher's thread sends earlier ones.
 const QUEUE_DEPTH: usize = 8;
 
-/// Why a client cannot publish.
+/// The reason why a client cannot publish.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum PublishingError {
     #[error(
@@ -134,7 +134,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn types_may_be_named_as_ros_1_names_them() {
+    fn types_may_have_the_form_of_ros_1() {
         let name = |text| type_name(text).map(|name| name.to_string());
         assert_eq!(name("std_msgs/String").as_deref(), Some("std_msgs/msg/String"));
         assert_eq!(name("std_msgs/msg/String").as_deref(), Some("std_msgs/msg/String"));

@@ -1,4 +1,4 @@
-//! Services that change nothing: the only ones that a server without `--allow-changes` offers.
+//! Services that only read: a server without `--allow-changes` offers no other services.
 
 /// The types of ROS 2 services whose calls leave a node unchanged.
 const READING: [&str; 13] = [
@@ -27,7 +27,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_reads_is_shipped_and_what_changes_is_none_of_it() {
+    fn reading_services_are_shipped_and_changing_ones_are_excluded() {
         for service_type in READING {
             let request = format!("{service_type}_Request").parse();
             let request = request.expect("a name of a type");

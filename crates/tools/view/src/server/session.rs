@@ -32,7 +32,7 @@ const MAX_SUBSCRIPTIONS: usize = 1024;
 const MAX_PARAMETERS: usize = 4096;
 /// The longest name of a parameter that a client may use.
 const LONGEST_NAME: usize = 1024;
-/// The limit on questions of a client that are being answered.
+/// The limit on requests of a client that are being answered.
 const MAX_TASKS: usize = 64;
 /// The number of pings to a silent client before it is disconnected.
 const PINGS: u32 = 4;
@@ -114,7 +114,7 @@ async fn send(mut socket: SplitSink<WebSocket, Message>, client: &Client, patien
                 continue;
             }
             Next::Closed => {
-                let reason = "the client left too much data unread".into();
+                let reason = "the client did not read its data in time".into();
                 let frame = CloseFrame { code: close_code::AGAIN, reason };
                 // The client may not even read this.
                 let _ =
@@ -347,7 +347,7 @@ impl Session {
         });
     }
 
-    /// Whether another question can be answered; if not, the client is told.
+    /// Whether another request can be answered; if not, reports that to the client.
     fn has_room(&self) -> bool {
         let has_room = self.tasks.len() < MAX_TASKS;
         if !has_room {
@@ -358,7 +358,7 @@ impl Session {
         has_room
     }
 
-    /// Whether an operation names few enough parameters; if not, the client is told.
+    /// Whether an operation names few enough parameters; if not, reports that to the client.
     fn is_short(&self, names: usize) -> bool {
         let is_short = names <= MAX_PARAMETERS;
         if !is_short {

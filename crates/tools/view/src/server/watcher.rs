@@ -74,7 +74,7 @@ fn follow_graph(
     has_found: &AtomicBool,
 ) {
     let context = hub.node.context();
-    let (mut seen, mut figures) = (None, FigureMaker::new());
+    let (mut seen, mut figures) = (None, FigureMaker::default());
     let mut figures_due = Instant::now();
     while !is_stopping.load(Ordering::Relaxed) && context.is_ok() {
         let graph = context.graph();

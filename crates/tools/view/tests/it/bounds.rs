@@ -121,7 +121,7 @@ fn hostile_frames_end_nothing_but_their_own_connection() {
 }
 
 #[test]
-fn many_idle_sockets_disturb_nobody_who_is_in() {
+fn many_idle_sockets_do_not_disturb_connected_clients() {
     let fixture = Fixture::with(|options| options.max_connections = 2);
     let mut client = fixture.foxglove();
     let idle: Vec<TcpStream> =

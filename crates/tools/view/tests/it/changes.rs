@@ -29,7 +29,7 @@ fn advertise(client: &mut Client, id: u32, topic: &str, encoding: &str, schema_n
 }
 
 #[test]
-fn what_a_client_publishes_arrives() {
+fn messages_of_a_client_arrive() {
     let fixture = Fixture::with_changes();
     let (sender, received) = sync_channel(8);
     let _listener = fixture.robot.create_subscription("/goal", 10, move |text: Text| {
@@ -55,7 +55,7 @@ fn what_a_client_publishes_arrives() {
 }
 
 #[test]
-fn what_cannot_be_published_is_said() {
+fn impossible_publications_are_refused_with_the_reason() {
     let fixture = Fixture::with_changes();
     let mut client = fixture.foxglove();
     advertise(&mut client, 1, "/a", "json", "std_msgs/msg/String");

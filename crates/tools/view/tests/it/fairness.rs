@@ -41,7 +41,7 @@ fn sockets_of(server: SocketAddr) -> usize {
 }
 
 #[test]
-fn sockets_that_ask_and_never_read_lock_nobody_out() {
+fn sockets_that_never_read_their_answers_exclude_no_client() {
     let fixture = Fixture::new();
     let address = fixture.server.address();
     let asking: Vec<_> = (0..300).map(|number| asking(address, number % 3 == 0)).collect();

@@ -96,7 +96,7 @@ fn edges_between_real_processes_tell_their_layers() {
 }
 
 #[test]
-fn without_a_folder_no_traces_are_told() {
+fn without_a_folder_no_traces_are_reported() {
     let fixture = Fixture::new();
     let mut client = fixture.page();
     client.send(json!({"op": "subscribeFigures"}));
@@ -104,7 +104,7 @@ fn without_a_folder_no_traces_are_told() {
 }
 
 #[test]
-fn what_is_wrong_with_the_folder_is_told() {
+fn faults_of_the_trace_folder_are_reported() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("1.ferostrace"), "something else").unwrap();
     let fixture = Fixture::with(|options| options.traces = Some(folder.path().to_owned()));

@@ -56,7 +56,7 @@ fn the_page_hears_each_node_at_once_though_another_does_not_answer() {
 }
 
 #[test]
-fn parameters_are_set_and_changes_are_told_to_who_asked() {
+fn parameters_are_set_and_changes_are_sent_to_subscribed_clients() {
     let fixture = Fixture::with_changes();
     declare(&fixture);
     let mut watching = fixture.page();

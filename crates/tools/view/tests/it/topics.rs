@@ -92,7 +92,7 @@ fn each_client_gets_what_publishers_keep() {
 }
 
 #[test]
-fn what_comes_too_often_is_left_out_and_the_latest_is_sent() {
+fn messages_too_often_are_left_out_and_the_latest_is_sent() {
     let fixture = Fixture::new();
     let publisher = fixture.robot.create_publisher::<Text>("/fast", 100).unwrap();
     let mut client = fixture.page();
@@ -142,7 +142,7 @@ fn a_topic_with_two_types_is_two_channels_and_a_warning() {
 }
 
 #[test]
-fn unknown_types_are_looked_for_and_told() {
+fn unknown_types_are_looked_for_and_reported() {
     let identity = TypeIdentity { name: "mine/msg/Mine".into(), hash: None };
     let other = TypeIdentity { name: "mine/msg/Other".into(), hash: None };
     let fixture = Fixture::with(|options| {
@@ -165,7 +165,7 @@ fn unknown_types_are_looked_for_and_told() {
 }
 
 #[test]
-fn types_that_nobody_describes_keep_no_other_waiting() {
+fn types_without_a_definition_do_not_delay_others() {
     // Seven nodes do not answer until the type of the eighth topic is known.
     let (describing, is_known) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicBool::new(false)));
     let fixture = Fixture::with({
@@ -224,7 +224,7 @@ fn hidden_topics_are_for_the_page() {
 }
 
 #[test]
-fn the_connection_graph_is_told_and_its_changes() {
+fn the_connection_graph_and_its_changes_are_sent() {
     let fixture = Fixture::new();
     let publisher = fixture.robot.create_publisher::<Text>("/chatter", 1).unwrap();
     let mut client = fixture.foxglove();
@@ -243,7 +243,7 @@ fn the_connection_graph_is_told_and_its_changes() {
 }
 
 #[test]
-fn simulated_time_is_told() {
+fn simulated_time_is_sent() {
     let fixture = Fixture::new();
     let mut client = fixture.foxglove();
     assert!(!client.server_info["capabilities"].as_array().unwrap().contains(&json!("time")));

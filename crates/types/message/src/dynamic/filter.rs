@@ -57,7 +57,7 @@ pub enum ContentFilterError {
     /// A parameter is not a literal value of the filter language.
     #[error(
         "parameter %{number} of the filter is {value:?}: write a number, TRUE, FALSE, or a string \
-         as 'text'"
+         in quotes, such as 'left'"
     )]
     ParameterValue {
         /// The number of the parameter.
@@ -120,7 +120,7 @@ enum Scalar {
     /// rounded to `float32`.
     Single(f32),
     Float(f64),
-    Text(String),
+    String(String),
 }
 
 impl ContentFilter {
@@ -161,8 +161,8 @@ impl Condition {
             }
             Self::Not(inner) => inner.check(message),
             Self::Compare(left, relation, right) => {
-                let wants_text = *relation == Relation::Like;
-                comparable(left.kind(message)?, right.kind(message)?, wants_text)
+                let wants_string = *relation == Relation::Like;
+                comparable(left.kind(message)?, right.kind(message)?, wants_string)
             }
             Self::Between(what, low, high) => {
                 comparable(what.kind(message)?, low.kind(message)?, false)?;
@@ -198,12 +198,12 @@ impl Condition {
 type Kind = Option<&'static str>;
 
 const NUMBER: &str = "a number";
-const TEXT: &str = "a string";
+const STRING: &str = "a string";
 const BOOLEAN: &str = "a boolean";
 
-fn comparable(left: Kind, right: Kind, wants_text: bool) -> Result<(), ContentFilterError> {
-    let text_or = |kind: Kind| if wants_text { Some(TEXT) } else { kind };
-    for (left, right) in [(left, right), (left, text_or(left)), (right, text_or(right))] {
+fn comparable(left: Kind, right: Kind, wants_string: bool) -> Result<(), ContentFilterError> {
+    let string_or = |kind: Kind| if wants_string { Some(STRING) } else { kind };
+    for (left, right) in [(left, right), (left, string_or(left)), (right, string_or(right))] {
         if let (Some(left), Some(right)) = (left, right)
             && left != right
         {
@@ -227,7 +227,7 @@ impl Operand {
         match scalar {
             Some(Scalar::Bool(_)) => Ok(Some(BOOLEAN)),
             Some(Scalar::Integer(_) | Scalar::Single(_) | Scalar::Float(_)) => Ok(Some(NUMBER)),
-            Some(Scalar::Text(_)) => Ok(Some(TEXT)),
+            Some(Scalar::String(_)) => Ok(Some(STRING)),
             None => Err(ContentFilterError::Kinds {
                 left: "a message, array or sequence as a whole",
                 right: "a value",
@@ -257,8 +257,8 @@ fn scalar(value: ValueRef<'_>) -> Option<Scalar> {
         ValueRef::U64(value) => Scalar::Integer(value.into()),
         ValueRef::F32(value) => Scalar::Single(value),
         ValueRef::F64(value) => Scalar::Float(value),
-        ValueRef::String(text) => Scalar::Text(text.to_owned()),
-        ValueRef::WString(text) => Scalar::Text(text.to_string()),
+        ValueRef::String(value) => Scalar::String(value.to_owned()),
+        ValueRef::WString(value) => Scalar::String(value.to_string()),
         ValueRef::Message(_) | ValueRef::Array(_) => return None,
     })
 }
@@ -267,7 +267,7 @@ impl Relation {
     fn holds(self, left: &Scalar, right: &Scalar) -> bool {
         if self == Self::Like {
             return match (left, right) {
-                (Scalar::Text(text), Scalar::Text(pattern)) => is_like(text, pattern),
+                (Scalar::String(value), Scalar::String(pattern)) => is_like(value, pattern),
                 _ => false,
             };
         }
@@ -292,7 +292,7 @@ fn compare(left: &Scalar, right: &Scalar) -> Option<Ordering> {
         Scalar::Integer(value) => Some(*value as f64),
         Scalar::Single(value) => Some(f64::from(*value)),
         Scalar::Float(value) => Some(*value),
-        Scalar::Bool(_) | Scalar::Text(_) => None,
+        Scalar::Bool(_) | Scalar::String(_) => None,
     };
     #[expect(clippy::cast_possible_truncation, reason = "a number as a `float32` has it")]
     let single = |value: f64| value as f32;
@@ -301,7 +301,7 @@ fn compare(left: &Scalar, right: &Scalar) -> Option<Ordering> {
         (Scalar::Float(left), Scalar::Single(right)) => single(*left).partial_cmp(right),
         (Scalar::Bool(left), Scalar::Bool(right)) => Some(left.cmp(right)),
         (Scalar::Integer(left), Scalar::Integer(right)) => Some(left.cmp(right)),
-        (Scalar::Text(left), Scalar::Text(right)) => Some(left.cmp(right)),
+        (Scalar::String(left), Scalar::String(right)) => Some(left.cmp(right)),
         _ => float(left)?.partial_cmp(&float(right)?),
     }
 }
@@ -309,21 +309,21 @@ fn compare(left: &Scalar, right: &Scalar) -> Option<Ordering> {
 /// Whether a string matches a pattern, in which `%` and `*` represent any number of characters, and
 /// `_` and `?` represent one character. The time is at most proportional to the product of both
 /// lengths.
-fn is_like(text: &str, pattern: &str) -> bool {
-    let (text, pattern): (Vec<char>, Vec<char>) =
-        (text.chars().collect(), pattern.chars().collect());
+fn is_like(value: &str, pattern: &str) -> bool {
+    let (value, pattern): (Vec<char>, Vec<char>) =
+        (value.chars().collect(), pattern.chars().collect());
     let is_any = |character: char| matches!(character, '%' | '*');
     let (mut at, mut in_pattern) = (0, 0);
-    // The positions in the text and in the pattern from which to retry if the pattern after the
-    // last `%` does not match. Each retry starts one character further in the text.
+    // The positions in the string and in the pattern from which to retry if the pattern after the
+    // last `%` does not match. Each retry starts one character further in the string.
     let mut retry: Option<(usize, usize)> = None;
-    while at < text.len() {
+    while at < value.len() {
         match pattern.get(in_pattern) {
             Some(&character) if is_any(character) => {
                 in_pattern += 1;
                 retry = Some((at, in_pattern));
             }
-            Some(&character) if matches!(character, '_' | '?') || character == text[at] => {
+            Some(&character) if matches!(character, '_' | '?') || character == value[at] => {
                 (at, in_pattern) = (at + 1, in_pattern + 1);
             }
             _ => {
@@ -411,7 +411,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_filter_is_refused_with_its_place() {
+    fn invalid_filters_are_refused_with_the_place() {
         for (expression, expected) in [
             ("header", "at byte 6: expected a comparison"),
             ("header.stamp.sec =", "at byte 18: expected a field or a value"),
@@ -429,11 +429,11 @@ mod tests {
             ("header.stam.sec = 1", "has no field `stam`"),
             ("höhe = 1", "at byte 1: expected a comparison"),
         ] {
-            let text = joints(expression, &["1"]).unwrap_err();
-            assert!(text.contains(expected), "{expression}: {text}");
+            let error = joints(expression, &["1"]).unwrap_err();
+            assert!(error.contains(expected), "{expression}: {error}");
         }
-        let text = joints("header.stamp.sec = %0", &["left"]).unwrap_err();
-        assert!(text.contains("parameter %0 of the filter is \"left\""), "{text}");
+        let error = joints("header.stamp.sec = %0", &["left"]).unwrap_err();
+        assert!(error.contains("parameter %0 of the filter is \"left\""), "{error}");
         let deep = format!("{}header.stamp.sec = 1{}", "(".repeat(5000), ")".repeat(5000));
         assert!(joints(&deep, &[]).unwrap_err().contains("too large"));
         assert!(joints(&"NOT ".repeat(3000), &[]).unwrap_err().contains("too large"));
@@ -444,7 +444,7 @@ mod tests {
 
     #[test]
     fn patterns_match_in_bounded_time() {
-        for (text, pattern, expected) in [
+        for (value, pattern, expected) in [
             ("", "", true),
             ("", "%", true),
             ("a", "", false),
@@ -454,9 +454,9 @@ mod tests {
             ("grün", "gr_n", true),
             ("abd", "a%c", false),
         ] {
-            assert_eq!(is_like(text, pattern), expected, "{text} like {pattern}");
+            assert_eq!(is_like(value, pattern), expected, "{value} like {pattern}");
         }
-        let (text, pattern) = ("a".repeat(5000), "%a".repeat(2000) + "b");
-        assert!(!is_like(&text, &pattern));
+        let (value, pattern) = ("a".repeat(5000), "%a".repeat(2000) + "b");
+        assert!(!is_like(&value, &pattern));
     }
 }

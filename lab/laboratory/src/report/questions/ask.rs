@@ -134,7 +134,7 @@ pub(crate) const QUESTIONS: &[Question] = &[
         fits: |record| {
             is_one_hop(record)
                 && is_placed(record, "remote")
-                && number(&record.dimensions, "loss_percent").unwrap_or(0.0) == 0.0
+                && record.number("loss_percent").unwrap_or(0.0) == 0.0
                 && within(record, "link_mbit", 0.0, 100.0)
                 && within(record, "rate_hz", 0.1, 200.0)
         },
@@ -170,9 +170,7 @@ pub(crate) const QUESTIONS: &[Question] = &[
                 && is_undisturbed(record)
         },
         // Only a cell that watches a single node for a while gives the node's processor time.
-        distance: |record| {
-            number(&record.dimensions, "nodes").map_or(0.0, |nodes| 3.0 + nodes.max(1.0).ln())
-        },
+        distance: |record| record.number("nodes").map_or(0.0, |nodes| 3.0 + nodes.max(1.0).ln()),
         is_filled: false,
         columns: REST,
     },
@@ -192,15 +190,8 @@ fn number(place: &Place, name: &str) -> Option<f64> {
     }
 }
 
-fn word<'r>(record: &'r Record, name: &str) -> Option<&'r str> {
-    match record.dimensions.get(name) {
-        Some(Value::Text(word)) => Some(word),
-        _ => None,
-    }
-}
-
 fn is_placed(record: &Record, placement: &str) -> bool {
-    word(record, "placement") == Some(placement)
+    record.word("placement") == Some(placement)
 }
 
 fn within(record: &Record, name: &str, least: f64, most: f64) -> bool {

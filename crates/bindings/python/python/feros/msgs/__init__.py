@@ -2,7 +2,7 @@
 
 The packages are those that Feros ships, packages below FEROS_PREFIX_PATH, AMENT_PREFIX_PATH and
 ~/.local/share/feros, packages in the folders of FEROS_INTERFACES, and packages that
-`feros.interfaces.add_folder` has added. Classes are made when they are needed.
+`feros.interfaces.add_folder` has added. Classes are created when they are needed.
 """
 
 import importlib.machinery

@@ -7,8 +7,7 @@ use feros_message::{Action, DecodeError, GoalId, Service, from_bytes, goal_id_of
 
 use super::call_end::{Call, CallEnd};
 use super::feedback::FeedbackRouter;
-use crate::action::events::ActionEvents;
-use crate::action::names::note_types;
+use crate::action::events::ActionTypes;
 use crate::action::serialized::Serialized;
 use crate::create_error::CreateError;
 use crate::messages::forms::SerializedMessage;
@@ -19,7 +18,7 @@ use crate::topics::subscription::{GenericSubscription, SubscriptionOptions};
 
 /// The forms of an action that a client can handle: every generated [`Action`] type, and
 /// [`Serialized`].
-pub trait ActionForm: Send + Sync + Sized + 'static {
+pub trait ActionForm: ActionTypes + Send + Sync + Sized + 'static {
     /// The type of goals.
     type Goal;
 
@@ -49,14 +48,6 @@ pub trait ActionForm: Send + Sync + Sized + 'static {
         options: SubscriptionOptions,
         router: Arc<FeedbackRouter<Self::Feedback>>,
     ) -> Result<GenericSubscription, CreateError>;
-
-    #[doc(hidden)]
-    fn events() -> ActionEvents;
-
-    /// Makes the node describe, to other nodes, the types of the action that no subscription of the
-    /// client describes.
-    #[doc(hidden)]
-    fn note_types(node: &Node);
 }
 
 impl<A: Action> ActionForm for A {
@@ -91,14 +82,6 @@ impl<A: Action> ActionForm for A {
         Ok(node
             .create_subscription::<A::FeedbackMessage, _>(topic, options, deliver)?
             .into_untyped())
-    }
-
-    fn events() -> ActionEvents {
-        ActionEvents::of::<A>()
-    }
-
-    fn note_types(node: &Node) {
-        note_types::<A>(node);
     }
 }
 
@@ -137,9 +120,4 @@ impl ActionForm for Serialized {
         };
         node.create_generic_subscription(topic, identity, options, deliver)
     }
-    fn events() -> ActionEvents {
-        ActionEvents::default()
-    }
-
-    fn note_types(_: &Node) {}
 }

@@ -8,8 +8,7 @@ use feros_executor::Time;
 use feros_message::{Action, DecodeError, EncodeError, GoalId, from_bytes, set_goal_id, to_vec};
 use feros_msgs::unique_identifier_msgs::msg::UUID;
 
-use crate::action::events::ActionEvents;
-use crate::action::names::note_types;
+use crate::action::events::ActionTypes;
 use crate::action::serialized::Serialized;
 use crate::action::state::GoalStatus;
 use crate::action::to_message;
@@ -23,7 +22,7 @@ use crate::topics::publisher::{GenericPublisher, Publisher};
 
 /// The forms of an action that a server can handle: every generated [`Action`] type, and
 /// [`Serialized`].
-pub trait ActionServerForm: Send + Sync + Sized + 'static {
+pub trait ActionServerForm: ActionTypes + Send + Sync + Sized + 'static {
     /// The type of goals.
     type Goal: Debug + Send + Sync + 'static;
 
@@ -57,14 +56,6 @@ pub trait ActionServerForm: Send + Sync + Sized + 'static {
         id: GoalId,
         feedback: Self::Feedback,
     ) -> Result<(), PublishError>;
-
-    #[doc(hidden)]
-    fn events() -> ActionEvents;
-
-    /// Makes the node describe, to other nodes, the types of the action that no publisher of the
-    /// server describes.
-    #[doc(hidden)]
-    fn note_types(node: &Node);
 }
 
 /// Why a result cannot be serialized.
@@ -121,14 +112,6 @@ impl<A: Action> ActionServerForm for A {
     ) -> Result<(), PublishError> {
         publisher.publish(A::feedback_message(id, feedback))
     }
-
-    fn events() -> ActionEvents {
-        ActionEvents::of::<A>()
-    }
-
-    fn note_types(node: &Node) {
-        note_types::<A>(node);
-    }
 }
 
 impl ActionServerForm for Serialized {
@@ -171,12 +154,6 @@ impl ActionServerForm for Serialized {
         }
         publisher.publish_serialized(&feedback)
     }
-
-    fn events() -> ActionEvents {
-        ActionEvents::default()
-    }
-
-    fn note_types(_: &Node) {}
 }
 
 #[cfg(test)]
@@ -186,7 +163,7 @@ mod tests {
     use feros_msgs::example_interfaces::action::{Fibonacci, Fibonacci_Result};
 
     #[test]
-    fn what_is_written_by_hand_is_what_generated_types_write() {
+    fn bytes_written_by_hand_equal_those_of_generated_types() {
         let at = Time::from_nanos(3_000_000_007);
         let accepted = to_vec(&Fibonacci::send_goal_response(true, 3, 7)).unwrap();
         assert_eq!(goal_response(Some(at)), accepted);
@@ -201,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_message_is_refused() {
+    fn bytes_that_are_no_message_are_refused() {
         for bytes in [&[][..], &[0, 1, 0, 0], &[7, 7, 0, 0, 1]] {
             let refused = Serialized::close_result(GoalStatus::Succeeded, bytes.to_vec());
             assert!(matches!(refused, Err(Unserializable::NotSerialized(_))), "{refused:?}");

@@ -110,7 +110,7 @@ fn in_shared_memory(marker: &[u8]) -> (std::fs::File, u64) {
 }
 
 #[test]
-fn what_another_process_writes_over_a_loan_is_an_error() {
+fn writes_of_another_process_to_a_loan_are_errors() {
     use std::os::unix::fs::FileExt;
     const MARKER: &str = "the-loan-that-is-overwritten";
     let (_here, _there, talker, listener) = nodes();

@@ -140,7 +140,7 @@ fn each_difference_of_places_has_its_reason() {
 }
 
 #[test]
-fn what_either_side_forbids_is_not_used() {
+fn a_transport_that_either_side_forbids_is_not_used() {
     let only = |transports: &str, announcement| {
         feros(Announcement { transports: transports.parse().unwrap(), ..announcement })
     };
@@ -265,7 +265,7 @@ fn a_connection_that_could_not_be_opened_is_told_to_its_publisher_alone() {
 }
 
 #[test]
-fn what_is_no_announcement_is_unreadable() {
+fn invalid_announcements_are_unreadable() {
     assert_eq!(Announced::read(None), Announced::Nothing);
     assert_eq!(Announced::read(Some("-,bridge=1.0")), Announced::Nothing);
     let long = format!("3,1-2-3-4,3e8,2a,7,9,phn,5,{}", "x".repeat(MAX_TEXT_BYTES));

@@ -54,7 +54,7 @@ fn a_full_ring_gives_up_the_oldest() {
 }
 
 #[test]
-fn what_is_returned_comes_back_in_order() {
+fn returned_messages_come_back_in_order() {
     let memory = Memory::new(2, 1);
     let (ring, mut returned, mut reclaimed) = (memory.ring(), 0, 0);
     for message in 0..10 {

@@ -141,7 +141,7 @@ impl Bench {
 }
 
 #[test]
-fn what_the_engine_had_before_the_local_transport_comes_first() {
+fn earlier_messages_of_the_engine_come_before_local_messages() {
     let mut bench = Bench::new();
     bench.by_process(A, &[3, 4]);
     bench.by_engine(B, &[100]);
@@ -229,7 +229,7 @@ fn expired_messages_are_not_delivered() {
 }
 
 #[test]
-fn what_is_missing_on_all_transports_is_lost() {
+fn messages_missing_on_all_transports_are_lost() {
     let mut bench = Bench::new();
     bench.by_process(A, &[5]);
     assert_eq!((bench.all().len(), bench.lost()), (1, 0));

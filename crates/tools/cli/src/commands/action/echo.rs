@@ -1,7 +1,6 @@
 //! `feros action echo`: the messages on the topics of an action, and the events of its services
 //! where these are introspected.
 
-use std::process::ExitCode;
 use std::sync::Arc;
 
 use feros::{Executor, MessageInfo, QosProfile, SerializedMessage, SubscriptionOptions};
@@ -11,6 +10,7 @@ use feros_sync::Mutex;
 
 use super::no_such_action;
 use crate::asking::all_at_once;
+use crate::commands::topic::echo::{TextForm, name_event};
 use crate::connection::{Connection, DiscoveryArgs};
 use crate::error::CliError;
 use crate::types::{InterfaceArgs, Types, identity_of};
@@ -35,27 +35,8 @@ pub(crate) struct Args {
     /// FEEDBACK_TOPIC, STATUS_TOPIC
     #[arg(short = 'i', long, value_name = "LIST", value_parser = parts)]
     action_interfaces: Option<Parts>,
-    /// One JSON object per line
-    #[arg(long, conflicts_with_all = ["csv", "flow_style"])]
-    json: bool,
-    /// All fields of a message on one line, separated by commas
-    #[arg(long, conflicts_with = "flow_style")]
-    csv: bool,
-    /// YAML with braces and brackets, a message on one line
-    #[arg(long)]
-    flow_style: bool,
-    /// Leave out elements of arrays and characters of strings after this many
-    #[arg(short = 'l', long, value_name = "N", default_value = "128")]
-    truncate_length: usize,
-    /// Print arrays and strings in full length
-    #[arg(short, long)]
-    full_length: bool,
-    /// Print type and length of arrays instead of their elements
-    #[arg(long)]
-    no_arr: bool,
-    /// Print the length of strings instead of their text
-    #[arg(long)]
-    no_str: bool,
+    #[command(flatten)]
+    form: TextForm,
     #[command(flatten)]
     discovery: DiscoveryArgs,
 }
@@ -134,7 +115,7 @@ fn parts(text: &str) -> Result<Parts, String> {
     text.split('|').map(part).collect()
 }
 
-pub(crate) fn run(args: &Args, interfaces: &InterfaceArgs) -> Result<ExitCode, CliError> {
+pub(crate) fn run(args: &Args, interfaces: &InterfaceArgs) -> Result<(), CliError> {
     let types = Types::load(interfaces)?;
     let given = args.action_type.as_ref().map(|name| types.action(name)).transpose()?;
     let connection = Connection::open()?;
@@ -163,7 +144,7 @@ pub(crate) fn run(args: &Args, interfaces: &InterfaceArgs) -> Result<ExitCode, C
             Err(error) => return Err(error),
         };
         let identity = identity_of(&ty);
-        let (printer, failed) = (Printer::new(args, *part, ty), failure.clone());
+        let (printer, failed) = (Printer::new(args.form.clone(), *part, ty), failure.clone());
         subscriptions.push(connection.node.create_generic_subscription(
             &topic(*part),
             &identity,
@@ -179,7 +160,7 @@ pub(crate) fn run(args: &Args, interfaces: &InterfaceArgs) -> Result<ExitCode, C
     executor.add_node(&connection.node)?;
     executor.spin_until(None, || failure.lock().is_some())?;
     let failure = failure.lock().take();
-    failure.map_or(Ok(ExitCode::SUCCESS), Err)
+    failure.map_or(Ok(()), Err)
 }
 
 /// The type of a part's messages, as the command knows it or as a node describes it.
@@ -198,22 +179,14 @@ fn type_of(
 struct Printer {
     part: Part,
     ty: DynamicType,
-    json: bool,
-    csv: bool,
+    form: TextForm,
     options: PrintOptions,
     refused: FailureCounter,
 }
 
 impl Printer {
-    fn new(args: &Args, part: Part, ty: DynamicType) -> Self {
-        let options = PrintOptions {
-            truncate_length: (!args.full_length && !args.json).then_some(args.truncate_length),
-            no_arr: args.no_arr,
-            no_str: args.no_str,
-            flow_style: args.flow_style,
-        };
-        let (json, csv, refused) = (args.json, args.csv, FailureCounter::new());
-        Self { part, ty, json, csv, options, refused }
+    fn new(form: TextForm, part: Part, ty: DynamicType) -> Self {
+        Self { part, ty, options: form.options(), form, refused: FailureCounter::new() }
     }
 
     /// Prints a message. Malformed messages are counted and rarely reported.
@@ -236,31 +209,18 @@ impl Printer {
 
     fn text(&self, message: &DynamicMessage) -> String {
         let name = self.part.name();
-        if self.json {
+        if self.form.json {
             let message = message.to_json(&self.options);
             return format!("{{\"interface\":\"{name}\",\"message\":{message}}}\n");
         }
-        if self.csv {
+        if self.form.csv {
             let line = csv::line([ValueRef::Message(message)], &self.options);
             return format!("interface: {name}\n{line}");
         }
         let yaml = message.to_yaml(&self.options);
-        let yaml = if self.part.is_event() { with_event_name(&yaml) } else { yaml };
+        let yaml = if self.part.is_event() { name_event(yaml) } else { yaml };
         format!("interface: {name}\n{yaml}---\n")
     }
-}
-
-/// Replaces the number of a service event, which is the message's first field, with the event's
-/// name.
-fn with_event_name(yaml: &str) -> String {
-    const NAMES: [&str; 4] =
-        ["REQUEST_SENT", "REQUEST_RECEIVED", "RESPONSE_SENT", "RESPONSE_RECEIVED"];
-    let Some((before, after)) = yaml.split_once("event_type: ") else { return yaml.to_owned() };
-    let number = after.find(|c: char| !c.is_ascii_digit()).map_or(after, |end| &after[..end]);
-    let name = number.parse().ok().and_then(|number: usize| NAMES.get(number));
-    name.map_or(yaml.to_owned(), |name| {
-        format!("{before}event_type: {name}{}", &after[number.len()..])
-    })
 }
 
 #[cfg(test)]
@@ -276,15 +236,5 @@ mod tests {
             read("GOAL").is_err_and(|error| error.contains("\"GOAL\" is not one of GOAL_SERVICE"))
         );
         assert!(read("").is_err());
-    }
-
-    #[test]
-    fn events_have_names() {
-        let yaml = "info:\n  event_type: 1\n  stamp:\n    sec: 1\nrequest: []\n";
-        let named = "info:\n  event_type: REQUEST_RECEIVED\n  stamp:\n    sec: 1\nrequest: []\n";
-        assert_eq!(with_event_name(yaml), named);
-        let yaml = "{info: {event_type: 3, sec: 1}}";
-        assert_eq!(with_event_name(yaml), "{info: {event_type: RESPONSE_RECEIVED, sec: 1}}");
-        assert_eq!(with_event_name("event_type: 44"), "event_type: 44");
     }
 }

@@ -1,7 +1,5 @@
 //! `feros action find`: the actions of one type.
 
-use std::process::ExitCode;
-
 use feros_interface::Namespace;
 
 use crate::connection::{Connection, DiscoveryArgs};
@@ -26,7 +24,7 @@ pub(crate) struct Args {
     discovery: DiscoveryArgs,
 }
 
-pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
+pub(crate) fn run(args: &Args) -> Result<(), CliError> {
     let wanted = full_name(&args.action_type, Namespace::Action);
     let actions = Connection::open()?.discover(&args.discovery)?.actions();
     let found = actions.into_iter().filter(|(_, types)| types.contains(&wanted));

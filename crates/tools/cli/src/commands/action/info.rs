@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
-use std::process::ExitCode;
 
 use feros_engine::{EndpointKind, GraphSnapshot};
 use serde::Serialize;
@@ -41,7 +40,7 @@ struct Report {
     servers: Nodes,
 }
 
-pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
+pub(crate) fn run(args: &Args) -> Result<(), CliError> {
     let connection = Connection::open()?;
     let name = connection.topic_name(&args.action)?;
     let graph = connection.discover_nodes(&args.discovery)?;
@@ -53,12 +52,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
         servers: nodes(&graph, &name, EndpointKind::Publisher),
         name,
     };
-    if args.json {
-        output::print_json(&report)?;
-    } else {
-        output::print(&text(&report, args))?;
-    }
-    Ok(ExitCode::SUCCESS)
+    if args.json { output::print_json(&report) } else { output::print(&text(&report, args)) }
 }
 
 /// As in `rcl_action`, a publisher of feedback counts as a server, and a subscription as a client.

@@ -1,7 +1,5 @@
 //! `feros action list`: the actions that have a server or a client.
 
-use std::process::ExitCode;
-
 use serde::Serialize;
 
 use crate::connection::{Connection, DiscoveryArgs};
@@ -33,7 +31,7 @@ struct Action {
     types: Vec<String>,
 }
 
-pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
+pub(crate) fn run(args: &Args) -> Result<(), CliError> {
     let graph = Connection::open()?.discover(&args.discovery)?;
     let actions: Vec<Action> = graph
         .actions()
@@ -41,18 +39,15 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
         .map(|(name, types)| Action { name, types: types.into_iter().collect() })
         .collect();
     if args.json {
-        output::print_json(&actions)?;
+        output::print_json(&actions)
     } else if args.count_actions {
-        output::print_lines([actions.len().to_string()])?;
+        output::print_lines([actions.len().to_string()])
     } else if args.show_types && output::is_terminal() && !actions.is_empty() {
         let rows = actions.iter().map(|action| vec![action.name.clone(), action.types.join(", ")]);
-        output::print_table(&["action", "type"], rows)?;
+        output::print_table(&["action", "type"], rows)
     } else if args.show_types {
-        output::print_lines(
-            actions.iter().map(|a| format!("{} [{}]", a.name, a.types.join(", "))),
-        )?;
+        output::print_lines(actions.iter().map(|a| format!("{} [{}]", a.name, a.types.join(", "))))
     } else {
-        output::print_lines(actions.iter().map(|action| &action.name))?;
+        output::print_lines(actions.iter().map(|action| &action.name))
     }
-    Ok(ExitCode::SUCCESS)
 }

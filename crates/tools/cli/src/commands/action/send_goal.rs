@@ -1,6 +1,5 @@
 //! `feros action send_goal`: sends a goal and follows it to its end.
 
-use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -50,7 +49,7 @@ pub(crate) struct Args {
     json: bool,
 }
 
-pub(crate) fn run(args: &Args, interfaces: &InterfaceArgs) -> Result<ExitCode, CliError> {
+pub(crate) fn run(args: &Args, interfaces: &InterfaceArgs) -> Result<(), CliError> {
     let action = Types::load(interfaces)?.action(&args.action_type)?;
     let (mut goal, stamps) = values::read(&action.goal, &args.values.text()?)?;
     let connection = Connection::open_without_signals()?;
@@ -132,7 +131,7 @@ struct Goal<'a> {
 
 impl Goal<'_> {
     /// Sends the goal and waits for its end.
-    fn follow(&self, goal: DynamicMessage, limit: Option<Duration>) -> Result<ExitCode, CliError> {
+    fn follow(&self, goal: DynamicMessage, limit: Option<Duration>) -> Result<(), CliError> {
         let began = Instant::now();
         let left = || limit.map(|limit| limit.saturating_sub(began.elapsed()));
         let mut request = self.action.send_goal.request.default_message();
@@ -155,7 +154,7 @@ impl Goal<'_> {
                 return if self.args.json {
                     Err(CliError::failed("the goal was rejected"))
                 } else {
-                    Ok(ExitCode::FAILURE)
+                    Err(CliError::Ended(1))
                 };
             }
             Outcome::Completed(accepted) => accepted?,
@@ -176,7 +175,7 @@ impl Goal<'_> {
         id: &GoalId,
         status: GoalStatus,
         response: &[u8],
-    ) -> Result<ExitCode, CliError> {
+    ) -> Result<(), CliError> {
         let result = part(&self.action.get_result.response, response, "result")?;
         if self.args.json {
             let result = result.to_json(&PrintOptions::default());
@@ -190,8 +189,7 @@ impl Goal<'_> {
                 yaml(&result)
             ))?;
         }
-        let succeeded = status == GoalStatus::Succeeded;
-        Ok(if succeeded { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+        if status == GoalStatus::Succeeded { Ok(()) } else { Err(CliError::Ended(1)) }
     }
 
     /// Cancels the goal after Ctrl-C or a timeout, and returns the reason why the command ends.

@@ -1,7 +1,5 @@
 //! `feros action type`: the type of one action.
 
-use std::process::ExitCode;
-
 use super::no_such_action;
 use crate::connection::{Connection, DiscoveryArgs};
 use crate::error::CliError;
@@ -20,7 +18,7 @@ pub(crate) struct Args {
     discovery: DiscoveryArgs,
 }
 
-pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
+pub(crate) fn run(args: &Args) -> Result<(), CliError> {
     let connection = Connection::open()?;
     let name = connection.topic_name(&args.action)?;
     let graph = connection.discover(&args.discovery)?;

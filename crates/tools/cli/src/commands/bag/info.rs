@@ -1,7 +1,6 @@
 //! `feros bag info`: the contents of a bag according to its files, even if its recorder was killed.
 
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 use clap::ValueEnum;
 use serde_json::json;
@@ -41,16 +40,15 @@ enum Order {
     Count,
 }
 
-pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
+pub(crate) fn run(args: &Args) -> Result<(), CliError> {
     let bag = super::open(&args.bag)?;
     if args.topic_name {
-        output::print_lines(bag.metadata().topics.iter().map(|topic| &topic.topic.name))?;
+        output::print_lines(bag.metadata().topics.iter().map(|topic| &topic.topic.name))
     } else if args.json {
-        output::print_json(&object(&bag, args.sort))?;
+        output::print_json(&object(&bag, args.sort))
     } else {
-        output::print_lines(summary::lines(&bag))?;
+        output::print_lines(summary::lines(&bag))
     }
-    Ok(ExitCode::SUCCESS)
 }
 
 fn object(bag: &feros_bag::BagReader, order: Order) -> serde_json::Value {

@@ -1,7 +1,6 @@
 //! `feros bag play`: publishes the messages of a bag as they were recorded.
 
 use std::path::PathBuf;
-use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::ValueEnum;
@@ -139,7 +138,7 @@ fn parse_limit(text: &str) -> Result<Limit, String> {
     Duration::try_from_secs_f64(seconds).map(|duration| Limit(Some(duration))).map_err(|_| wrong())
 }
 
-pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
+pub(crate) fn run(args: &Args) -> Result<(), CliError> {
     if !(args.rate.is_finite() && args.rate > 0.0) {
         return Err(CliError::usage(format!("--rate {}: give a number above 0", args.rate)));
     }
@@ -182,8 +181,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     }
     drop(keys);
     let played = player.wait().map_err(CliError::failed)?;
-    output::print_lines([format!("{}: {} messages played", names.join(", "), played.messages)])?;
-    Ok(ExitCode::SUCCESS)
+    output::print_lines([format!("{}: {} messages played", names.join(", "), played.messages)])
 }
 
 /// Warns of topics that the user named but that no bag has.

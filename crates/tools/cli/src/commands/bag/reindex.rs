@@ -2,7 +2,6 @@
 //! `metadata.yaml` was lost.
 
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 use feros_bag::ReaderOptions;
 
@@ -24,7 +23,7 @@ pub(crate) struct Args {
     storage: Option<String>,
 }
 
-pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
+pub(crate) fn run(args: &Args) -> Result<(), CliError> {
     let reindexed = feros_bag::reindex(&args.bag, &ReaderOptions::default())?;
     reindexed.damages.iter().for_each(notices::warn);
     if reindexed.cut_bytes > 0 {
@@ -42,6 +41,5 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
         args.bag.display(),
         reindexed.metadata.message_count,
         reindexed.metadata.topics.len()
-    )])?;
-    Ok(ExitCode::SUCCESS)
+    )])
 }

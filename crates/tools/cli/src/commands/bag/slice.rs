@@ -1,7 +1,6 @@
 //! `feros bag slice`: copies a stretch of a bag, or some of its topics, into a new bag.
 
 use std::path::PathBuf;
-use std::process::ExitCode;
 use std::time::Duration;
 
 use feros_bag::{BagWriter, MessageFilter, copy};
@@ -44,7 +43,7 @@ pub(crate) struct Args {
     files: CompressionArgs,
 }
 
-pub(crate) fn run(args: &Args, interfaces: &InterfaceArgs) -> Result<ExitCode, CliError> {
+pub(crate) fn run(args: &Args, interfaces: &InterfaceArgs) -> Result<(), CliError> {
     let bag = super::open(&args.bag)?;
     let nanos = |duration: Duration| i64::try_from(duration.as_nanos()).unwrap_or(i64::MAX);
     let bag_start = bag.metadata().time.map_or(0, |time| time.start);
@@ -61,6 +60,5 @@ pub(crate) fn run(args: &Args, interfaces: &InterfaceArgs) -> Result<ExitCode, C
     let filter = MessageFilter { start, end, topics };
     let copied = copy(&[bag], &filter, &mut writer, |topic| super::completed(topic, &types))?;
     writer.finish()?;
-    output::print_lines([format!("{}: {copied} messages", args.output.display())])?;
-    Ok(ExitCode::SUCCESS)
+    output::print_lines([format!("{}: {copied} messages", args.output.display())])
 }

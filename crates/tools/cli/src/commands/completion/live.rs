@@ -1,12 +1,14 @@
 //! The values that completion offers: names of the running system, known types, and installed
 //! packages.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
 use feros_component::index::Index;
 use feros_component::remote;
 use feros_engine::GraphSnapshot;
+use feros_engine::graph::NamesAndTypes;
 use feros_engine::name::is_hidden;
 use feros_interface::Namespace;
 
@@ -26,10 +28,6 @@ fn plain(value: impl Into<String>) -> Candidate {
     Candidate { value: value.into(), help: None }
 }
 
-fn described(value: impl Into<String>, help: impl Into<String>) -> Candidate {
-    Candidate { value: value.into(), help: Some(help.into()) }
-}
-
 /// The running system; `None` if it cannot be read, which must not disturb a prompt.
 fn graph() -> Option<(Connection, Arc<GraphSnapshot>)> {
     let connection = Connection::open().ok()?;
@@ -38,29 +36,25 @@ fn graph() -> Option<(Connection, Arc<GraphSnapshot>)> {
 }
 
 pub(super) fn topics() -> Vec<Candidate> {
-    let Some((_connection, graph)) = graph() else { return Vec::new() };
-    let topics = graph.topics().into_iter().filter(|(name, _)| !is_hidden(name));
-    topics.map(|(name, types)| described(name, joined(types))).collect()
+    in_graph(GraphSnapshot::topics)
 }
 
 pub(super) fn services() -> Vec<Candidate> {
-    let Some((_connection, graph)) = graph() else { return Vec::new() };
-    let services = graph.services().into_iter().filter(|(name, _)| !is_hidden(name));
-    services.map(|(name, types)| described(name, joined(types))).collect()
+    in_graph(GraphSnapshot::services)
 }
 
-/// The actions, recognized by the topics of their feedback.
 pub(super) fn actions() -> Vec<Candidate> {
-    let Some((_connection, graph)) = graph() else { return Vec::new() };
-    let action = |(topic, types): (String, std::collections::BTreeSet<String>)| {
-        let name = topic.strip_suffix("/_action/feedback")?.to_owned();
-        Some(described(name, joined(types).replace("_FeedbackMessage", "")))
-    };
-    graph.topics().into_iter().filter_map(action).collect()
+    in_graph(GraphSnapshot::actions)
 }
 
-fn joined(types: impl IntoIterator<Item = String>) -> String {
-    types.into_iter().collect::<Vec<_>>().join(", ")
+fn in_graph(all: fn(&GraphSnapshot) -> NamesAndTypes) -> Vec<Candidate> {
+    let Some((_connection, graph)) = graph() else { return Vec::new() };
+    let shown = all(&graph).into_iter().filter(|(name, _)| !is_hidden(name));
+    let candidate = |(name, types): (String, BTreeSet<String>)| Candidate {
+        value: name,
+        help: Some(types.into_iter().collect::<Vec<_>>().join(", ")),
+    };
+    shown.map(candidate).collect()
 }
 
 pub(super) fn nodes() -> Vec<Candidate> {
@@ -104,7 +98,7 @@ pub(super) fn action_types() -> Vec<Candidate> {
 }
 
 fn of_the_system(
-    types_in: impl Fn(&GraphSnapshot, &str) -> Option<std::collections::BTreeSet<String>>,
+    types_in: impl Fn(&GraphSnapshot, &str) -> Option<BTreeSet<String>>,
     namespace: Namespace,
 ) -> Vec<Candidate> {
     if let Some((_connection, graph)) = graph() {

@@ -1,7 +1,5 @@
 //! `feros completion`: prints the script with which a shell asks this command for completions.
 
-use std::process::ExitCode;
-
 use clap::ValueEnum;
 use clap_complete::env::Shells;
 
@@ -29,7 +27,7 @@ enum Shell {
     Zsh,
 }
 
-pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
+pub(crate) fn run(args: &Args) -> Result<(), CliError> {
     let name = args.shell.to_possible_value().map(|value| value.get_name().to_owned());
     let shells = Shells::builtins();
     let shell = name
@@ -37,6 +35,5 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
         .ok_or_else(|| CliError::failed("this shell has no completion"))?;
     let mut script = Vec::new();
     shell.write_registration(VARIABLE, "feros", "feros", "feros", &mut script)?;
-    output::print(&String::from_utf8_lossy(&script))?;
-    Ok(ExitCode::SUCCESS)
+    output::print(&String::from_utf8_lossy(&script))
 }

@@ -18,7 +18,6 @@ mod prefix;
 mod workspace;
 
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 use feros_component::install::Installed;
 use feros_files::default_prefix;
@@ -58,7 +57,7 @@ pub(crate) struct Args {
     build_dir: Option<PathBuf>,
 }
 
-pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
+pub(crate) fn run(args: &Args) -> Result<(), CliError> {
     let prefix = args.prefix.clone().or_else(default_prefix);
     let prefix = Prefix::new(prefix.ok_or_else(|| no_home("--prefix"))?);
     let build_dir = args.build_dir.clone().or_else(default_build_dir);
@@ -71,7 +70,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     });
     output::print_lines(lines)?;
     note_prefix(prefix.folder());
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
 fn build(args: &Args, prefix: &Prefix, build_dir: &Path) -> Result<Vec<Installed>, BuildError> {

@@ -1,7 +1,5 @@
 //! `feros component list`: containers, and the components in them.
 
-use std::process::ExitCode;
-
 use feros::{CallError, WaitError};
 use feros_component::remote::{ComponentState, ContainerClient, Loaded, RemoteError, containers};
 use serde::Serialize;
@@ -68,7 +66,7 @@ impl Component {
     }
 }
 
-pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
+pub(crate) fn run(args: &Args) -> Result<(), CliError> {
     let connection = Connection::open()?;
     let clients = match &args.container_node_name {
         Some(name) => vec![find_container(&connection, name, &args.discovery)?],
@@ -102,8 +100,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
         found.push(Container { name, components });
     }
     if args.json {
-        output::print_json(&found)?;
-        return Ok(ExitCode::SUCCESS);
+        return output::print_json(&found);
     }
     let one = args.container_node_name.is_some();
     let mut lines = Vec::new();
@@ -119,8 +116,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
                 .map(|component| format!("{indentation}{}", component.line())),
         );
     }
-    output::print_lines(&lines)?;
-    Ok(ExitCode::SUCCESS)
+    output::print_lines(&lines)
 }
 
 /// The components of one container.

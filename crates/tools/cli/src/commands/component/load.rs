@@ -1,7 +1,5 @@
 //! `feros component load`: loads a component into a container.
 
-use std::process::ExitCode;
-
 use super::client::{CALL_TIMEOUT, find_container};
 use super::component_args::ComponentArgs;
 use crate::connection::{Connection, DiscoveryArgs};
@@ -27,7 +25,7 @@ pub(crate) struct Args {
     discovery: DiscoveryArgs,
 }
 
-pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
+pub(crate) fn run(args: &Args) -> Result<(), CliError> {
     let connection = Connection::open()?;
     let client = find_container(&connection, &args.container_node_name, &args.discovery)?;
     let loaded = client
@@ -42,6 +40,5 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
             client.container(),
             loaded.full_node_name
         )
-    }])?;
-    Ok(ExitCode::SUCCESS)
+    }])
 }

@@ -1,7 +1,6 @@
 //! `feros component register`: lets containers find the components of a library.
 
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 use feros_component::index::Index;
 use feros_component::install::register;
@@ -27,7 +26,7 @@ pub(crate) struct Args {
     prefix: PathBuf,
 }
 
-pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
+pub(crate) fn run(args: &Args) -> Result<(), CliError> {
     let registered =
         register(&args.library, &args.package, &args.prefix).map_err(CliError::failed)?;
     let names = registered
@@ -36,7 +35,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
         .map(|plugin| format!("{plugin};{}", registered.library.display()));
     output::print_lines(names)?;
     note_prefix(&args.prefix);
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
 /// If containers do not search a prefix yet, prints the setting that makes them do so.

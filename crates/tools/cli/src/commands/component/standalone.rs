@@ -1,7 +1,7 @@
 //! `feros component standalone`: runs one component in a container of its own.
 
 use std::hash::{BuildHasher as _, RandomState};
-use std::process::{Child, ExitCode};
+use std::process::Child;
 use std::time::Duration;
 
 use feros_component::remote::ContainerClient;
@@ -30,7 +30,7 @@ pub(crate) struct Args {
     container_node_name: Option<String>,
 }
 
-pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
+pub(crate) fn run(args: &Args) -> Result<(), CliError> {
     let own_name = || format!("standalone_container_{:012x}", random_number());
     let name = args.container_node_name.clone().unwrap_or_else(own_name);
     let connection = Connection::open()?;
@@ -44,18 +44,18 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
         end(&mut child);
         return match error {
             CliError::Interrupted => Err(error),
-            _ => Ok(ExitCode::FAILURE),
+            _ => Err(CliError::Ended(1)),
         };
     }
     loop {
         match child.try_wait()? {
-            Some(status) if status.success() => return Ok(ExitCode::SUCCESS),
+            Some(status) if status.success() => return Ok(()),
             Some(status) => return Err(CliError::failed(format!("the container ended: {status}"))),
             None => {}
         }
         if let Err(CliError::Interrupted) = connection.wait_until(POLL_PERIOD, |_| false) {
             end(&mut child);
-            return Ok(ExitCode::SUCCESS);
+            return Ok(());
         }
     }
 }

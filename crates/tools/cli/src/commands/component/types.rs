@@ -1,7 +1,6 @@
 //! `feros component types`: the components in the index.
 
 use std::collections::BTreeSet;
-use std::process::ExitCode;
 
 use feros_component::index::{Index, IndexEntry, IndexError};
 use serde::Serialize;
@@ -66,7 +65,7 @@ impl Component {
     }
 }
 
-pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
+pub(crate) fn run(args: &Args) -> Result<(), CliError> {
     let index = Index::from_env();
     let both = [Kind::Feros, Kind::Rclcpp];
     let packages: BTreeSet<String> = match &args.package_name {
@@ -103,10 +102,5 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
             }
         }
     }
-    if args.json {
-        output::print_json(&found)?;
-    } else {
-        output::print_lines(&lines)?;
-    }
-    Ok(ExitCode::SUCCESS)
+    if args.json { output::print_json(&found) } else { output::print_lines(&lines) }
 }

@@ -1,7 +1,5 @@
 //! `feros component unload`: unloads components of a container.
 
-use std::process::ExitCode;
-
 use super::client::{CALL_TIMEOUT, find_container};
 use crate::connection::{Connection, DiscoveryArgs};
 use crate::error::CliError;
@@ -24,7 +22,7 @@ pub(crate) struct Args {
     discovery: DiscoveryArgs,
 }
 
-pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
+pub(crate) fn run(args: &Args) -> Result<(), CliError> {
     let connection = Connection::open()?;
     let client = find_container(&connection, &args.container_node_name, &args.discovery)?;
     let container = client.container();
@@ -40,5 +38,5 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
             format!("Unloaded component {id} from '{container}' container node")
         }])?;
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }

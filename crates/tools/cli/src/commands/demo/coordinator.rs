@@ -1,6 +1,6 @@
 //! Starts the processes of the demo, lets them talk when all are ready, and ends them.
 
-use std::process::{Command, ExitCode};
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use clap::ValueEnum;
@@ -22,7 +22,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// A message that is not heard within this time after the last one counts as lost.
 const QUIET: Duration = Duration::from_secs(3);
 
-pub(super) fn run(args: &Args) -> Result<ExitCode, CliError> {
+pub(super) fn run(args: &Args) -> Result<(), CliError> {
     let discovery = Discovery::from_environment();
     display::introduce(&discovery, args.count)?;
     let mut group = ProcessGroup::new()?;
@@ -55,7 +55,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, CliError> {
     }
     outcome?;
     match demo.conversation.silent_pairs(&participants).first() {
-        None => Ok(ExitCode::SUCCESS),
+        None => Ok(()),
         Some(_) if demo.interrupted => Err(CliError::Interrupted),
         Some((talker, listener)) => Err(CliError::failed(format!(
             "{} heard nothing from {}; `feros doctor` checks for the cause",

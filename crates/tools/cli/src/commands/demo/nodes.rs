@@ -2,7 +2,6 @@
 //! report events to the coordinator.
 
 use std::io::Write;
-use std::process::ExitCode;
 use std::sync::mpsc::sync_channel;
 use std::time::{Duration, SystemTime};
 
@@ -17,7 +16,7 @@ use crate::process_group::listen_to_lines;
 /// How long a talker waits for its listeners.
 const LISTENERS_LIMIT: Duration = Duration::from_secs(20);
 
-pub(super) fn talk() -> Result<ExitCode, CliError> {
+pub(super) fn talk() -> Result<(), CliError> {
     let (context, _) = Context::from_args(std::iter::empty())?;
     let node = context.create_node(Participant::Talker.node())?;
     let publisher = node.create_publisher::<Text>(TOPIC, 10)?;
@@ -29,7 +28,7 @@ pub(super) fn talk() -> Result<ExitCode, CliError> {
         }
     })?;
     tell(&Event::Ready)?;
-    let Ok(go) = orders.recv() else { return Ok(ExitCode::SUCCESS) };
+    let Ok(go) = orders.recv() else { return Ok(()) };
     if let Err(error) = publisher.wait_for_subscriptions(go.listeners, LISTENERS_LIMIT) {
         notices::warn(error);
     }
@@ -56,10 +55,10 @@ pub(super) fn talk() -> Result<ExitCode, CliError> {
     tell(&Event::Done)?;
     // Waits until the coordinator closes the input: the last message may still be on its way.
     while orders.recv().is_ok() {}
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
-pub(super) fn listen() -> Result<ExitCode, CliError> {
+pub(super) fn listen() -> Result<(), CliError> {
     let (context, _) = Context::from_args(std::iter::empty())?;
     let node = context.create_node(Participant::Listener.node())?;
     let _subscription =
@@ -76,7 +75,7 @@ pub(super) fn listen() -> Result<ExitCode, CliError> {
     executor.add_node(&node)?;
     tell(&Event::Ready)?;
     executor.spin()?;
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
 fn tell(event: &Event) -> Result<(), CliError> {

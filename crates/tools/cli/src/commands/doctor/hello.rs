@@ -8,7 +8,6 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::net::UdpSocket;
-use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -66,7 +65,7 @@ fn parse_period(text: &str) -> Result<Duration, String> {
     }
 }
 
-pub(super) fn run(args: &Args) -> Result<ExitCode, CliError> {
+pub(super) fn run(args: &Args) -> Result<(), CliError> {
     let stays_here = SessionOptions::from_variables(|name| std::env::var_os(name))
         .is_ok_and(|options| options.discovery_range == DiscoveryRange::Localhost);
     let group = if stays_here { args.group.or_on_loopback() } else { args.group };
@@ -120,7 +119,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, CliError> {
         }
     }
     drop(listening);
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
 fn host_name() -> String {

@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_match_is_told_with_both_ends_and_the_cure() {
+    fn mismatches_are_reported_with_both_endpoints_and_the_cure() {
         let publisher = || endpoint(EndpointKind::Publisher, "/scan", "Byte", "lidar");
         let subscription = || endpoint(EndpointKind::Subscription, "/scan", "Byte", "slam");
         assert_eq!(told(vec![publisher(), subscription()]), []);

@@ -2,7 +2,6 @@
 
 use std::fmt::Write as _;
 use std::net::IpAddr;
-use std::process::ExitCode;
 
 use feros::Context;
 use feros_engine::{EndpointKind, GraphSnapshot};
@@ -20,7 +19,7 @@ struct Section {
     rows: Vec<(String, String)>,
 }
 
-pub(super) fn run(without_packages: bool, json: bool) -> Result<ExitCode, CliError> {
+pub(super) fn run(without_packages: bool, json: bool) -> Result<(), CliError> {
     let connection = Connection::open()?;
     let graph = connection.discover_nodes(&DiscoveryArgs::default())?;
     let mut sections = vec![network(), platform(), environment(), middleware(&connection.context)];
@@ -28,12 +27,7 @@ pub(super) fn run(without_packages: bool, json: bool) -> Result<ExitCode, CliErr
         sections.push(packages());
     }
     sections.extend([nodes(&graph), topics(&graph), services(&graph), mismatches(&graph)]);
-    if json {
-        output::print_json(&object(&sections))?;
-    } else {
-        output::print(&text(&sections))?;
-    }
-    Ok(ExitCode::SUCCESS)
+    if json { output::print_json(&object(&sections)) } else { output::print(&text(&sections)) }
 }
 
 fn network() -> Section {

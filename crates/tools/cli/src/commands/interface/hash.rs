@@ -1,8 +1,6 @@
 //! `feros interface hash`: the hash that tells both ends of a topic whether they mean the same
 //! type.
 
-use std::process::ExitCode;
-
 use super::arguments::type_argument;
 use crate::error::CliError;
 use crate::output;
@@ -23,7 +21,7 @@ pub(crate) struct Args {
     json: bool,
 }
 
-pub(crate) fn run(args: &Args, interfaces: &InterfaceArgs) -> Result<ExitCode, CliError> {
+pub(crate) fn run(args: &Args, interfaces: &InterfaceArgs) -> Result<(), CliError> {
     let types = Types::load(interfaces)?;
     let mut hashes = Vec::new();
     for text in &args.types {
@@ -34,11 +32,10 @@ pub(crate) fn run(args: &Args, interfaces: &InterfaceArgs) -> Result<ExitCode, C
     if args.json {
         let object: serde_json::Map<_, _> =
             hashes.into_iter().map(|(name, hash)| (name, serde_json::Value::from(hash))).collect();
-        output::print_json(&object)?;
+        output::print_json(&object)
     } else if let [(_, hash)] = hashes.as_slice() {
-        output::print_lines([hash])?;
+        output::print_lines([hash])
     } else {
-        output::print_lines(hashes.iter().map(|(name, hash)| format!("{name} {hash}")))?;
+        output::print_lines(hashes.iter().map(|(name, hash)| format!("{name} {hash}")))
     }
-    Ok(ExitCode::SUCCESS)
 }

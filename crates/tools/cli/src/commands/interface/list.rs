@@ -1,7 +1,5 @@
 //! `feros interface list`: all known types.
 
-use std::process::ExitCode;
-
 use feros_interface::Namespace;
 
 use super::arguments::Kinds;
@@ -22,7 +20,7 @@ pub(crate) struct Args {
     json: bool,
 }
 
-pub(crate) fn run(args: &Args, interfaces: &InterfaceArgs) -> Result<ExitCode, CliError> {
+pub(crate) fn run(args: &Args, interfaces: &InterfaceArgs) -> Result<(), CliError> {
     let types = Types::load(interfaces)?;
     types.warn_of_faults();
     let names = |namespace| {
@@ -33,8 +31,7 @@ pub(crate) fn run(args: &Args, interfaces: &InterfaceArgs) -> Result<ExitCode, C
     let chosen: Vec<Namespace> =
         Namespace::ALL.into_iter().filter(|namespace| args.kinds.includes(*namespace)).collect();
     if args.json {
-        output::print_json(&chosen.into_iter().flat_map(names).collect::<Vec<_>>())?;
-        return Ok(ExitCode::SUCCESS);
+        return output::print_json(&chosen.into_iter().flat_map(names).collect::<Vec<_>>());
     }
     let mut text = String::new();
     for namespace in chosen {
@@ -46,6 +43,5 @@ pub(crate) fn run(args: &Args, interfaces: &InterfaceArgs) -> Result<ExitCode, C
         text.push_str(&format!("{title}:\n"));
         names(namespace).iter().for_each(|name| text.push_str(&format!("    {name}\n")));
     }
-    output::print(&text)?;
-    Ok(ExitCode::SUCCESS)
+    output::print(&text)
 }

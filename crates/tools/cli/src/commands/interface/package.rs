@@ -1,7 +1,5 @@
 //! `feros interface package`: the types of one package.
 
-use std::process::ExitCode;
-
 use feros_interface::Interface;
 
 use super::arguments::Kinds;
@@ -22,7 +20,7 @@ pub(crate) struct Args {
     json: bool,
 }
 
-pub(crate) fn run(args: &Args, interfaces: &InterfaceArgs) -> Result<ExitCode, CliError> {
+pub(crate) fn run(args: &Args, interfaces: &InterfaceArgs) -> Result<(), CliError> {
     let types = Types::load(interfaces)?;
     let package = types.package(&args.package)?;
     let is_meant = |interface: &Interface| {

@@ -1,7 +1,5 @@
 //! `feros interface packages`: the packages that define types.
 
-use std::process::ExitCode;
-
 use super::arguments::Kinds;
 use crate::error::CliError;
 use crate::output;
@@ -18,7 +16,7 @@ pub(crate) struct Args {
     json: bool,
 }
 
-pub(crate) fn run(args: &Args, interfaces: &InterfaceArgs) -> Result<ExitCode, CliError> {
+pub(crate) fn run(args: &Args, interfaces: &InterfaceArgs) -> Result<(), CliError> {
     let types = Types::load(interfaces)?;
     types.warn_of_faults();
     let interfaces = types.set().interfaces().filter(|interface| args.kinds.include(interface));

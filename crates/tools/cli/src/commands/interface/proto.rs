@@ -1,7 +1,5 @@
 //! `feros interface proto`: a message to fill in, for `topic pub` and `service call`.
 
-use std::process::ExitCode;
-
 use feros_interface::Interface;
 use feros_message::dynamic::{DynamicType, PrintOptions};
 
@@ -26,7 +24,7 @@ pub(crate) struct Args {
     json: bool,
 }
 
-pub(crate) fn run(args: &Args, interfaces: &InterfaceArgs) -> Result<ExitCode, CliError> {
+pub(crate) fn run(args: &Args, interfaces: &InterfaceArgs) -> Result<(), CliError> {
     let types = Types::load(interfaces)?;
     let name = types.find(&type_argument(&args.name)?)?;
     let part = match types.set().get(&name).map(AsRef::as_ref) {
@@ -38,6 +36,5 @@ pub(crate) fn run(args: &Args, interfaces: &InterfaceArgs) -> Result<ExitCode, C
     let message = ty.default_message();
     let options = PrintOptions::default();
     let text = if args.json { message.to_json(&options) + "\n" } else { message.to_yaml(&options) };
-    output::print(&text)?;
-    Ok(ExitCode::SUCCESS)
+    output::print(&text)
 }

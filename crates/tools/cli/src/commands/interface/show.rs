@@ -2,7 +2,6 @@
 //! their fields.
 
 use std::io::{self, BufWriter, Write};
-use std::process::ExitCode;
 
 use feros_interface::{BaseType, Interface, InterfaceSet, MessageDefinition, TypeName};
 
@@ -39,7 +38,7 @@ struct Comments {
     nested: bool,
 }
 
-pub(crate) fn run(args: &Args, interfaces: &InterfaceArgs) -> Result<ExitCode, CliError> {
+pub(crate) fn run(args: &Args, interfaces: &InterfaceArgs) -> Result<(), CliError> {
     let types = Types::load(interfaces)?;
     let name = types.find(&type_argument(&args.name)?)?;
     // This finds missing and circular references, so that printing may recurse.
@@ -51,7 +50,7 @@ pub(crate) fn run(args: &Args, interfaces: &InterfaceArgs) -> Result<ExitCode, C
         let mut out = BufWriter::new(io::stdout().lock());
         write(&mut out, types.set(), &name, comments).and_then(|()| out.flush())?;
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
 /// Writes a definition whose references exist. It writes directly instead of collecting the text:

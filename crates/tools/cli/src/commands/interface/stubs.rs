@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 use feros_interface::{
     ActionDefinition, BaseType, Field, Interface, MessageDefinition, Namespace, ServiceDefinition,
@@ -36,7 +35,7 @@ pub(crate) struct Args {
     modules: bool,
 }
 
-pub(crate) fn run(args: &Args, interfaces: &InterfaceArgs) -> Result<ExitCode, CliError> {
+pub(crate) fn run(args: &Args, interfaces: &InterfaceArgs) -> Result<(), CliError> {
     let types = Types::load(interfaces)?;
     types.warn_of_faults();
     let shipped = feros_interface::shipped();
@@ -77,8 +76,7 @@ pub(crate) fn run(args: &Args, interfaces: &InterfaceArgs) -> Result<ExitCode, C
             write(&folder, "py.typed", "")?;
         }
     }
-    output::print_lines(packages.keys())?;
-    Ok(ExitCode::SUCCESS)
+    output::print_lines(packages.keys())
 }
 
 const NO_FOREIGN: &str = "from feros._companions import refuse_beside_foreign

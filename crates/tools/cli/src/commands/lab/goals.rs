@@ -1,7 +1,6 @@
 //! `feros lab goals`: the goals of a run, and whether it reached them.
 
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 use feros_lab::report::{Results, goals};
 
@@ -16,11 +15,10 @@ pub(crate) struct Args {
     dir: PathBuf,
 }
 
-pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
+pub(crate) fn run(args: &Args) -> Result<(), CliError> {
     let results = Results::read(&args.dir).map_err(CliError::failed)?;
     warn(&results.notices);
-    print(&results)?;
-    Ok(ExitCode::SUCCESS)
+    print(&results)
 }
 
 /// Prints the goals of a run as a table, or nothing if it has none.

@@ -1,7 +1,5 @@
 //! `feros lab list`: the scenarios, grids and systems.
 
-use std::process::ExitCode;
-
 use feros_lab::peer_builder::{PeerBuilder, PeerState};
 
 use super::places::Places;
@@ -20,7 +18,7 @@ pub(crate) struct Args {
     build: bool,
 }
 
-pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
+pub(crate) fn run(args: &Args) -> Result<(), CliError> {
     let (scenarios, peers) = (args.places.scenarios()?, args.places.peers()?);
     let rows = scenarios.iter().map(|scenario| {
         let grids: Vec<&str> = scenario.grids().map(feros_lab::scenario::Grid::word).collect();
@@ -70,6 +68,5 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     output::print_table(
         &["system", "what", "configurations", "state", "command that installs it"],
         rows,
-    )?;
-    Ok(ExitCode::SUCCESS)
+    )
 }

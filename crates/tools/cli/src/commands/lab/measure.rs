@@ -2,7 +2,6 @@
 //! table.
 
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 use feros_lab::machine::Machine;
 use feros_lab::plan::Plan;
@@ -34,7 +33,7 @@ pub(crate) struct Args {
 }
 
 /// Measures the scenarios with these names.
-pub(crate) fn run(names: &[&str], args: &Args) -> Result<ExitCode, CliError> {
+pub(crate) fn run(names: &[&str], args: &Args) -> Result<(), CliError> {
     let peers = args.places.peers()?;
     let known = |name: &str| peers.system(name).map(|_| ());
     let mut scenarios = Vec::new();
@@ -69,7 +68,7 @@ pub(crate) fn run(names: &[&str], args: &Args) -> Result<ExitCode, CliError> {
     if !args.json {
         goals::print(&results)?;
     }
-    Ok(if failed > 0 { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+    if failed > 0 { Err(CliError::Ended(1)) } else { Ok(()) }
 }
 
 fn print(summary: &Summary, json: bool) -> Result<(), CliError> {

@@ -1,6 +1,5 @@
 //! `feros lab plan`: what a run would measure here, and how long it would take.
 
-use std::process::ExitCode;
 use std::time::Duration;
 
 use feros_lab::machine::Machine;
@@ -20,7 +19,7 @@ pub(crate) struct Args {
     target: Target,
 }
 
-pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
+pub(crate) fn run(args: &Args) -> Result<(), CliError> {
     let peers = args.target.places.peers()?;
     let machine = Machine::explore();
     let plan = args.target.plan(&peers, &machine)?;
@@ -28,7 +27,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     let known = Known::of(&plan, &peers, &builder);
     let costs = Costs::read(builder.cache());
     let is_there = |system: &str| !known.missing.iter().any(|(name, _)| name == system);
-    let rows = plan.scenarios.iter().map(|scenario| {
+    let rows = plan.scenarios.iter().map(|scenario| &scenario.about).map(|scenario| {
         let own = |step: &&feros_lab::plan::Step| step.cell.scenario == scenario.name;
         let cells = plan.steps.iter().filter(own);
         let runnable =
@@ -60,8 +59,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     for reason in [&machine.no_remote, &machine.no_realtime].into_iter().flatten() {
         output::print(&format!("{reason}\n"))?;
     }
-    known.print()?;
-    Ok(ExitCode::SUCCESS)
+    known.print()
 }
 
 /// The known states of the systems in a plan; nothing is built.

@@ -1,7 +1,6 @@
 //! `feros lab report`: a run as a page and as a summary in Markdown.
 
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 use feros_lab::report::{Notice, Report, Results};
 
@@ -18,7 +17,7 @@ pub(crate) struct Args {
     out: Option<PathBuf>,
 }
 
-pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
+pub(crate) fn run(args: &Args) -> Result<(), CliError> {
     let results = Results::read(&args.dir).map_err(CliError::failed)?;
     warn(&results.notices);
     let out = args.out.as_ref().unwrap_or(&args.dir);
@@ -26,8 +25,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
         CliError::failed(format!("{} cannot be created: {error}", out.display()))
     })?;
     let page = Report::of(&results).write(out).map_err(CliError::failed)?;
-    output::print_lines([page.display().to_string()])?;
-    Ok(ExitCode::SUCCESS)
+    output::print_lines([page.display().to_string()])
 }
 
 /// Warns of files that could not be read; the rest is used.

@@ -1,7 +1,6 @@
 //! `feros lab run`: measures a grid or a scenario, and continues an interrupted run.
 
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 use feros_lab::machine::Machine;
 use feros_lab::record::Run;
@@ -22,7 +21,7 @@ pub(crate) struct Args {
     out: Option<PathBuf>,
 }
 
-pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
+pub(crate) fn run(args: &Args) -> Result<(), CliError> {
     let peers = args.target.places.peers()?;
     let machine = Machine::explore();
     let plan = args.target.plan(&peers, &machine)?;
@@ -48,8 +47,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
             "took another transport than the one under test, and are left out of the statistics";
         output::print(&format!("{} of them {text}\n", count(summary.unexpected_transport)))?;
     }
-    output::print(&format!("to see the results: feros lab report {}\n", out.display()))?;
-    Ok(ExitCode::SUCCESS)
+    output::print(&format!("to see the results: feros lab report {}\n", out.display()))
 }
 
 /// The first folder of this name that does not hold a finished run.

@@ -11,7 +11,7 @@ use feros::msgs::rcl_interfaces::msg::{
 };
 use feros::parameter::file;
 use feros_component::remote::ContainerClient;
-use feros_launch::{Component, ComponentLoader, Parameters, Value};
+use feros_launch::{Component, ComponentLoader, NodeFacts, Parameters, Value};
 
 use super::ros_node::RosNode;
 
@@ -51,14 +51,15 @@ impl ComponentLoader for ServiceComponentLoader {
 /// # Errors
 /// When a parameter file of the component cannot be used.
 pub(super) fn request(component: &Component) -> Result<LoadNode_Request, String> {
+    let node = &component.node;
     let extra = component.extra_arguments.iter().cloned();
     Ok(LoadNode_Request {
         package_name: component.package.clone(),
         plugin_name: component.plugin.clone(),
-        node_name: component.name.clone().unwrap_or_default(),
-        node_namespace: component.namespace.clone().unwrap_or_default(),
-        remap_rules: component.remaps.iter().map(|(from, to)| format!("{from}:={to}")).collect(),
-        parameters: parameters(component)?.into_iter().map(message).collect(),
+        node_name: node.name.clone().unwrap_or_default(),
+        node_namespace: node.namespace.clone().unwrap_or_default(),
+        remap_rules: node.remaps.iter().map(|(from, to)| format!("{from}:={to}")).collect(),
+        parameters: parameters(node)?.into_iter().map(message).collect(),
         extra_arguments: extra
             .map(|(name, value)| message((name, parameter_value(value))))
             .collect(),
@@ -67,7 +68,7 @@ pub(super) fn request(component: &Component) -> Result<LoadNode_Request, String>
 }
 
 /// The parameters of a component; a later one replaces an earlier one of the same name.
-fn parameters(component: &Component) -> Result<Vec<(String, ParameterValue)>, String> {
+fn parameters(node: &NodeFacts) -> Result<Vec<(String, ParameterValue)>, String> {
     let mut all: Vec<(String, ParameterValue)> = Vec::new();
     let mut set = |name: String, value: ParameterValue| match all
         .iter_mut()
@@ -76,7 +77,7 @@ fn parameters(component: &Component) -> Result<Vec<(String, ParameterValue)>, St
         Some((_, there)) => *there = value,
         None => all.push((name, value)),
     };
-    for source in &component.parameters {
+    for source in &node.parameters {
         let overrides = match source {
             Parameters::Values(values) => {
                 values
@@ -88,10 +89,10 @@ fn parameters(component: &Component) -> Result<Vec<(String, ParameterValue)>, St
             Parameters::Text(text) => file::parse(text).map_err(|error| error.to_string())?,
         };
         // If the component has no name, only the file's settings for all nodes apply.
-        let name = component.name.as_deref().unwrap_or("_");
-        let node = NodeName::new(component.namespace.as_deref().unwrap_or("/"), name)
+        let name = node.name.as_deref().unwrap_or("_");
+        let name = NodeName::new(node.namespace.as_deref().unwrap_or("/"), name)
             .map_err(|error| error.to_string())?;
-        overrides.for_node(&node).into_iter().for_each(|(name, value)| set(name, value));
+        overrides.for_node(&name).into_iter().for_each(|(name, value)| set(name, value));
     }
     Ok(all)
 }

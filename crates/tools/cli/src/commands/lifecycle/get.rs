@@ -1,6 +1,5 @@
 //! `feros lifecycle get`: the states of managed nodes.
 
-use std::process::ExitCode;
 use std::time::Duration;
 
 use feros::msgs::lifecycle_msgs::msg::State;
@@ -32,7 +31,7 @@ pub(crate) struct Args {
     discovery: DiscoveryArgs,
 }
 
-pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
+pub(crate) fn run(args: &Args) -> Result<(), CliError> {
     let connection = Connection::open()?;
     if let Some(node) = &args.node {
         let remote = Remote::with(connection, node, args.timeout)?;
@@ -42,7 +41,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
         } else {
             output::print_lines([shown(&state)])?;
         }
-        return Ok(ExitCode::SUCCESS);
+        return Ok(());
     }
     let graph = connection.discover_nodes(&args.discovery)?;
     let (mut states, mut silent) = (Vec::new(), Vec::new());
@@ -66,7 +65,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
         )?;
     }
     silent.iter().for_each(notices::warn);
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
 fn shown(state: &State) -> String {

@@ -1,6 +1,5 @@
 //! `feros lifecycle list`: the transitions of a managed node.
 
-use std::process::ExitCode;
 use std::time::Duration;
 
 use serde_json::json;
@@ -32,7 +31,7 @@ pub(crate) struct Args {
     json: bool,
 }
 
-pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
+pub(crate) fn run(args: &Args) -> Result<(), CliError> {
     let remote = Remote::open(&args.node, args.timeout)?;
     let transitions = if args.all {
         remote.ask(|client, left| client.get_transition_graph(left))?
@@ -51,7 +50,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
                 })
             })
             .collect();
-        output::print_json(&entries)?;
+        output::print_json(&entries)
     } else {
         let text = transitions.iter().map(|described| {
             format!(
@@ -62,7 +61,6 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
                 foreign(&described.goal_state.label)
             )
         });
-        output::print(&text.collect::<String>())?;
+        output::print(&text.collect::<String>())
     }
-    Ok(ExitCode::SUCCESS)
 }

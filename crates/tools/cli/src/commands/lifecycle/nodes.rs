@@ -1,7 +1,5 @@
 //! `feros lifecycle nodes`: the running managed nodes.
 
-use std::process::ExitCode;
-
 use super::remote::managed_nodes;
 use crate::connection::{Connection, DiscoveryArgs};
 use crate::error::CliError;
@@ -24,15 +22,14 @@ pub(crate) struct Args {
     discovery: DiscoveryArgs,
 }
 
-pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
+pub(crate) fn run(args: &Args) -> Result<(), CliError> {
     let graph = Connection::open()?.discover_nodes(&args.discovery)?;
     let nodes = managed_nodes(&graph, args.all);
     if args.json {
-        output::print_json(&nodes)?;
+        output::print_json(&nodes)
     } else if args.count_nodes {
-        output::print_lines([nodes.len().to_string()])?;
+        output::print_lines([nodes.len().to_string()])
     } else {
-        output::print_lines(&nodes)?;
+        output::print_lines(&nodes)
     }
-    Ok(ExitCode::SUCCESS)
 }

@@ -1,6 +1,5 @@
 //! `feros lifecycle set`: makes a managed node do a transition.
 
-use std::process::ExitCode;
 use std::time::Duration;
 
 use super::remote::Remote;
@@ -33,7 +32,7 @@ pub(crate) struct Args {
     include_hidden_nodes: bool,
 }
 
-pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
+pub(crate) fn run(args: &Args) -> Result<(), CliError> {
     let remote = Remote::open(&args.node, args.timeout.unwrap_or(NODE_TIMEOUT))?;
     let available = remote.ask(|client, left| client.get_available_transitions(left))?;
     let all = || available.iter().map(|described| &described.transition);
@@ -63,6 +62,5 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
             remote.name()
         )));
     }
-    output::print_lines(["Transitioning successful"])?;
-    Ok(ExitCode::SUCCESS)
+    output::print_lines(["Transitioning successful"])
 }

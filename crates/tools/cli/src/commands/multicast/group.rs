@@ -81,7 +81,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_sent_to_a_group_is_received() {
+    fn datagrams_to_a_group_are_received() {
         // A port of this test's own.
         let free = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let port = free.local_addr().unwrap().port();

@@ -1,7 +1,6 @@
 //! `feros multicast receive`: waits for one datagram.
 
 use std::io::ErrorKind;
-use std::process::ExitCode;
 use std::time::Duration;
 
 use super::group::GroupArgs;
@@ -23,7 +22,7 @@ pub(crate) struct Args {
     timeout: Option<Duration>,
 }
 
-pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
+pub(crate) fn run(args: &Args) -> Result<(), CliError> {
     let group = args.group;
     let failed = |error: std::io::Error| {
         CliError::failed(format!(
@@ -40,8 +39,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     match socket.recv_from(&mut buffer) {
         Ok((size, from)) => {
             let text = String::from_utf8_lossy(&buffer[..size]);
-            output::print_lines([format!("Received from {from}: '{text}'")])?;
-            Ok(ExitCode::SUCCESS)
+            output::print_lines([format!("Received from {from}: '{text}'")])
         }
         Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {
             Err(CliError::failed(format!(

@@ -1,7 +1,5 @@
 //! `feros multicast send`: sends one datagram.
 
-use std::process::ExitCode;
-
 use super::group::GroupArgs;
 use crate::error::CliError;
 use crate::output;
@@ -17,10 +15,10 @@ pub(crate) struct Args {
     ttl: Option<u32>,
 }
 
-pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
+pub(crate) fn run(args: &Args) -> Result<(), CliError> {
     output::print("Sending one UDP multicast datagram...\n")?;
     let sent = args.group.sender(args.ttl).and_then(|socket| socket.send(b"Hello World!"));
-    sent.map(|_| ExitCode::SUCCESS).map_err(|error| {
+    sent.map(|_| ()).map_err(|error| {
         CliError::failed(format!(
             "failed to send to group {}: {error}; `feros doctor` shows which interfaces support \
              multicast",

@@ -1,7 +1,6 @@
 //! `feros node info`: the endpoints and actions of one node.
 
 use std::fmt::Write as _;
-use std::process::ExitCode;
 
 use feros_engine::graph::NamesAndTypes;
 use feros_engine::name::is_hidden;
@@ -42,7 +41,7 @@ struct NodeReport {
     action_clients: NamesAndTypes,
 }
 
-pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
+pub(crate) fn run(args: &Args) -> Result<(), CliError> {
     let connection = Connection::open()?;
     let graph = connection.discover_nodes(&args.discovery)?;
     let wanted =
@@ -69,12 +68,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
         ));
     }
     let report = report(&graph, name, args.include_hidden);
-    if args.json {
-        output::print_json(&report)?;
-    } else {
-        output::print(&text(&report))?;
-    }
-    Ok(ExitCode::SUCCESS)
+    if args.json { output::print_json(&report) } else { output::print(&text(&report)) }
 }
 
 fn report(graph: &GraphSnapshot, node: &NodeName, include_hidden: bool) -> NodeReport {

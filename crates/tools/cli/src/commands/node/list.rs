@@ -1,7 +1,5 @@
 //! `feros node list`: the running nodes.
 
-use std::process::ExitCode;
-
 use feros_engine::name::is_hidden;
 use serde::Serialize;
 
@@ -32,7 +30,7 @@ struct Node {
     enclave: String,
 }
 
-pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
+pub(crate) fn run(args: &Args) -> Result<(), CliError> {
     let graph = Connection::open()?.discover_nodes(&args.discovery)?;
     let nodes: Vec<Node> = graph
         .nodes
@@ -54,11 +52,10 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
         ));
     }
     if args.json {
-        output::print_json(&nodes)?;
+        output::print_json(&nodes)
     } else if args.count_nodes {
-        output::print_lines([nodes.len().to_string()])?;
+        output::print_lines([nodes.len().to_string()])
     } else {
-        output::print_lines(nodes.iter().map(|node| &node.name))?;
+        output::print_lines(nodes.iter().map(|node| &node.name))
     }
-    Ok(ExitCode::SUCCESS)
 }

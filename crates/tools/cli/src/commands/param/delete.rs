@@ -1,7 +1,5 @@
 //! `feros param delete`: deletes a parameter.
 
-use std::process::ExitCode;
-
 use feros::ParameterValue;
 
 use super::remote::{NodeArgs, Remote};
@@ -19,15 +17,12 @@ pub(crate) struct Args {
     parameter: String,
 }
 
-pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
+pub(crate) fn run(args: &Args) -> Result<(), CliError> {
     let remote = Remote::open(&args.node)?;
     let outcomes =
         remote.ask(|client, left| client.set([(&args.parameter, ParameterValue::NotSet)], left))?;
     match outcomes.into_iter().next() {
-        Some(Ok(())) => {
-            output::print_lines(["Deleted parameter successfully"])?;
-            Ok(ExitCode::SUCCESS)
-        }
+        Some(Ok(())) => output::print_lines(["Deleted parameter successfully"]),
         Some(Err(reason)) => {
             Err(CliError::failed(with_reason("Deleting parameter failed", &reason)))
         }

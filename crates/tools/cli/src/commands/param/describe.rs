@@ -1,7 +1,6 @@
 //! `feros param describe`: the descriptors of parameters.
 
 use std::fmt::Write as _;
-use std::process::ExitCode;
 
 use feros::ParameterDescriptor;
 use feros_interface::python_float;
@@ -26,18 +25,17 @@ pub(crate) struct Args {
     json: bool,
 }
 
-pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
+pub(crate) fn run(args: &Args) -> Result<(), CliError> {
     let remote = Remote::open(&args.node)?;
     let found = remote.ask(|client, left| client.describe(&args.parameters, left))?;
     if found.len() != args.parameters.len() {
         return Err(remote.not_declared(&args.parameters));
     }
     if args.json {
-        output::print_json(&found.iter().map(to_json).collect::<Vec<_>>())?;
+        output::print_json(&found.iter().map(to_json).collect::<Vec<_>>())
     } else {
-        output::print(&found.iter().map(text).collect::<String>())?;
+        output::print(&found.iter().map(text).collect::<String>())
     }
-    Ok(ExitCode::SUCCESS)
 }
 
 fn text(descriptor: &ParameterDescriptor) -> String {

@@ -1,7 +1,5 @@
 //! `feros param dump`: the parameters of a node as a parameter file.
 
-use std::process::ExitCode;
-
 use feros::parameter::file;
 
 use super::remote::{NodeArgs, Remote};
@@ -16,7 +14,7 @@ pub(crate) struct Args {
     node: NodeArgs,
 }
 
-pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
+pub(crate) fn run(args: &Args) -> Result<(), CliError> {
     let remote = Remote::open(&args.node)?;
     let no_prefixes: [&str; 0] = [];
     let names = remote.ask(|client, left| client.list(no_prefixes, 0, left))?.names;
@@ -24,6 +22,5 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     // A parameter that was deleted meanwhile has no value.
     let values = values.into_iter().map(Option::unwrap_or_default);
     let parameters: Vec<_> = names.into_iter().zip(values).collect();
-    output::print(&file::to_text(remote.name(), parameters))?;
-    Ok(ExitCode::SUCCESS)
+    output::print(&file::to_text(remote.name(), parameters))
 }

@@ -1,7 +1,5 @@
 //! `feros param get`: the value of a parameter.
 
-use std::process::ExitCode;
-
 use serde_json::json;
 
 use super::python;
@@ -27,7 +25,7 @@ pub(crate) struct Args {
     json: bool,
 }
 
-pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
+pub(crate) fn run(args: &Args) -> Result<(), CliError> {
     let remote = Remote::open(&args.node)?;
     let values = remote.ask(|client, left| client.get([&args.parameter], left))?;
     let [value] = values.as_slice() else {
@@ -35,14 +33,13 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     };
     if args.json {
         let parameter_type = python::type_name(value.parameter_type());
-        output::print_json(&json!({"type": parameter_type, "value": python::json(value)}))?;
+        output::print_json(&json!({"type": parameter_type, "value": python::json(value)}))
     } else if args.hide_type {
-        output::print(&format!("{}\n", foreign_block(&python::value(value))))?;
+        output::print(&format!("{}\n", foreign_block(&python::value(value))))
     } else if value.is_not_set() {
-        output::print(&format!("{}\n", python::label(value)))?;
+        output::print(&format!("{}\n", python::label(value)))
     } else {
         let shown = python::value(value);
-        output::print(&format!("{} {}\n", python::label(value), foreign_block(&shown)))?;
+        output::print(&format!("{} {}\n", python::label(value), foreign_block(&shown)))
     }
-    Ok(ExitCode::SUCCESS)
 }

@@ -1,7 +1,6 @@
 //! `feros param list`: the parameters of nodes.
 
 use std::collections::BTreeMap;
-use std::process::ExitCode;
 use std::time::Duration;
 
 use feros_engine::EndpointKind;
@@ -56,14 +55,13 @@ fn from_beginning(pattern: &str) -> Result<Regex, String> {
 /// Names of parameters, with their types if these are wanted.
 type Found = Vec<(String, Option<&'static str>)>;
 
-pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
+pub(crate) fn run(args: &Args) -> Result<(), CliError> {
     let mut found: BTreeMap<String, Found> = BTreeMap::new();
     let connection = Connection::open()?;
     if let Some(node) = &args.node {
         let remote = Remote::with(connection, node, args.timeout)?;
         found.insert(remote.name().to_owned(), list(&remote, args)?);
-        print(args, &found)?;
-        return Ok(ExitCode::SUCCESS);
+        return print(args, &found);
     }
     let mut silent = Vec::new();
     let nodes = nodes(&connection, args)?;
@@ -79,7 +77,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     }
     print(args, &found)?;
     silent.iter().for_each(notices::warn);
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
 /// The parameters of one of many nodes; `None` if that node has left.

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 use feros::ParameterValue;
 use feros::engine::NodeName;
@@ -29,7 +28,7 @@ pub(crate) struct Args {
     use_wildcard: bool,
 }
 
-pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
+pub(crate) fn run(args: &Args) -> Result<(), CliError> {
     let overrides = file::read(&args.file).map_err(CliError::failed)?;
     let remote = Remote::open(&args.node)?;
     let values = values_for(overrides, remote.name(), !args.no_use_wildcard);
@@ -61,7 +60,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
             }
         }
     }
-    Ok(if failed { ExitCode::from(1) } else { ExitCode::SUCCESS })
+    if failed { Err(CliError::Ended(1)) } else { Ok(()) }
 }
 
 /// Converts the values to the types that the node has declared.

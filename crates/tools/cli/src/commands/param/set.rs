@@ -1,7 +1,6 @@
 //! `feros param set`: sets parameters.
 
 use std::collections::BTreeMap;
-use std::process::ExitCode;
 
 use feros::{ParameterType, ParameterValue};
 
@@ -27,7 +26,7 @@ pub(crate) struct Args {
     atomic: bool,
 }
 
-pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
+pub(crate) fn run(args: &Args) -> Result<(), CliError> {
     let (pairs, rest) = args.parameters.as_chunks::<2>();
     if let [name] = rest {
         return Err(CliError::usage(format!(
@@ -45,8 +44,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
             let text = with_reason("Setting parameters atomically failed", &reason);
             CliError::failed(text + &hints.concat())
         })?;
-        output::print_lines(["Set parameters atomically successful"])?;
-        return Ok(ExitCode::SUCCESS);
+        return output::print_lines(["Set parameters atomically successful"]);
     }
     let several = pairs.len() > 1;
     let set = parameters.clone();
@@ -71,7 +69,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
         }
     }
     if refused.is_empty() {
-        return Ok(ExitCode::SUCCESS);
+        return Ok(());
     }
     let hints = hints(&remote, refused);
     let failures: Vec<String> =

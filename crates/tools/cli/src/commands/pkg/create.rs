@@ -6,7 +6,6 @@
 mod files;
 
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 use clap::ValueEnum;
 use feros_interface::is_package_name;
@@ -84,7 +83,7 @@ fn package_name(text: &str) -> Result<String, String> {
     }
 }
 
-pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
+pub(crate) fn run(args: &Args) -> Result<(), CliError> {
     if args.build_type != BuildType::AmentCargo {
         return Err(CliError::usage(
             "feros creates packages in Rust (--build-type ament_cargo); `ros2 pkg create` creates \
@@ -121,7 +120,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
             "the component is in src/lib.rs: `feros component build` in the package's folder installs it for containers",
         );
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
 /// The absolute path of Feros's sources.

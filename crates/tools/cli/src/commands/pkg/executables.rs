@@ -1,7 +1,5 @@
 //! `feros pkg executables`: the executables that `feros run` can start.
 
-use std::process::ExitCode;
-
 use serde::Serialize;
 
 use crate::error::CliError;
@@ -30,7 +28,7 @@ struct Executable {
     path: String,
 }
 
-pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
+pub(crate) fn run(args: &Args) -> Result<(), CliError> {
     let packages = installed_packages();
     let names = match &args.package {
         Some(package) => {
@@ -50,13 +48,12 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
         }
     }
     if args.json {
-        output::print_json(&found)?;
+        output::print_json(&found)
     } else if args.full_path {
-        output::print_lines(found.iter().map(|executable| &executable.path))?;
+        output::print_lines(found.iter().map(|executable| &executable.path))
     } else {
         output::print_lines(
             found.iter().map(|found| format!("{} {}", found.package, found.executable)),
-        )?;
+        )
     }
-    Ok(ExitCode::SUCCESS)
 }

@@ -1,7 +1,5 @@
 //! `feros pkg list`: the installed packages.
 
-use std::process::ExitCode;
-
 use crate::error::CliError;
 use crate::output;
 use crate::packages::installed_packages;
@@ -15,12 +13,7 @@ pub(crate) struct Args {
     json: bool,
 }
 
-pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
+pub(crate) fn run(args: &Args) -> Result<(), CliError> {
     let packages = installed_packages().packages();
-    if args.json {
-        output::print_json(&packages)?;
-    } else {
-        output::print_lines(packages)?;
-    }
-    Ok(ExitCode::SUCCESS)
+    if args.json { output::print_json(&packages) } else { output::print_lines(packages) }
 }

@@ -1,7 +1,5 @@
 //! `feros pkg prefix`: the folder that a package is installed in.
 
-use std::process::ExitCode;
-
 use crate::error::CliError;
 use crate::output;
 use crate::packages::installed_packages;
@@ -18,7 +16,7 @@ pub(crate) struct Args {
     share: bool,
 }
 
-pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
+pub(crate) fn run(args: &Args) -> Result<(), CliError> {
     let packages = installed_packages();
     let folder = if args.share {
         packages.share(&args.package)
@@ -26,6 +24,5 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
         packages.prefix(&args.package).map(std::path::Path::to_owned)
     };
     let folder = folder.map_err(CliError::failed)?;
-    output::print(&format!("{}\n", folder.display()))?;
-    Ok(ExitCode::SUCCESS)
+    output::print(&format!("{}\n", folder.display()))
 }

@@ -1,7 +1,5 @@
 //! `feros pkg xml`: the manifest of a package.
 
-use std::process::ExitCode;
-
 use roxmltree::Document;
 
 use crate::error::CliError;
@@ -21,15 +19,14 @@ pub(crate) struct Args {
     tag: Option<String>,
 }
 
-pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
+pub(crate) fn run(args: &Args) -> Result<(), CliError> {
     let share = installed_packages().share(&args.package).map_err(CliError::failed)?;
     let path = share.join("package.xml");
     let text = feros_files::open(&path)
         .and_then(std::io::read_to_string)
         .map_err(|error| CliError::failed(format!("{} cannot be read: {error}", path.display())))?;
     let Some(tag) = &args.tag else {
-        output::print(&format!("{}\n", text.trim_end()))?;
-        return Ok(ExitCode::SUCCESS);
+        return output::print(&format!("{}\n", text.trim_end()));
     };
     let document = Document::parse(&text)
         .map_err(|error| CliError::failed(format!("{} is not XML: {error}", path.display())))?;
@@ -39,8 +36,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
         let likely = did_you_mean(tag, known.map(|element| element.tag_name().name()));
         return Err(CliError::failed(format!("{} has no tag {tag}{likely}", path.display())));
     }
-    output::print(&(texts.join("\n") + "\n"))?;
-    Ok(ExitCode::SUCCESS)
+    output::print(&(texts.join("\n") + "\n"))
 }
 
 /// The texts of the elements with this tag that are children of the root.

@@ -1,7 +1,5 @@
 //! `feros ros1 param`: the parameters that a master of ROS 1 keeps.
 
-use std::process::ExitCode;
-
 use feros_ros1::{Address, DEFAULT_MASTER, Master, Value};
 
 use crate::error::CliError;
@@ -19,7 +17,7 @@ pub(crate) struct Args {
     master: String,
 }
 
-pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
+pub(crate) fn run(args: &Args) -> Result<(), CliError> {
     let address = Address::parse(&args.master).ok_or_else(|| {
         CliError::usage(format!("`{}` is not an address, such as {DEFAULT_MASTER}", args.master))
     })?;
@@ -27,8 +25,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     let value = master.parameter(&args.name).map_err(CliError::failed)?;
     let mut lines = Vec::new();
     collect(args.name.trim_end_matches('/'), &value, &mut lines);
-    output::print(&lines.concat())?;
-    Ok(ExitCode::SUCCESS)
+    output::print(&lines.concat())
 }
 
 /// Appends a line for each parameter under a name.

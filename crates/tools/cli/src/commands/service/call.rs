@@ -1,6 +1,5 @@
 //! `feros service call`: sends a request and prints the response.
 
-use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use feros::{ClientOptions, GenericClient, QosProfile};
@@ -56,7 +55,7 @@ fn rate(text: &str) -> Result<f64, String> {
     }
 }
 
-pub(crate) fn run(args: &Args, interfaces: &InterfaceArgs) -> Result<ExitCode, CliError> {
+pub(crate) fn run(args: &Args, interfaces: &InterfaceArgs) -> Result<(), CliError> {
     let service = Types::load(interfaces)?.service(&args.service_type)?;
     let text = args.values.text()?;
     let (mut request, stamps) = values::read(&service.request, &text)?;
@@ -69,10 +68,10 @@ pub(crate) fn run(args: &Args, interfaces: &InterfaceArgs) -> Result<ExitCode, C
     loop {
         let started = Instant::now();
         call(&client, &service, &mut request, &stamps, args)?;
-        let Some(period) = period else { return Ok(ExitCode::SUCCESS) };
+        let Some(period) = period else { return Ok(()) };
         // This wait for the graph ends on Ctrl-C.
         match connection.wait_until(period.saturating_sub(started.elapsed()), |_| false) {
-            Err(CliError::Interrupted) => return Ok(ExitCode::SUCCESS),
+            Err(CliError::Interrupted) => return Ok(()),
             other => drop(other?),
         }
     }

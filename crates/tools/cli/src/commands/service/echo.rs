@@ -1,7 +1,6 @@
 //! `feros service echo`: the events of a service's clients and servers, which publish them if
 //! service introspection is on.
 
-use std::process::ExitCode;
 use std::time::Duration;
 
 use feros::{QosProfile, TypeIdentity};
@@ -49,7 +48,7 @@ pub(crate) struct Args {
     qos: QosArgs,
 }
 
-pub(crate) fn run(args: &Args, interfaces: &InterfaceArgs) -> Result<ExitCode, CliError> {
+pub(crate) fn run(args: &Args, interfaces: &InterfaceArgs) -> Result<(), CliError> {
     let types = Types::load(interfaces)?;
     // The arguments are checked before the network is used.
     let given = match &args.service_type {

@@ -1,7 +1,5 @@
 //! `feros service find`: the services of one type.
 
-use std::process::ExitCode;
-
 use feros_engine::name::is_hidden;
 use feros_interface::Namespace;
 
@@ -30,7 +28,7 @@ pub(crate) struct Args {
     discovery: DiscoveryArgs,
 }
 
-pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
+pub(crate) fn run(args: &Args) -> Result<(), CliError> {
     let wanted = full_name(&args.service_type, Namespace::Srv);
     let services = Connection::open()?.discover(&args.discovery)?.services();
     let names: Vec<String> = services

@@ -1,15 +1,12 @@
 //! `feros service info`: the type of a service, its servers and clients, and the transports of
 //! their requests and responses.
 
-use std::fmt::Write as _;
-use std::process::ExitCode;
-
-use feros::{TransportBetween, transports_of_service};
+use feros::{Reason, transports_of_service};
 use feros_engine::name::is_hidden;
 use feros_engine::{EndpointKind, GraphSnapshot};
 use serde_json::json;
 
-use super::super::endpoint::{Endpoint, node_name};
+use super::super::endpoint;
 use crate::connection::{Connection, DiscoveryArgs};
 use crate::error::CliError;
 use crate::nearest::did_you_mean;
@@ -32,7 +29,7 @@ pub(crate) struct Args {
     discovery: DiscoveryArgs,
 }
 
-pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
+pub(crate) fn run(args: &Args) -> Result<(), CliError> {
     let connection = Connection::open()?;
     let name = connection.service_name(&args.service)?;
     let graph = if args.verbose || args.json {
@@ -44,11 +41,10 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
         return Err(no_such_service(&graph, &name));
     }
     if args.json {
-        output::print_json(&object(&graph, &name))?;
+        output::print_json(&object(&graph, &name))
     } else {
-        output::print(&text(&graph, &name, args.verbose))?;
+        output::print(&text(&graph, &name, args.verbose))
     }
-    Ok(ExitCode::SUCCESS)
 }
 
 /// The error that a service does not exist, with the services of similar names.
@@ -60,57 +56,27 @@ pub(super) fn no_such_service(graph: &GraphSnapshot, name: &str) -> CliError {
 }
 
 fn object(graph: &GraphSnapshot, service: &str) -> serde_json::Value {
-    let side = |kind| {
-        let endpoints = graph.endpoints_of(kind, service);
-        endpoints.map(|endpoint| Endpoint(endpoint).to_json()).collect::<Vec<_>>()
-    };
+    let found = transports_of_service(graph, service);
     json!({
         "name": service,
         "types": graph.services().get(service),
-        "servers": side(EndpointKind::Service),
-        "clients": side(EndpointKind::Client),
-        "transports": transports_of_service(graph, service).iter().map(to_json).collect::<Vec<_>>(),
+        "servers": endpoint::to_json(graph, EndpointKind::Service, service),
+        "clients": endpoint::to_json(graph, EndpointKind::Client, service),
+        "transports":
+            endpoint::transports_to_json(&found, ["client", "server"], Reason::of_service),
     })
-}
-
-fn to_json(found: &TransportBetween<'_>) -> serde_json::Value {
-    json!({
-        "client": found.publisher.gid.to_string(),
-        "server": found.subscription.gid.to_string(),
-        "transport": found.transport.map(|transport| transport.to_string()),
-        "reason": found.reason.as_ref().map(|reason| reason.of_service()),
-    })
-}
-
-/// One line for each client and server: the transport of their calls, and why it is not a shorter
-/// one.
-fn transports(graph: &GraphSnapshot, service: &str) -> String {
-    let mut text = String::new();
-    for found in transports_of_service(graph, service) {
-        let transport =
-            found.transport.map_or_else(|| "none".to_owned(), |transport| transport.to_string());
-        let because = found
-            .reason
-            .map_or_else(String::new, |why| format!(", because {}", foreign(&why.of_service())));
-        let (from, to) = (node_name(found.publisher), node_name(found.subscription));
-        let _ = writeln!(text, "  {} -> {}: {transport}{because}", foreign(&from), foreign(&to));
-    }
-    if text.is_empty() { text } else { format!("Transports:\n{text}") }
 }
 
 /// The text of `ros2 service info`, and with `-v` the transport of each match after it.
 fn text(graph: &GraphSnapshot, service: &str, verbose: bool) -> String {
     let types: Vec<String> = graph.services().remove(service).into_iter().flatten().collect();
-    let end = if verbose { "\n\n" } else { "\n" };
     let mut text = format!("Type: {}\n", foreign(&types.join(", ")));
-    for (noun, kind) in [("Clients", EndpointKind::Client), ("Services", EndpointKind::Service)] {
-        let _ = write!(text, "{noun} count: {}{end}", graph.count(kind, service));
-        for endpoint in graph.endpoints_of(kind, service).filter(|_| verbose) {
-            let _ = write!(text, "{}{end}", Endpoint(endpoint));
-        }
+    for side in [("Clients", EndpointKind::Client), ("Services", EndpointKind::Service)] {
+        text.push_str(&endpoint::text(graph, side, service, verbose));
     }
     if verbose {
-        text.push_str(&transports(graph, service));
+        let found = transports_of_service(graph, service);
+        text.push_str(&endpoint::transports(&found, Reason::of_service));
     }
     text
 }

@@ -1,7 +1,5 @@
 //! `feros service list`: the services that have a server or a client.
 
-use std::process::ExitCode;
-
 use feros_engine::EndpointKind;
 use feros_engine::name::is_hidden;
 use serde::Serialize;
@@ -40,7 +38,7 @@ struct Service {
     clients: usize,
 }
 
-pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
+pub(crate) fn run(args: &Args) -> Result<(), CliError> {
     let graph = Connection::open()?.discover(&args.discovery)?;
     let services: Vec<Service> = graph
         .services()
@@ -54,19 +52,16 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
         })
         .collect();
     if args.json {
-        output::print_json(&services)?;
+        output::print_json(&services)
     } else if args.count_services {
-        output::print_lines([services.len().to_string()])?;
+        output::print_lines([services.len().to_string()])
     } else if args.show_types && output::is_terminal() && !services.is_empty() {
         let rows =
             services.iter().map(|service| vec![service.name.clone(), service.types.join(", ")]);
-        output::print_table(&["service", "type"], rows)?;
+        output::print_table(&["service", "type"], rows)
     } else if args.show_types {
-        output::print_lines(
-            services.iter().map(|s| format!("{} [{}]", s.name, s.types.join(", "))),
-        )?;
+        output::print_lines(services.iter().map(|s| format!("{} [{}]", s.name, s.types.join(", "))))
     } else {
-        output::print_lines(services.iter().map(|service| &service.name))?;
+        output::print_lines(services.iter().map(|service| &service.name))
     }
-    Ok(ExitCode::SUCCESS)
 }

@@ -1,7 +1,5 @@
 //! `feros service type`: the type of one service.
 
-use std::process::ExitCode;
-
 use super::info::no_such_service;
 use crate::connection::{Connection, DiscoveryArgs};
 use crate::error::CliError;
@@ -20,7 +18,7 @@ pub(crate) struct Args {
     discovery: DiscoveryArgs,
 }
 
-pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
+pub(crate) fn run(args: &Args) -> Result<(), CliError> {
     let connection = Connection::open()?;
     let name = connection.service_name(&args.service)?;
     let graph = connection.discover(&args.discovery)?;

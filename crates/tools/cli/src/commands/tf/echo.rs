@@ -1,6 +1,5 @@
 //! `feros tf echo`: prints the pose of one frame in another, again and again.
 
-use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -81,7 +80,7 @@ struct Progress {
     failure: Option<CliError>,
 }
 
-pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
+pub(crate) fn run(args: &Args) -> Result<(), CliError> {
     let connection = Connection::open_as(None, args.use_sim_time)?;
     let buffer = Buffer::new();
     let _listener = TransformListener::new(&connection.node, &buffer)?;
@@ -121,7 +120,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
         progress.failure.is_some() || args.once && progress.has_printed
     })?;
     let failure = progress.lock().failure.take();
-    failure.map_or(Ok(ExitCode::SUCCESS), Err)
+    failure.map_or(Ok(()), Err)
 }
 
 /// Prints why there is no transform, and again only if the reason changes.

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::process::ExitCode;
 use std::sync::Arc;
 
 use feros::engine::EndpointKind;
@@ -43,7 +42,7 @@ pub(crate) struct Args {
     use_sim_time: bool,
 }
 
-pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
+pub(crate) fn run(args: &Args) -> Result<(), CliError> {
     let connection = Connection::open_as(None, args.use_sim_time)?;
     let node = &connection.node;
     let buffer = Buffer::new();

@@ -1,7 +1,6 @@
 //! `feros tf tree`: the frames with their parents, publishers and rates, as in `view_frames` of
 //! tf2.
 
-use std::process::ExitCode;
 use std::time::Duration;
 
 use feros_tf2::{Buffer, TransformListener};
@@ -43,7 +42,7 @@ pub(crate) struct Args {
     use_sim_time: bool,
 }
 
-pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
+pub(crate) fn run(args: &Args) -> Result<(), CliError> {
     let connection = Connection::open_as(None, args.use_sim_time)?;
     let buffer = Buffer::new();
     let _listener = TransformListener::new(&connection.node, &buffer)?;
@@ -60,15 +59,14 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
         )));
     }
     if args.json {
-        output::print_json(&object(&frames))?;
+        output::print_json(&object(&frames))
     } else if args.yaml {
-        output::print(&buffer.all_frames_as_yaml(now))?;
+        output::print(&buffer.all_frames_as_yaml(now))
     } else if args.dot {
-        output::print(&graph::dot(&frames, now))?;
+        output::print(&graph::dot(&frames, now))
     } else {
-        output::print(&graph::text(&frames, now))?;
+        output::print(&graph::text(&frames, now))
     }
-    Ok(ExitCode::SUCCESS)
 }
 
 fn object(frames: &Frames) -> serde_json::Value {

@@ -1,6 +1,5 @@
 //! `feros topic bw`: measures how many bytes arrive, without decoding messages.
 
-use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -35,7 +34,7 @@ pub(crate) struct Args {
     qos: QosArgs,
 }
 
-pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
+pub(crate) fn run(args: &Args) -> Result<(), CliError> {
     let connection = Connection::open()?;
     let topic = connection.topic_name(&args.topic)?;
     let identity = watch::find_type(&connection, &args.discovery, &topic, None)?;

@@ -1,6 +1,5 @@
 //! `feros topic delay`: the age of messages at their arrival, from the stamp in their header.
 
-use std::process::ExitCode;
 use std::sync::Arc;
 
 use feros_engine::FailureCounter;
@@ -43,7 +42,7 @@ pub(crate) struct Args {
     qos: QosArgs,
 }
 
-pub(crate) fn run(args: &Args, interfaces: &InterfaceArgs) -> Result<ExitCode, CliError> {
+pub(crate) fn run(args: &Args, interfaces: &InterfaceArgs) -> Result<(), CliError> {
     let connection = Connection::open_as(None, args.discovery.use_sim_time)?;
     let topic = connection.topic_name(&args.topic)?;
     let identity = watch::find_type(&connection, &args.discovery, &topic, None)?;

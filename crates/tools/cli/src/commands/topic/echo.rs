@@ -3,15 +3,14 @@
 mod form;
 mod printer;
 
-use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
 use feros::{MessageInfo, QosProfile, SerializedMessage};
 
-pub(in crate::commands) use self::form::Form;
-pub(in crate::commands) use self::printer::Format;
+pub(in crate::commands) use self::form::{Form, TextForm};
 use self::printer::Printer;
+pub(in crate::commands) use self::printer::{Format, name_event};
 use super::watch::{self, End};
 use feros_sync::Mutex;
 
@@ -67,7 +66,7 @@ pub(crate) struct Args {
     qos: QosArgs,
 }
 
-pub(crate) fn run(args: &Args, interfaces: &InterfaceArgs) -> Result<ExitCode, CliError> {
+pub(crate) fn run(args: &Args, interfaces: &InterfaceArgs) -> Result<(), CliError> {
     let types = Types::load(interfaces)?;
     // The arguments are checked before the network is used.
     if let Some(name) = &args.message_type
@@ -118,10 +117,10 @@ pub(in crate::commands) fn listen(
     qos: QosProfile,
     limits: Limits,
     format: Format,
-) -> Result<ExitCode, CliError> {
+) -> Result<(), CliError> {
     let wanted = limits.messages;
     let options =
-        feros::SubscriptionOptions::from(qos).log_lost_messages(format.tells_lost_messages());
+        feros::SubscriptionOptions::from(qos).log_lost_messages(!format.form.no_lost_messages);
     let printer = Arc::new(Mutex::new(Printer::new(format)));
     let subscription = connection.node.create_generic_subscription(topic, identity, options, {
         let printer = printer.clone();
@@ -155,5 +154,5 @@ pub(in crate::commands) fn listen(
         }
         return Err(CliError::failed(format!("no message came within {waited:?}: {why}")));
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }

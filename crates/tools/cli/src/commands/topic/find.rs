@@ -1,7 +1,5 @@
 //! `feros topic find`: the topics of one type.
 
-use std::process::ExitCode;
-
 use feros_engine::name::is_hidden;
 use feros_interface::Namespace;
 
@@ -30,7 +28,7 @@ pub(crate) struct Args {
     discovery: DiscoveryArgs,
 }
 
-pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
+pub(crate) fn run(args: &Args) -> Result<(), CliError> {
     let wanted = full_name(&args.message_type, Namespace::Msg);
     let topics = Connection::open()?.discover(&args.discovery)?.topics();
     let names: Vec<String> = topics

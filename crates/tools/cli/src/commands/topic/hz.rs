@@ -7,7 +7,6 @@
 mod arrivals;
 mod report;
 
-use std::process::ExitCode;
 use std::sync::Arc;
 
 use feros::{
@@ -67,7 +66,7 @@ pub(crate) struct Args {
     qos: QosArgs,
 }
 
-pub(crate) fn run(args: &Args, interfaces: &InterfaceArgs) -> Result<ExitCode, CliError> {
+pub(crate) fn run(args: &Args, interfaces: &InterfaceArgs) -> Result<(), CliError> {
     let simulated = args.discovery.use_sim_time && !args.wall_time;
     let connection = Connection::open_as(None, simulated)?;
     let clock = ArrivalClock::new(&connection.node, simulated);

@@ -1,13 +1,10 @@
 //! `feros topic info`: the type of a topic, and its publishers and subscriptions.
 
-use std::fmt::Write as _;
-use std::process::ExitCode;
-
-use feros::{TransportBetween, transports_of_topic};
+use feros::{Reason, transports_of_topic};
 use feros_engine::{EndpointKind, GraphSnapshot};
 use serde_json::json;
 
-use super::super::endpoint::{Endpoint, node_name};
+use super::super::endpoint;
 use super::watch::no_such_topic;
 use crate::connection::{Connection, DiscoveryArgs};
 use crate::error::CliError;
@@ -31,7 +28,7 @@ pub(crate) struct Args {
     discovery: DiscoveryArgs,
 }
 
-pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
+pub(crate) fn run(args: &Args) -> Result<(), CliError> {
     let connection = Connection::open()?;
     let name = connection.topic_name(&args.topic)?;
     let with_nodes = args.verbose || args.json;
@@ -51,43 +48,19 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     for mismatch in graph.mismatches(&name) {
         notices::warn(mismatch);
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
 fn object(graph: &GraphSnapshot, topic: &str) -> serde_json::Value {
-    let side =
-        |kind| graph.endpoints_of(kind, topic).map(|e| Endpoint(e).to_json()).collect::<Vec<_>>();
+    let found = transports_of_topic(graph, topic);
     json!({
         "name": topic,
         "types": graph.topics().get(topic),
-        "publishers": side(EndpointKind::Publisher),
-        "subscriptions": side(EndpointKind::Subscription),
-        "transports": transports_of_topic(graph, topic).iter().map(transport_to_json).collect::<Vec<_>>(),
+        "publishers": endpoint::to_json(graph, EndpointKind::Publisher, topic),
+        "subscriptions": endpoint::to_json(graph, EndpointKind::Subscription, topic),
+        "transports":
+            endpoint::transports_to_json(&found, ["publisher", "subscription"], Reason::to_string),
     })
-}
-
-fn transport_to_json(found: &TransportBetween<'_>) -> serde_json::Value {
-    json!({
-        "publisher": found.publisher.gid.to_string(),
-        "subscription": found.subscription.gid.to_string(),
-        "transport": found.transport.map(|transport| transport.to_string()),
-        "reason": found.reason.as_ref().map(ToString::to_string),
-    })
-}
-
-/// One line for each match: the transport of its messages, and why it is not a shorter one.
-fn transports(graph: &GraphSnapshot, topic: &str) -> String {
-    let mut text = String::new();
-    for found in transports_of_topic(graph, topic) {
-        let transport =
-            found.transport.map_or_else(|| "none".to_owned(), |transport| transport.to_string());
-        let because = found.reason.map_or_else(String::new, |reason| {
-            format!(", because {}", foreign(&reason.to_string()))
-        });
-        let (from, to) = (node_name(found.publisher), node_name(found.subscription));
-        let _ = writeln!(text, "  {} -> {}: {transport}{because}", foreign(&from), foreign(&to));
-    }
-    if text.is_empty() { text } else { format!("Transports:\n{text}") }
 }
 
 /// The text of `ros2 topic info`, and with `-v` the transport of each match after it.
@@ -101,16 +74,14 @@ fn text(graph: &GraphSnapshot, topic: &str, verbose: bool) -> String {
     let types = foreign(&types);
     let end = if verbose { "\n\n" } else { "\n" };
     let mut text = format!("Type: {types}{end}");
-    for (noun, kind) in
+    for side in
         [("Publisher", EndpointKind::Publisher), ("Subscription", EndpointKind::Subscription)]
     {
-        let _ = write!(text, "{noun} count: {}{end}", graph.count(kind, topic));
-        for endpoint in graph.endpoints_of(kind, topic).filter(|_| verbose) {
-            let _ = write!(text, "{}{end}", Endpoint(endpoint));
-        }
+        text.push_str(&endpoint::text(graph, side, topic, verbose));
     }
     if verbose {
-        text.push_str(&transports(graph, topic));
+        let found = transports_of_topic(graph, topic);
+        text.push_str(&endpoint::transports(&found, Reason::to_string));
     }
     text
 }

@@ -1,7 +1,6 @@
 //! `feros topic list`: the topics that have a publisher or a subscription.
 
 use std::fmt::Write as _;
-use std::process::ExitCode;
 
 use feros_engine::name::is_hidden;
 use feros_engine::{EndpointKind, GraphSnapshot};
@@ -44,7 +43,7 @@ struct Topic {
     subscriptions: usize,
 }
 
-pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
+pub(crate) fn run(args: &Args) -> Result<(), CliError> {
     let graph = Connection::open()?.discover(&args.discovery)?;
     let topics = topics(&graph, args.include_hidden_topics);
     if args.json {
@@ -64,7 +63,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     } else {
         output::print_lines(topics.iter().map(|topic| &topic.name))?;
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
 fn topics(graph: &GraphSnapshot, include_hidden: bool) -> Vec<Topic> {

@@ -1,6 +1,5 @@
 //! `feros topic pub`: publishes a message once, several times, or at a rate.
 
-use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -84,7 +83,7 @@ fn rate(text: &str) -> Result<f64, String> {
     }
 }
 
-pub(crate) fn run(args: &Args, interfaces: &InterfaceArgs) -> Result<ExitCode, CliError> {
+pub(crate) fn run(args: &Args, interfaces: &InterfaceArgs) -> Result<(), CliError> {
     let types = Types::load(interfaces)?;
     types.check_name(&args.message_type)?;
     // The arguments are checked before the network is used, as far as the type is known.
@@ -139,7 +138,7 @@ pub(crate) fn run(args: &Args, interfaces: &InterfaceArgs) -> Result<ExitCode, C
         }
         watch::spin(&connection.node, Some(args.keep_alive), || false)?;
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
 /// Waits until enough subscriptions match; returns false if the user interrupted.

@@ -1,7 +1,5 @@
 //! `feros topic type`: the type of one topic.
 
-use std::process::ExitCode;
-
 use super::watch::no_such_topic;
 use crate::connection::{Connection, DiscoveryArgs};
 use crate::error::CliError;
@@ -20,7 +18,7 @@ pub(crate) struct Args {
     discovery: DiscoveryArgs,
 }
 
-pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
+pub(crate) fn run(args: &Args) -> Result<(), CliError> {
     let connection = Connection::open()?;
     let name = connection.topic_name(&args.topic)?;
     let graph = connection.discover(&args.discovery)?;

@@ -1,6 +1,5 @@
 //! The shared parts of all verbs that listen: finding the topic's type, and spinning until the end.
 
-use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use feros::{Executor, Node, Outcome, TypeIdentity};
@@ -107,7 +106,7 @@ pub(in crate::commands) fn spin(
 pub(in crate::commands) fn report_each_second(
     node: &Node,
     mut report: impl FnMut() -> Result<(), CliError>,
-) -> Result<ExitCode, CliError> {
+) -> Result<(), CliError> {
     const PERIOD: Duration = Duration::from_secs(1);
     let executor = Executor::new();
     executor.add_node(node)?;
@@ -117,7 +116,7 @@ pub(in crate::commands) fn report_each_second(
         let left = next.saturating_duration_since(Instant::now());
         match executor.spin_until(Some(left), || false)? {
             Outcome::TimedOut => report()?,
-            Outcome::Completed(()) | Outcome::Stopped => return Ok(ExitCode::SUCCESS),
+            Outcome::Completed(()) | Outcome::Stopped => return Ok(()),
         }
     }
 }

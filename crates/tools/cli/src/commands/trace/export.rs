@@ -3,7 +3,6 @@
 use std::fs::File;
 use std::io::BufWriter;
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 use super::read::read;
 use crate::error::CliError;
@@ -21,13 +20,12 @@ pub(crate) struct Args {
     perfetto: PathBuf,
 }
 
-pub(crate) fn run(Args { folder, perfetto }: &Args) -> Result<ExitCode, CliError> {
+pub(crate) fn run(Args { folder, perfetto }: &Args) -> Result<(), CliError> {
     let trace = read(folder)?;
     let failed =
         |error| CliError::failed(format!("{} cannot be written: {error}", perfetto.display()));
     let file = File::create(perfetto).map_err(failed)?;
     trace.write_perfetto(BufWriter::new(file)).map_err(failed)?;
     let open = format!("open it in https://ui.perfetto.dev: {}\n", perfetto.display());
-    output::print(&open)?;
-    Ok(ExitCode::SUCCESS)
+    output::print(&open)
 }

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitCode, ExitStatus};
+use std::process::{Child, Command, ExitStatus};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -30,7 +30,7 @@ pub(crate) struct Args {
     command: Vec<OsString>,
 }
 
-pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
+pub(crate) fn run(args: &Args) -> Result<(), CliError> {
     let folder = prepare(args.out.clone().unwrap_or_else(default_folder))?;
     let (program, arguments) = args
         .command
@@ -55,7 +55,10 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     }
     print_summary(&folder, args.json)?;
     let code = status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0));
-    Ok(ExitCode::from(u8::try_from(code).unwrap_or(1)))
+    match code {
+        0 => Ok(()),
+        code => Err(CliError::Ended(u8::try_from(code).unwrap_or(1))),
+    }
 }
 
 fn default_folder() -> PathBuf {

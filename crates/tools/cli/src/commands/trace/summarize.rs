@@ -1,7 +1,6 @@
 //! `feros trace summarize`: how long the messages of each topic and transport took in each layer.
 
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 use feros_trace_analysis::Summary;
 
@@ -21,9 +20,8 @@ pub(crate) struct Args {
     json: bool,
 }
 
-pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
-    print_summary(&args.folder, args.json)?;
-    Ok(ExitCode::SUCCESS)
+pub(crate) fn run(args: &Args) -> Result<(), CliError> {
+    print_summary(&args.folder, args.json)
 }
 
 /// Prints the summary of the trace in a folder.

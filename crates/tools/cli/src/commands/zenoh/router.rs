@@ -1,8 +1,6 @@
 //! `feros zenoh router`: the router through which nodes on Zenoh find each other, so that nobody
 //! has to install one. It does what `ros2 run rmw_zenoh_cpp rmw_zenohd` does.
 
-use std::process::ExitCode;
-
 use feros_zenoh::Router;
 
 use crate::error::CliError;
@@ -25,7 +23,7 @@ pub(crate) struct Args {
     print_config: bool,
 }
 
-pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
+pub(crate) fn run(args: &Args) -> Result<(), CliError> {
     let (sender, ended) = std::sync::mpsc::channel();
     // If the receiver has ended, no notification is needed.
     let (_, _listening) = ending::flag(move || drop(sender.send(())));
@@ -37,5 +35,5 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     notices::note(&format!("The id of the router is {}; Ctrl-C ends it.", router.id()));
     let _ = ended.recv(); // nothing else is ever sent
     drop(router);
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }

@@ -15,7 +15,7 @@ fn count(path: &std::path::Path, topic: &str) -> u64 {
 }
 
 #[test]
-fn what_stock_publishes_is_recorded_and_played_to_stock() {
+fn messages_of_stock_are_recorded_and_played_to_stock() {
     let Some(mut stock) = Stock::start() else { return };
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("bag");

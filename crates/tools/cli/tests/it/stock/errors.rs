@@ -72,7 +72,7 @@ fn an_incompatible_qos_is_told_with_both_sides() {
 }
 
 #[test]
-fn what_is_not_there_is_told_with_what_is_near() {
+fn unknown_names_are_reported_with_similar_names() {
     let Some(mut stock) = Stock::start() else { return };
     stock.peer.ask("publisher", endpoint("/chatter", TEXT, json!({})));
     stock.peer.ask("service", json!({"name": "/enable", "type": SET_BOOL}));

@@ -178,7 +178,7 @@ fn delay_tells_the_age_of_what_stock_stamped() {
 }
 
 #[test]
-fn what_stock_publishes_is_filtered_and_counted() {
+fn messages_of_stock_are_filtered_and_counted() {
     let Some(mut stock) = Stock::start() else { return };
     let qos = json!({"durability": "transient_local", "depth": 10});
     stock.peer.ask("publisher", publisher("/levels", "rcl_interfaces/msg/Log", qos));
@@ -217,7 +217,7 @@ fn what_stock_publishes_is_filtered_and_counted() {
 }
 
 #[test]
-fn what_was_echoed_of_stock_is_sent_back() {
+fn echoed_messages_of_stock_are_sent_back() {
     let Some(mut stock) = Stock::start() else { return };
     stock.peer.ask("publisher", publisher("/said", TEXT, json!({"durability": "transient_local"})));
     let values = json!([{"data": "one"}, {"data": "two: 2"}]);

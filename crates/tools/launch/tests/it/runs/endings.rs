@@ -103,7 +103,7 @@ fn nothing_that_a_process_left_behind_stays() {
 }
 
 #[test]
-fn what_left_its_process_group_ends_last() {
+fn processes_that_left_their_group_end_last() {
     let workspace = Workspace::new();
     let escaping = |trap: &str| {
         let script = format!(

@@ -1,4 +1,4 @@
-// The controls of the first player, next to the messages, so that people scrub a bag where they
+// The controls of the first player, above the messages, so that users can seek in a bag while they
 // look at its messages.
 
 import type { Connection } from "../connection/connection";

@@ -1,4 +1,4 @@
-// The pane of bags: every running recorder and player, each with its controls.
+// The pane of bags: all running recorders and players, each with its controls.
 
 import type { Connection } from "../connection/connection";
 import { h } from "../shell/dom";
@@ -36,8 +36,9 @@ export class BagsPane {
     this.hint.hidden = key !== "|";
     this.hint.textContent =
       connection.info === null || connection.allowsChanges
-        ? "No recorder or player runs. `feros bag record` and `feros bag play --clock` start one."
-        : "To steer recorders and players, start the server with --allow-changes.";
+        ? "No recorder or player is running. `feros bag record` starts a recorder, and " +
+          "`feros bag play --clock` starts a player."
+        : "To control recorders and players, start the server with --allow-changes.";
     if (key === this.key) return;
     this.key = key;
     this.shown.forEach((each) => each.dispose());

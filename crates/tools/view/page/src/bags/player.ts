@@ -33,8 +33,8 @@ export class Player {
     this.timeline = new Timeline(connection, base);
     this.toggle = button("Pause", () => void this.turn());
     const next = button("Next message", () => void this.steering.call("play_next"));
-    const back = button("− 5 s", () => this.jump(-5n), { title: "Five seconds back" });
-    const on = button("+ 5 s", () => this.jump(5n), { title: "Five seconds on" });
+    const back = button("− 5 s", () => this.jump(-5n), { title: "Back by 5 seconds" });
+    const on = button("+ 5 s", () => this.jump(5n), { title: "Forward by 5 seconds" });
     this.rate = select(
       "Speed",
       RATES.map((each) => [each, `× ${each}`] as const),
@@ -135,10 +135,10 @@ export class Player {
     this.slider.disabled = span === null || span.end === span.start;
     const words =
       span === null
-        ? "Where the player is, it says with --clock."
+        ? "The position is unknown: start the player with --clock."
         : span.isWhole
           ? ""
-          : "The slider covers what has been played so far.";
+          : "The slider covers only the part that has been played so far.";
     setText(this.hint, words);
     if (span === null || now === null) return;
     const shown = this.isSliding ? (this.sliderTime() ?? now) : now;

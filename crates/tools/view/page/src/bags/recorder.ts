@@ -1,4 +1,5 @@
-// A running recorder: pause, split, snapshot, stop, and a new bag.
+// A running recorder: buttons to pause, split, take a snapshot and stop, and a field to start a new
+// bag.
 
 import type { Connection } from "../connection/connection";
 import { button, h, setText } from "../shell/dom";
@@ -78,7 +79,7 @@ export class Recorder {
   private async record(uri: string): Promise<void> {
     const answer = await this.steering.call("record", { uri }, true);
     if (answer === null) return;
-    if (answer.return_code === 0) this.steering.tell("done", `✓ records into ${uri}`);
+    if (answer.return_code === 0) this.steering.tell("done", `✓ recording into ${uri}`);
     else this.steering.tell("failed", `✕ ${String(answer.error_string)}`);
   }
 

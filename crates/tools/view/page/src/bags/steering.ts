@@ -1,4 +1,4 @@
-// Calls of the services of one recorder or player, and the display of their outcome.
+// Calls the services of one recorder or player, and shows the outcome of each call.
 
 import type { Connection } from "../connection/connection";
 import { errorText, type Value } from "../decode/codec";
@@ -9,7 +9,7 @@ export class Steering {
 
   constructor(
     private readonly connection: Connection,
-    /** Name of the node, which begins the names of its services. */
+    /** The name of the node, with which the names of its services begin. */
     readonly base: string,
   ) {}
 
@@ -17,7 +17,7 @@ export class Steering {
     return this.connection.services.has(`${this.base}/${service}`);
   }
 
-  /** Calls a service; `null` if that failed, which is shown below the buttons. */
+  /** Calls a service; returns `null` if the call failed, and shows the reason below the buttons. */
   async call(service: string, request: Value = {}, isQuiet = false): Promise<Value | null> {
     try {
       const answer = await this.connection.services.call(`${this.base}/${service}`, request);

@@ -1,5 +1,6 @@
 // The position of a player within its bag. The player's parameters `bag.start_time_nanos` and
-// `bag.end_time_nanos` give the ends of the bag; without them, /clock shows its range so far.
+// `bag.end_time_nanos` give the start and the end of the bag. Without these parameters, /clock
+// gives the range that has been played so far.
 
 import type { Connection } from "../connection/connection";
 import { type End, Signal } from "../signal";
@@ -12,7 +13,7 @@ const ERROR_NANOS = 128n;
 export interface Span {
   start: bigint;
   end: bigint;
-  /** Whether the ends of the bag are known, and not only the range seen so far. */
+  /** Whether this is the whole bag, and not only the range that has been played so far. */
   isWhole: boolean;
 }
 

@@ -1,5 +1,5 @@
 // Topics that the server advertises, and the page's subscriptions: one per topic, only while
-// something visible shows the topic, and at the rate of its most demanding watcher.
+// something visible shows the topic, and at the highest rate that a watcher requests.
 
 import { Codec, type Value } from "../decode/codec";
 import { type End, Signal } from "../signal";
@@ -35,9 +35,9 @@ export class Message {
   }
 }
 
-/** Messages per second; `null` asks for all messages, for topics whose every message counts. */
+/** Messages per second; `null` requests all messages, for topics of which none may be left out. */
 export type Rate = number | null;
-/** The rate that a watcher asks for, once the channel is known. */
+/** The rate that a watcher requests, once the channel is known. */
 export type RateOf = (channel: Channel) => Rate;
 
 /** The rate for topics such as transforms, whose messages have different frames. */
@@ -67,7 +67,7 @@ export class Channels {
 
   constructor(private readonly send: Send) {}
 
-  /** Receives the messages of a topic, as soon as the topic is advertised, until ended. */
+  /** Receives the messages of a topic while the server advertises it, until the watch ends. */
   watch(topic: string, rateOf: RateOf, receive: (message: Message) => void): End {
     const watcher: Watcher = { rateOf, receive };
     let watchers = this.watchers.get(topic);
@@ -130,7 +130,7 @@ export class Channels {
     }
   }
 
-  /** Makes the subscription of a topic fit the rates that all its watchers ask for. */
+  /** Adapts the subscription of a topic to the rates that its watchers request. */
   private settle(topic: string): void {
     const channel = this.byTopic.get(topic);
     const watchers = [...(this.watchers.get(topic) ?? [])];

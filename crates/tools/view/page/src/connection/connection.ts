@@ -51,7 +51,7 @@ export class Connection {
     });
   }
 
-  /** Whether the server lets the page change anything. */
+  /** Whether the server offers a capability. */
   can(capability: "clientPublish" | "services" | "parameters" | "parametersSubscribe"): boolean {
     return this.info?.capabilities.includes(capability) ?? false;
   }
@@ -66,7 +66,7 @@ export class Connection {
       const endWait = this.socket.changed.listen((state) => {
         if (state.kind !== "waiting") return;
         finish();
-        reject(new Error("The connection ended before the report came."));
+        reject(new Error("The connection ended before the report arrived."));
       });
       const endReport = this.reports.listen((findings) => {
         finish();
@@ -87,7 +87,7 @@ export class Connection {
     try {
       text = JSON.parse(json) as ServerText;
     } catch {
-      this.status.emit({ level: 2, message: "The server sent a text that is not JSON." });
+      this.status.emit({ level: 2, message: "The server sent a message that is not JSON." });
       return;
     }
     switch (text.op) {
@@ -142,16 +142,18 @@ export class Connection {
 const LONGEST_REASON = 300;
 
 /**
- * A browser does not report why a socket was refused. The page's address is refused for the same
- * reasons, with a sentence that can be read.
+ * Requests the page to find out why the server refused the WebSocket, since a browser does not
+ * report the reason. The server refuses both for the same reason, and its answer states the reason.
  */
 async function whyRefused(): Promise<string> {
   try {
     const answer = await fetch(location.pathname + location.search, { cache: "no-store" });
-    if (answer.ok) return "the server takes no connection now";
+    if (answer.ok) return "the server accepts no connection at the moment";
     const words = (await answer.text()).trim().slice(0, LONGEST_REASON);
-    return words === "" ? `the server refuses (${answer.status})` : words;
+    return words === ""
+      ? `the server refused the connection (HTTP status ${answer.status})`
+      : words;
   } catch {
-    return "no server answers";
+    return "the server does not answer";
   }
 }

@@ -1,5 +1,5 @@
 // The figures of the whole system, once per second, while something visible shows them, and the set
-// of measured topics, which combines those of all panes.
+// of measured topics, which combines the topics of all panes.
 
 import { type End, Signal } from "../signal";
 import type { Figures } from "./protocol";

@@ -27,7 +27,7 @@ export class Parameters {
 
   constructor(private readonly send: (text: object) => void) {}
 
-  /** Keeps `values` current until ended. */
+  /** Keeps `values` current until the returned function is called. */
   follow(listener: () => void): End {
     const end = this.changed.listen(listener);
     if (this.followers++ === 0) this.ask();
@@ -44,18 +44,18 @@ export class Parameters {
     return this.asked;
   }
 
-  /** Asks for all values again, including those of new nodes. */
+  /** Requests all values again, including those of new nodes. */
   ask(): void {
     this.asked = true;
     this.send({ op: "getParameters", parameterNames: [], id: "all" });
   }
 
-  /** Asks for some parameters only; `changed` fires when they arrive. */
+  /** Requests some parameters only; `changed` reports when they arrive. */
   read(names: string[]): void {
     this.send({ op: "getParameters", parameterNames: names, id: "some" });
   }
 
-  /** Sets a parameter; returns the node's value after that, or `null` without an answer in time. */
+  /** Sets a parameter; returns the value that it then has, or `null` without an answer in time. */
   set(parameter: Parameter): Promise<Parameter | null> {
     const id = `set-${this.nextId++}`;
     return new Promise((resolve) => {

@@ -138,7 +138,7 @@ export interface GraphUpdate {
   removedServices: string[];
 }
 
-/** The server's text operations. Unknown operations are ignored, as the protocol demands. */
+/** The server's text operations. The page ignores unknown operations, as the protocol requires. */
 export type ServerText =
   | ({ op: "serverInfo" } & ServerInfo)
   | { op: "status"; level: 0 | 1 | 2; message: string; id?: string }
@@ -205,7 +205,7 @@ export function readFrame(buffer: ArrayBuffer): MessageFrame | ResponseFrame | T
   return null;
 }
 
-/** Writes the request of a service, in CDR. */
+/** Writes the frame of a service request, whose payload is CDR. */
 export function writeRequest(
   serviceId: number,
   callId: number,

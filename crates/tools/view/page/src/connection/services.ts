@@ -1,5 +1,5 @@
-// Services that the server advertises, and calls of them. A call ends with its response, with its
-// failure, with the connection, or at its time limit.
+// Services that the server advertises, and calls of these services. A call ends when its response
+// arrives, when it fails, when the connection ends, or at its time limit.
 
 import { Codec, type Value } from "../decode/codec";
 import { Signal } from "../signal";
@@ -39,7 +39,7 @@ export class Services {
     return names.map((each) => each.info.name).sort();
   }
 
-  /** Calls a service; a failure is an `Error` that names the service. */
+  /** Calls a service; rejects with an `Error` that names the service if the call fails. */
   call(name: string, request: Value = {}): Promise<Value> {
     const service = this.byName.get(name);
     if (service === undefined) {
@@ -88,7 +88,7 @@ export class Services {
     try {
       call.resolve(call.service.response.decode(frame.payload));
     } catch (error) {
-      call.reject(new Error(`${call.service.info.name} answered what cannot be read: ${error}`));
+      call.reject(new Error(`The response of ${call.service.info.name} is unreadable: ${error}`));
     }
   }
 

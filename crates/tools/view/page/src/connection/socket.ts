@@ -1,5 +1,5 @@
-// A WebSocket that reconnects: when the server ends, the page reports that, and tries again until
-// there is a server, after a longer wait each time.
+// A WebSocket that reconnects: when the connection ends, the page shows the reason, and tries to
+// connect again, after a longer wait each time.
 
 import { SUBPROTOCOLS } from "./protocol";
 import { Signal } from "../signal";
@@ -23,7 +23,7 @@ export class Socket {
 
   constructor(
     private readonly address: string,
-    /** Returns the reason why there is no connection, as far as a request can tell. */
+    /** Returns the reason why there is no connection, as far as a request can find it. */
     private readonly whyRefused: () => Promise<string>,
   ) {}
 
@@ -49,13 +49,14 @@ export class Socket {
     socket.onclose = (event) => {
       if (this.socket !== socket) return;
       this.socket = null;
-      const ended = event.reason || (event.code === 1001 ? "the server ended" : "connection lost");
+      const ended =
+        event.reason || (event.code === 1001 ? "the server has ended" : "connection lost");
       if (wasOpen) this.tryLater(ended);
       else void this.whyRefused().then((reason) => this.socket ?? this.tryLater(reason));
     };
   }
 
-  /** Sends if there is a connection; returns false if there is none. */
+  /** Sends the data; returns `false` if there is no connection. */
   send(data: string | Uint8Array<ArrayBuffer>): boolean {
     if (this.socket === null || this.socket.readyState !== WebSocket.OPEN) return false;
     this.socket.send(data);

@@ -12,12 +12,12 @@ export class Codec {
   private reader: MessageReader | null = null;
   private writer: MessageWriter | null = null;
 
-  /** `null` if the server knows no schema; an empty schema means a message without fields. */
+  /** `null` if the server has no schema; an empty schema means a message without fields. */
   constructor(private readonly schema: string | null) {}
 
   /** The parsed schema; throws if there is no schema, or if it cannot be read. */
   get definitions(): Definitions {
-    if (this.schema === null) throw new Error("the server knows no definition of its type");
+    if (this.schema === null) throw new Error("the server has no definition of the message type");
     this.parsed ??= parse(this.schema, { ros2: true });
     return this.parsed;
   }

@@ -73,7 +73,7 @@ const NUMBERS = new Set([
   "duration",
 ]);
 
-/** Paths to the numbers of a schema, for a plot; of arrays only to the first element. */
+/** Paths to the numbers of a schema, for a plot; for an array, the path to its first element. */
 export function numericFields(definitions: Definitions, most: number): string[] {
   const byName = new Map(definitions.map((each) => [each.name ?? "", each.definitions]));
   const found: string[] = [];

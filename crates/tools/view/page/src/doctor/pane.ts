@@ -21,7 +21,7 @@ export class DoctorPane {
   private hasAsked = false;
 
   constructor(private readonly connection: Connection) {
-    this.ask = button("Examine again", () => void this.examine());
+    this.ask = button("Check again", () => void this.examine());
     this.element = h(
       "div",
       { class: "doctor" },
@@ -44,7 +44,7 @@ export class DoctorPane {
   private async examine(): Promise<void> {
     this.hasAsked = true;
     this.ask.disabled = true;
-    setText(this.note, "examining …");
+    setText(this.note, "checking …");
     try {
       this.show(await this.connection.askDoctor());
     } catch (error) {
@@ -58,7 +58,7 @@ export class DoctorPane {
       (one, other) => ORDER.indexOf(one.level) - ORDER.indexOf(other.level),
     );
     const counts = ORDER.map(
-      (level) => `${findings.filter((each) => each.level === level).length} ${level}`,
+      (level) => `${level}: ${findings.filter((each) => each.level === level).length}`,
     );
     setText(this.note, `${counts.join(", ")} · ${new Date().toLocaleTimeString()}`);
     this.list.replaceChildren(

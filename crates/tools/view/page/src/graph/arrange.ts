@@ -16,7 +16,7 @@ export interface BoxPlace extends Point {
 
 export interface EdgePlace {
   points: Point[];
-  /** The position of the edge's words, if it has any. */
+  /** The position of the edge's text, if it has a text. */
   label: Point | null;
 }
 
@@ -27,7 +27,7 @@ export interface Arrangement {
   edges: Map<string, EdgePlace>;
 }
 
-/** The width that is reserved for the longest line of an edge's words. */
+/** The width that is reserved for the longest line of an edge's text. */
 export const LABEL_WIDTH = 156;
 const LABEL_HEIGHT = 40;
 const LETTER_WIDTH = 7;
@@ -39,7 +39,7 @@ export function shortName(name: string): string {
   return name.length <= MOST_LETTERS ? name : `…${name.slice(1 - MOST_LETTERS)}`;
 }
 
-/** Describes the structure, which alone determines the positions: equal texts mean equal ones. */
+/** Describes the structure, which alone determines the positions of boxes and edges. */
 export function structureOf(graph: Graph): string {
   return [...graph.boxes.keys(), ...graph.edges.keys()].sort().join("\n");
 }

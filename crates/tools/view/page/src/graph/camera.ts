@@ -1,4 +1,4 @@
-// Moving over the graph: wheel, drag, two fingers, keys and buttons.
+// Moves and zooms the graph: by wheel, drag, two fingers, keys and buttons.
 
 import type { Point } from "./arrange";
 
@@ -10,7 +10,7 @@ interface View {
 
 const LEAST = 0.1;
 const MOST = 4;
-/** The scale at which letters of 12 pixels are still readable. */
+/** The smallest scale at which letters of 12 pixels are readable. */
 const READABLE = 0.8;
 
 export class Camera {
@@ -52,7 +52,7 @@ export class Camera {
     root.addEventListener("keydown", (event) => this.key(event));
   }
 
-  /** The position and the scale of the view; setting `null` changes nothing. */
+  /** The position and the scale of the view; setting an invalid value changes nothing. */
   get place(): number[] {
     const { x, y, scale } = this.view;
     return [Math.round(x), Math.round(y), Math.round(scale * 100) / 100];
@@ -71,7 +71,7 @@ export class Camera {
     this.show(Math.min(clientWidth / width, clientHeight / height), width, height, [0, 0]);
   }
 
-  /** Shows a readable part of a picture, around the place with the most other places near it. */
+  /** Shows a readable part of the picture, around the box with the most other boxes near it. */
   begin(width: number, height: number, places: Point[]): void {
     const { clientWidth, clientHeight } = this.root;
     const scale = Math.max(Math.min(clientWidth / width, clientHeight / height), READABLE);

@@ -1,4 +1,4 @@
-// The details of the chosen box or edge. If none is chosen, the details of the whole system.
+// The details of the chosen box or edge, or of the whole system if nothing is chosen.
 
 import type {
   CallFigures,
@@ -70,7 +70,7 @@ function topicDetails(
   const mismatches = edge === null ? topic.mismatches : edge.mismatches;
   return [
     h("h2", {}, breakable(topic.name)),
-    h("p", { class: "dim" }, breakable(edge === null ? "topic" : `topic, to ${edge.to.slice(5)}`)),
+    h("p", { class: "dim" }, breakable(edge === null ? "topic" : `edge to ${edge.to.slice(5)}`)),
     ...mismatches.map((each) => mismatchBlock(each)),
     facts([
       ["Type", topic.types.join(", ")],
@@ -90,7 +90,7 @@ function topicDetails(
 }
 
 function matches(pairs: EdgeFigures[]): HTMLElement {
-  if (pairs.length === 0) return h("p", { class: "dim" }, "None.");
+  if (pairs.length === 0) return h("p", { class: "dim" }, "There are no matches.");
   const list = h("ul", { class: "matches" });
   for (const pair of pairs.slice(0, 200)) {
     const { word } = lookOf(pair.transport);
@@ -133,8 +133,8 @@ function nodeDetails(figures: Figures, graph: Graph, box: Box, actions: Actions)
     h("h2", {}, breakable(box.name)),
     h("p", { class: "dim" }, kinds.filter(Boolean).join(", ")),
     facts([
-      ["Process", node?.pid?.toString() ?? "not on this host"],
-      ["Processor", cpuText(node?.cpu)],
+      ["PID", node?.pid?.toString() ?? "unknown: not a Feros node on this host"],
+      ["CPU", cpuText(node?.cpu)],
       ["Memory", node?.pssBytes ? bytes(node.pssBytes) : null],
     ]),
     h("h3", {}, "Publishes"),
@@ -150,7 +150,7 @@ function nodeDetails(figures: Figures, graph: Graph, box: Box, actions: Actions)
       actions,
     ),
     h("h3", {}, "Serves"),
-    h("p", { class: "dim" }, breakable(served.join(", ") || "Nothing.")),
+    h("p", { class: "dim" }, breakable(served.join(", ") || "No services or actions.")),
   ];
 }
 
@@ -159,7 +159,7 @@ function cpuText(cpu: number | null | undefined): string | null {
 }
 
 function names(list: string[], kind: "node" | "topic", actions: Actions): HTMLElement {
-  if (list.length === 0) return h("p", { class: "dim" }, "Nothing.");
+  if (list.length === 0) return h("p", { class: "dim" }, `No ${kind}s.`);
   return h(
     "ul",
     { class: "names" },
@@ -221,11 +221,11 @@ function overview(figures: Figures, actions: Actions): HTMLElement[] {
       ["Topics", String(figures.topics.length)],
       ["Services", String(figures.services.length)],
       ["Actions", String(figures.actions.length)],
-      ["Views open", String(connections.count)],
-      ["Sent to views", `${bytes(connections.sentBytesPerSecond)}/s`],
-      ["Left out for their rate", `${connections.leftOutMessages} messages`],
-      ["Dropped", `${connections.droppedMessages} messages`],
+      ["Connections", String(connections.count)],
+      ["Sent", `${bytes(connections.sentBytesPerSecond)}/s`],
+      ["Left out by rate limits", `${connections.leftOutMessages} messages`],
+      ["Dropped unread", `${connections.droppedMessages} messages`],
     ]),
-    h("p", { class: "dim" }, "Choose a box or a line for its figures."),
+    h("p", { class: "dim" }, "Choose a box or an edge to see its figures."),
   ];
 }

@@ -1,4 +1,4 @@
-// The graph as SVG: rebuilt when its structure changes, otherwise only its words and classes
+// The graph as SVG: it is rebuilt when its structure changes; otherwise, only its texts and classes
 // change.
 
 import type { NodeFigures } from "../connection/protocol";
@@ -22,7 +22,7 @@ interface DrawnEdge extends Drawn {
 export class Drawing {
   readonly layer = svg("g");
   private readonly lines = svg("g");
-  /** The words of edges, above all lines, so that no line goes through words. */
+  /** The texts of edges, above all lines, so that no line crosses a text. */
   private readonly labels = svg("g", { "aria-hidden": "true" });
   private readonly outlines = svg("g");
   private readonly boxes = new Map<string, Drawn>();
@@ -46,7 +46,7 @@ export class Drawing {
     this.makeRoom();
   }
 
-  /** Makes gaps in lines for their words, as wide as drawn; all words are measured first. */
+  /** Makes gaps in the lines for their texts, as wide as these; measures all texts first. */
   private makeRoom(): void {
     const labels = [...this.edges.values()].flatMap(({ plate, words }) =>
       plate === null ? [] : [{ plate, widths: words.map((line) => line.getBBox().width) }],
@@ -78,7 +78,8 @@ export class Drawing {
     const { x, y, width, height } = place;
     const group = this.group(box.id, `box ${box.kind}`);
     group.setAttribute("data-id", box.id);
-    // Nodes are round, topics square, services and actions cut: the shapes distinguish the kinds.
+    // Nodes have round ends, topics square corners, and services and actions cut corners, so that
+    // shapes distinguish the kinds.
     const [left, top, right, bottom] = [
       x - width / 2,
       y - height / 2,
@@ -182,17 +183,17 @@ function wordsOf({ kind, topic, call, node }: Box): string {
 }
 
 function nodeWords(node: NodeFigures | undefined): string {
-  if (node === undefined || node.pid === null) return "elsewhere";
+  if (node === undefined || node.pid === null) return "unknown process";
   return node.cpu === null
     ? `process ${node.pid}`
     : `${node.pid} · ${(node.cpu * 100).toFixed(0)} %`;
 }
 
-/** The words of an edge in short lines: the transport, its quality, and the QoS. */
+/** The text of an edge in short lines: the transport, latency and losses, and the QoS. */
 export function edgeWords(edge: Edge): string[] {
   if (edge.kind !== "receive") return [];
   const [mismatch] = edge.mismatches;
-  if (mismatch !== undefined) return ["✕ mismatch", mismatch.problem, "select for its cure"];
+  if (mismatch !== undefined) return ["✕ mismatch", mismatch.problem, "choose it to see the cure"];
   const kinds = [...new Set(edge.pairs.map((pair) => pair.transport))];
   const { word } = lookOf(edge.transport);
   const transport = kinds.length > 1 ? `${word} + ${kinds.length - 1} more` : word;
@@ -210,7 +211,7 @@ export function edgeWords(edge: Edge): string[] {
 
 const MOST_LETTERS = 26;
 
-/** Returns as much of a text as fits next to the line. */
+/** Shortens a text so that it fits next to the line. */
 function shortened(words: string): string {
   const text = words.replace(/^QoS does not match: /, "");
   return text.length > MOST_LETTERS ? `${text.slice(0, MOST_LETTERS - 1)}…` : text;

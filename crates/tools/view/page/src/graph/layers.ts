@@ -1,5 +1,5 @@
-// The latencies of an edge's messages, layer by layer: shown as a bar and a table, or instructions
-// to get the latencies.
+// The latencies of an edge's messages by layer, as a bar and a table; without latencies, the
+// instructions for getting them.
 
 import type { EdgeFigures, EdgeLayers, Figures } from "../connection/protocol";
 import { h, svg } from "../shell/dom";
@@ -11,13 +11,13 @@ const HEIGHT = 22;
 /** The least width, in viewBox units, of a part of the bar that shows its number. */
 const ROOM_FOR_NUMBER = 14;
 
-/** Shows the layers of the pairs of publisher and subscription that an edge stands for. */
+/** Shows the layers of all pairs of publisher and subscription that an edge represents. */
 export function layersOf(pairs: EdgeFigures[], figures: Figures): HTMLElement[] {
   if (pairs.length === 0) return [];
   const known = pairs.filter((pair) => pair.layers);
   const parts = known.slice(0, MOST_PAIRS).flatMap((pair) => layersOfPair(pair, pairs.length > 1));
   const left = known.length - MOST_PAIRS;
-  if (left > 0) parts.push(h("p", { class: "dim" }, `${left} more publishers.`));
+  if (left > 0) parts.push(h("p", { class: "dim" }, `${left} more pairs are not shown.`));
   const problems = figures.traces?.problems ?? [];
   return [
     h("h3", {}, "Latency by layer"),
@@ -33,7 +33,7 @@ function hint({ traces }: Figures): HTMLElement {
     return h(
       "p",
       { class: "dim" },
-      "Not traced. Start the programs with ",
+      "There are no traces. Start the programs with ",
       start("FOLDER"),
       " in their environment, and this view with ",
       h("code", {}, "feros view --traces FOLDER"),
@@ -41,14 +41,14 @@ function hint({ traces }: Figures): HTMLElement {
     );
   }
   if (traces.programs === null) {
-    return h("p", { class: "dim" }, "Not read: tick Measure.");
+    return h("p", { class: "dim" }, "The traces are not read: tick Measure.");
   }
   const count = traces.programs === 1 ? "1 program writes" : `${traces.programs} programs write`;
   return h(
     "p",
     { class: "dim" },
-    `No message of this line was traced lately; ${count} traces. Start the publisher's and the ` +
-      "subscription's program with ",
+    `The traces have no recent message of this edge; ${count} traces. Start the programs of the ` +
+      "publisher and the subscription with ",
     start(traces.folder),
     " in their environment.",
   );
@@ -63,14 +63,14 @@ function layersOfPair(pair: EdgeFigures, isOneOfMany: boolean): HTMLElement[] {
   const table = h(
     "table",
     { class: "layers" },
-    h("caption", {}, `${whom}${count} lately; the bar shows where their time went`),
+    h("caption", {}, `${whom}${count} of the last seconds; the bar shows the shares of the layers`),
     h(
       "thead",
       {},
       h(
         "tr",
         {},
-        ...["#", "Layer", "Median", "p99", "Part"].map((each) => h("th", { scope: "col" }, each)),
+        ...["#", "Layer", "Median", "p99", "Share"].map((each) => h("th", { scope: "col" }, each)),
       ),
     ),
     h(
@@ -105,7 +105,7 @@ function layersOfPair(pair: EdgeFigures, isOneOfMany: boolean): HTMLElement[] {
   return [bar(layers), table];
 }
 
-/** Draws parts as wide as their shares, alternately light and dark, numbered as in the table. */
+/** Draws the layers as wide as their shares, alternately light and dark, with numbers. */
 function bar({ layers }: EdgeLayers): HTMLElement {
   const words = layers.map(({ name, share }) => `${name} ${percent(share)}`).join(", ");
   const drawing = svg("svg", {

@@ -27,7 +27,7 @@ export interface Edge {
   id: string;
   from: string;
   to: string;
-  /** `send` leads to a topic, `receive` leads from one, and `call` connects clients and servers. */
+  /** `send` leads to a topic, `receive` leads from a topic, and `call` to or from a service. */
   kind: "send" | "receive" | "call";
   transport: Transport | null;
   pairs: EdgeFigures[];
@@ -62,7 +62,7 @@ function isHidden(name: string): boolean {
   return name.split("/").some((part) => part.startsWith("_"));
 }
 
-/** Makes the graph, without boxes that the wishes exclude, and without their lone neighbours. */
+/** Creates the graph, without boxes that the wishes exclude. */
 export function graphOf(figures: Figures, ends: ConnectionGraph, wishes: Wishes): Graph {
   const graph: Graph = { boxes: new Map(), edges: new Map() };
   const builder = new Builder(graph, figures.nodes);
@@ -181,7 +181,7 @@ function filtered(graph: Graph, filter: string): Graph {
     if (met.has(from)) near.add(to);
     if (met.has(to)) near.add(from);
   }
-  // A topic tells nothing without the nodes at its ends, so they are included.
+  // A topic is of no use without the nodes at its ends, so these are included.
   for (const { from, to } of graph.edges.values()) {
     if (near.has(from) && !from.startsWith("node ")) near.add(to);
     if (near.has(to) && !to.startsWith("node ")) near.add(from);

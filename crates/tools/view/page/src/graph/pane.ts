@@ -1,4 +1,5 @@
-// The pane of the graph: drawing, controls and details, with figures only while it is visible.
+// The pane of the graph: drawing, controls and details. It receives figures only while it is
+// visible.
 
 import type { Connection } from "../connection/connection";
 import type { Figures } from "../connection/protocol";
@@ -21,7 +22,7 @@ export class GraphPane {
   private readonly drawing = new Drawing((id) => this.choose(id));
   private readonly camera: Camera;
   private readonly details = h("aside", { class: "details", "aria-label": "Details" });
-  private readonly note = h("p", { class: "hint" }, "Waiting for figures …");
+  private readonly note = h("p", { class: "hint" }, "Waiting for data from the server …");
   private readonly controls = h("div", { class: "row bar" });
   private wishes!: Wishes;
   private isMeasuring = true;
@@ -98,17 +99,17 @@ export class GraphPane {
       this.save();
       this.draw();
     });
-    measure.title = "Rate, size, latency and losses of the topics shown";
+    measure.title = "Measure the rate, size, latency and losses of the topics that are shown";
     this.controls.replaceChildren(
       this.filter,
       box("Services", "services"),
       box("Actions", "actions"),
       box("Infrastructure", "infrastructure"),
-      box("Dead ends", "deadEnds"),
+      box("Unmatched", "deadEnds"),
       measure,
       h("span", { class: "space" }),
-      button("−", () => this.camera.zoom(0.8), { label: "Smaller", class: "icon" }),
-      button("+", () => this.camera.zoom(1.25), { label: "Larger", class: "icon" }),
+      button("−", () => this.camera.zoom(0.8), { label: "Zoom out", class: "icon" }),
+      button("+", () => this.camera.zoom(1.25), { label: "Zoom in", class: "icon" }),
       button("Fit", () => this.fit()),
     );
     this.structure = "";
@@ -155,9 +156,9 @@ export class GraphPane {
     const count = graph.boxes.size + graph.edges.size;
     const isTooMuch = count > MOST_ELEMENTS;
     this.note.hidden = count > 0 && !isTooMuch;
-    if (count === 0) setText(this.note, "Nothing to show. Is a filter set?");
+    if (count === 0) setText(this.note, "Nothing to show. Check the filter and the options.");
     if (isTooMuch) {
-      setText(this.note, `${count} boxes and lines are too many for one picture: filter them.`);
+      setText(this.note, `The graph of ${count} boxes and edges is too large: set a filter.`);
       graph.boxes.clear();
       graph.edges.clear();
     }
@@ -182,7 +183,7 @@ export class GraphPane {
     this.connection.figures.measure(this, names);
   }
 
-  /** Writes the details, unless the user is about to press something there. */
+  /** Updates the details; the button that has the focus keeps it. */
   private describe(figures: Figures, graph: Graph): void {
     const elements = detailsOf(figures, graph, this.chosen, {
       choose: (id) => this.choose(id),
@@ -201,7 +202,7 @@ export class GraphPane {
   }
 }
 
-/** The places that the first picture may centre on: the chosen box or edge, otherwise all boxes. */
+/** The points that may be in the centre at first: the chosen box or edge, otherwise all boxes. */
 function placesOf({ boxes, edges }: Arrangement, chosen: string): Point[] {
   const place = boxes.get(chosen) ?? edges.get(chosen)?.points[0];
   return place === undefined ? [...boxes.values()] : [place];

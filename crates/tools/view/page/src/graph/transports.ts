@@ -1,4 +1,4 @@
-// The signs of transports: word, line and colour.
+// The looks of transports: word, line and colour.
 
 import type { Transport } from "../connection/protocol";
 
@@ -9,11 +9,11 @@ const TRANSPORTS: Record<Transport, { word: string; dash: string; width: number 
   none: { word: "no transport", dash: "2 4", width: 1.5 },
 };
 
-/** Returns the look of a transport; unknown ones, perhaps of newer servers, look like `none`. */
+/** Returns the look of a transport; an unknown one, perhaps of a newer server, is like `none`. */
 export function lookOf(transport: Transport | null): { word: string; dash: string; width: number } {
   const isKnown = transport !== null && Object.hasOwn(TRANSPORTS, transport);
   return isKnown ? TRANSPORTS[transport] : TRANSPORTS.none;
 }
 
-/** Transports from the shortest to none; an edge with several is drawn like the last of them. */
+/** All transports, the shortest first; an edge with several is drawn like the last of them. */
 export const ORDER: Transport[] = ["intraProcess", "sharedMemory", "network", "none"];

@@ -1,4 +1,4 @@
-// The pane of logs: lines with their levels, and the least level that is shown for each logger.
+// The pane of logs: lines with their levels, and the minimum level shown of each logger.
 
 import { everyMessage } from "../connection/channels";
 import type { Connection } from "../connection/connection";
@@ -12,7 +12,7 @@ import { levelName, LEVELS, type Line, type Logger, Store } from "./store";
 const ROW_PX = 20;
 const SPARE_ROWS = 10;
 const LEVEL_CHOICES = LEVELS.map(([level, name]) => [String(level), name] as const);
-const FROM = LEVEL_CHOICES.map(([level, name]) => [level, `from ${name}`] as const);
+const MINIMUMS = LEVEL_CHOICES.map(([level, name]) => [level, `${name} and above`] as const);
 
 function now(): string {
   return timeOfDay(BigInt(Date.now()) * 1_000_000n);
@@ -48,7 +48,7 @@ export class LogsPane {
         this.refilter();
       },
     });
-    this.least = select("Least level shown", FROM, "20", (value) => {
+    this.least = select("Minimum level", MINIMUMS, "20", (value) => {
       this.store.least = Number(value);
       this.refilter();
     });
@@ -72,7 +72,7 @@ export class LogsPane {
       this.store.clear();
       this.draw();
     });
-    const end = button("To the end", () => {
+    const end = button("Scroll to end", () => {
       this.isFollowing = true;
       this.draw();
     });
@@ -106,7 +106,7 @@ export class LogsPane {
   private start(): () => void {
     if (this.hiddenSince !== null) {
       const until = now();
-      this.store.remark(`– not watched from ${this.hiddenSince} to ${until} –`);
+      this.store.remark(`– no lines from ${this.hiddenSince} to ${until}: the pane was hidden –`);
     }
     const end = this.connection.channels.watch("/rosout", everyMessage, (message) => {
       try {
@@ -156,7 +156,7 @@ export class LogsPane {
     this.draw();
   }
 
-  /** Draws the visible rows; only these are elements. */
+  /** Draws the visible rows; the other rows have no elements. */
   private draw(): void {
     const { shown } = this.store;
     this.rows.style.height = `${shown.length * ROW_PX}px`;
@@ -180,14 +180,14 @@ export class LogsPane {
   private whyEmpty(): string {
     const { count, least, words } = this.store;
     if (count > 0) {
-      const filter = words === "" ? "" : `, or lacks “${words}”`;
+      const filter = words === "" ? "" : `, or does not contain “${words}”`;
       return (
-        `None of the last ${count} lines is shown: each is below ${levelName(least)}, or below ` +
-        `what is shown of its logger${filter}.`
+        `The filters hide all of the last ${count} lines: each is below ${levelName(least)} or ` +
+        `below the minimum level of its logger${filter}.`
       );
     }
     return this.connection.channels.byTopic.has("/rosout")
-      ? "No node has logged anything since this pane was opened, and none keeps older lines."
+      ? "No node has logged anything since this pane was opened, and no node keeps older lines."
       : "No node publishes its log: there is no topic /rosout.";
   }
 
@@ -231,22 +231,24 @@ export class LogsPane {
   }
 
   private loggerRow(logger: Logger): HTMLElement {
-    const choices = [
-      ["0", "shown as all"] as const,
-      ...LEVEL_CHOICES.map(([level, name]) => [level, `shown from ${name}`] as const),
-    ];
-    const shown = select(`Shown of ${logger.name}`, choices, String(logger.least), (value) => {
-      logger.least = Number(value);
-      this.refilter();
-    });
+    const choices = [["0", "default level"] as const, ...MINIMUMS];
+    const shown = select(
+      `Minimum level of ${logger.name}`,
+      choices,
+      String(logger.least),
+      (value) => {
+        logger.least = Number(value);
+        this.refilter();
+      },
+    );
     const service = this.levelService(logger.name);
-    const said =
+    const level =
       service !== null &&
       select(
-        `Level at ${logger.name}`,
+        `Set the level of ${logger.name} in its node`,
         [
-          ["", "node says …"],
-          ...LEVEL_CHOICES.map(([level, name]) => [level, `node says from ${name}`] as const),
+          ["", "set level …"],
+          ...LEVEL_CHOICES.map(([each, name]) => [each, `set level ${name}`] as const),
         ],
         "",
         (value) => {
@@ -258,7 +260,7 @@ export class LogsPane {
       {},
       h("span", { class: "name" }, breakable(logger.name)),
       h("span", { class: "counts dim" }),
-      h("span", { class: "row" }, shown, said),
+      h("span", { class: "row" }, shown, level),
     );
   }
 
@@ -278,8 +280,8 @@ export class LogsPane {
         levels: [{ name, level }],
       });
       const [result] = results as { successful: boolean; reason: string }[];
-      if (result?.successful !== true) throw new Error(result?.reason ?? "it did not say why");
-      this.store.remark(`– ${name} now says from ${levelName(level)} –`);
+      if (result?.successful !== true) throw new Error(result?.reason ?? "the node gave no reason");
+      this.store.remark(`– the level of ${name} is now ${levelName(level)} –`);
     } catch (error) {
       this.store.remark(`– the level of ${name} was not set: ${errorText(error)} –`);
     }

@@ -1,4 +1,4 @@
-// The last lines of /rosout, and the least level that is shown for each logger.
+// The last lines of /rosout, and the minimum level shown of each logger.
 
 import type { Message } from "../connection/channels";
 
@@ -14,7 +14,7 @@ const MOST_LINES = 5000;
 const MOST_LOGGERS = 500;
 
 export interface Line {
-  /** `null` for a remark of the page instead of a logger's line. */
+  /** `null` for a remark of the page, which is not a line of a logger. */
   level: number | null;
   timeNanos: bigint;
   logger: string;
@@ -26,7 +26,7 @@ export interface Logger {
   name: string;
   /** The number of lines by level, in the order of `LEVELS`. */
   counts: number[];
-  /** The least level that is shown; 0 follows the common level. */
+  /** The minimum level shown; 0 means the minimum level of the pane. */
   least: number;
 }
 

@@ -1,5 +1,5 @@
-// Converts the pixels of sensor_msgs/Image to the browser's form: RGBA, one byte each, rows without
-// gaps.
+// Converts the pixels of sensor_msgs/Image to the form of browsers: RGBA with one byte per channel,
+// and rows without gaps.
 
 export interface RawImage {
   width: number;
@@ -12,7 +12,7 @@ export interface RawImage {
 
 export interface Pixels {
   rgba: Uint8ClampedArray<ArrayBuffer>;
-  /** The values of black and white, if the picture was stretched. */
+  /** The values that are shown as black and white, if the range of values was stretched. */
   range: [number, number] | null;
 }
 
@@ -88,7 +88,7 @@ function yuv422(y0: number, u: number, y1: number, v: number): Write {
   };
 }
 
-/** Reads the colours of a Bayer filter; each pixel takes those of its square of four. */
+/** Reads the colours of a Bayer filter; each pixel gets the colours of its square of four. */
 function bayer(pattern: string): Write {
   const red = pattern.indexOf("r");
   const blue = pattern.indexOf("b");
@@ -139,20 +139,24 @@ export function toPixels(image: RawImage): Pixels {
   const format = FORMATS.get(encoding);
   if (format === undefined) {
     const known = [...FORMATS.keys()].join(", ");
-    throw new Error(`The encoding ${encoding} cannot be shown. Known: ${known}.`);
+    throw new Error(`The encoding ${encoding} is not supported. Supported encodings: ${known}.`);
   }
-  if (width === 0 || height === 0) throw new Error(`The image has ${width}×${height} pixels.`);
+  if (width === 0 || height === 0) {
+    throw new Error(`The image has no pixels: its size is ${width}×${height}.`);
+  }
   if (width * height > MOST_PIXELS) {
-    throw new Error(`The image has ${width}×${height} pixels, at most ${MOST_PIXELS} are shown.`);
+    throw new Error(
+      `The image has ${width}×${height} pixels, but at most ${MOST_PIXELS} are shown.`,
+    );
   }
   if (encoding.startsWith("bayer") && (width < 2 || height < 2)) {
     throw new Error(`A Bayer image of ${width}×${height} pixels has no colours.`);
   }
   const row = format.bytesPerPixel * (encoding.includes("yu") ? width + (width % 2) : width);
-  if (step < row) throw new Error(`A row has ${step} bytes (step), ${encoding} needs ${row}.`);
+  if (step < row) throw new Error(`A row has ${step} bytes (step), but ${encoding} needs ${row}.`);
   const needed = step * (height - 1) + row;
   if (data.length < needed) {
-    throw new Error(`The image has ${data.length} bytes, its size and step need ${needed}.`);
+    throw new Error(`The image has ${data.length} bytes, but its size and step need ${needed}.`);
   }
   const rgba = new Uint8ClampedArray(width * height * 4);
   return { rgba, range: format.write(image, rgba) };

@@ -1,4 +1,4 @@
-// The pane of messages: topics on the left, a grid of views on the right.
+// The pane of messages: topics on the left, a grid of displays on the right.
 
 import type { Connection } from "../connection/connection";
 import { numericFields, parsePath } from "../decode/fields";
@@ -28,7 +28,7 @@ export class MessagesPane {
   private readonly hint = h(
     "p",
     { class: "hint" },
-    "Choose a topic: its view opens here. ∿ beside a number plots it.",
+    "Choose a topic to show its messages here. ∿ next to a number plots the number.",
   );
   private readonly context: PanelContext;
   private shown: Shown[] = [];
@@ -87,7 +87,7 @@ export class MessagesPane {
     this.connection.figures.measure(this, this.connection.channels.watchedTopics);
   }
 
-  /** Opens a topic in the view that fits its type. */
+  /** Opens a topic in the display that fits its type. */
   openBest(topic: string): void {
     const type = this.connection.channels.byTopic.get(topic)?.type ?? "";
     this.open(topic, kindsFor(type)[0] ?? "tree");
@@ -113,7 +113,7 @@ export class MessagesPane {
     else this.append(kind, kind === "scene" ? { t: [topic] } : { t: topic });
   }
 
-  /** Returns a field that is worth a plot: the first number outside of the header. */
+  /** Returns the field to plot: the first number outside of the header. */
   private firstField(topic: string): string | null {
     try {
       const fields = numericFields(
@@ -165,7 +165,7 @@ export class MessagesPane {
             shown.isWide = frame.classList.toggle("wide");
             this.save();
           },
-          { label: "Larger or smaller", class: "icon" },
+          { label: "Change the size", class: "icon" },
         ),
         button(
           "×",

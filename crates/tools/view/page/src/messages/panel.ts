@@ -1,5 +1,4 @@
-// The common parts of all views of messages: an element in the grid, a state that the address
-// keeps, and `dispose`.
+// The interface of all displays of messages, and the displays that fit each type.
 
 import type { RateOf } from "../connection/channels";
 import type { Connection } from "../connection/connection";
@@ -20,7 +19,7 @@ export interface Panel {
   readonly kind: Kind;
   readonly element: HTMLElement;
   title(): string;
-  /** The part of its state that the address keeps. */
+  /** The state that the address keeps. */
   state(): Part;
   dispose(): void;
 }
@@ -51,7 +50,7 @@ export const SPATIAL = new Set([
   "visualization_msgs/Marker",
   "visualization_msgs/MarkerArray",
 ]);
-/** The types whose numbers tell more than an arrow in the 3D view. */
+/** The types whose numbers are more useful than an arrow in the 3D view. */
 const POSES = new Set([
   "nav_msgs/Odometry",
   "geometry_msgs/PoseStamped",
@@ -59,7 +58,7 @@ const POSES = new Set([
 ]);
 const TEXTS = new Set(["std_msgs/String"]);
 
-/** Views that can show a type, the best one first. */
+/** The displays that can show a type, the best one first. */
 export function kindsFor(type: string): Kind[] {
   const short = shortType(type);
   if (IMAGES.has(short)) return ["image", "tree", "text"];
@@ -69,7 +68,7 @@ export function kindsFor(type: string): Kind[] {
   return ["tree", "plot", "text"];
 }
 
-/** Returns the rate of a view: lower for large messages, unlimited where every message counts. */
+/** Returns the rate of a display: lower for large messages, unlimited if none may be left out. */
 export const rateFor: RateOf = ({ type }) => {
   const short = shortType(type);
   if (short.startsWith("visualization_msgs/Marker")) return null;

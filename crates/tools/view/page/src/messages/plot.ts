@@ -1,5 +1,5 @@
-// Numbers over time, several on one axis. Lines differ by dash as well as colour; the legend shows
-// each line's value at the cursor, or its latest value.
+// A plot of numbers over time. Lines differ in dash and colour; the legend shows the value of each
+// line at the cursor, or its latest value.
 
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
@@ -17,6 +17,9 @@ const COLOURS = 8;
 const DASHES = [[], [8, 4], [2, 3], [10, 3, 2, 3], [14, 4], [4, 2], [1, 5], [12, 3, 2, 3, 2, 3]];
 const FRAME_MS = 66;
 const WINDOWS = [5, 10, 30, 60, 300] as const;
+const REFUSAL =
+  "Enter a field such as /odom.pose.pose.position.x. A plot shows each field only once, and at " +
+  `most ${MOST_LINES} fields.`;
 let listNumber = 0;
 
 interface Line {
@@ -78,7 +81,7 @@ export class PlotPanel implements Panel {
     this.chart?.destroy();
   }
 
-  /** Adds a line; returns `false` if the path is invalid or already there, or the plot is full. */
+  /** Adds a line; returns `false` if the path is invalid or in use, or the plot is full. */
   add(path: string): boolean {
     const isAdded = this.addLine(path);
     if (isAdded) {
@@ -106,7 +109,7 @@ export class PlotPanel implements Panel {
         onsubmit: (event: Event) => {
           event.preventDefault();
           const isAdded = this.add(input.value.trim());
-          input.setCustomValidity(isAdded ? "" : "A path as /odom.pose.pose.position.x, once");
+          input.setCustomValidity(isAdded ? "" : REFUSAL);
           if (isAdded) input.value = "";
           else input.reportValidity();
         },
@@ -117,14 +120,14 @@ export class PlotPanel implements Panel {
       h("button", { type: "submit" }, "Add"),
     );
     const windows = WINDOWS.map((each) => [String(each), `${each} s`] as const);
-    const window = select("Time shown", windows, String(this.windowSeconds), (value) => {
+    const window = select("Time range", windows, String(this.windowSeconds), (value) => {
       this.windowSeconds = Number(value);
       this.isDirty = true;
       this.context.changed();
     });
     const pause = button("Pause", () => {
       this.isPaused = !this.isPaused;
-      setText(pause, this.isPaused ? "Go on" : "Pause");
+      setText(pause, this.isPaused ? "Resume" : "Pause");
     });
     return h("div", { class: "row controls" }, form, window, pause);
   }
@@ -209,12 +212,12 @@ export class PlotPanel implements Panel {
       const time = Number(message.timeNanos) / 1e9;
       for (const line of lines) {
         const number = asNumber(valueAt(message.value, line.field.steps));
-        if (number === null) setText(line.value, "no number here");
+        if (number === null) setText(line.value, "not a number");
         else line.series.push(time, number, this.windowSeconds);
       }
       this.isDirty = true;
     } catch {
-      for (const line of lines) setText(line.value, "cannot be read");
+      for (const line of lines) setText(line.value, "unreadable");
     }
   }
 

@@ -1,4 +1,4 @@
-// The last messages of a topic, one below the other, as `feros topic echo` prints them.
+// The last messages of a topic, one below the other, in a form like that of `feros topic echo`.
 
 import { errorText } from "../decode/codec";
 import type { Message } from "../connection/channels";

@@ -1,4 +1,4 @@
-// The topics that people can look at, with a filter; a click opens the view that fits the type.
+// The list of topics, with a filter; a click opens the display that fits the type of the topic.
 
 import type { Connection } from "../connection/connection";
 import { breakable, button, h, setText } from "../shell/dom";
@@ -54,7 +54,7 @@ export class TopicList {
     const shown = channels.slice(0, MOST_ROWS);
     setText(this.note, count === 0 ? "No topics yet." : `${shown.length} of ${count} topics`);
     this.rates.clear();
-    // A topic that comes or goes must not take the focus from another one.
+    // The focus stays on its topic when other topics appear or disappear.
     const focused = document.activeElement;
     const label = this.list.contains(focused) ? focused?.getAttribute("title") : null;
     this.list.replaceChildren(...shown.map((each) => this.row(each.topic, each.type)));
@@ -85,7 +85,7 @@ export class TopicList {
         this.opened = isOpen ? null : topic;
         this.draw();
       },
-      { label: `Ways to show ${topic}`, class: "icon" },
+      { label: `Displays for ${topic}`, class: "icon" },
     );
     more.setAttribute("aria-expanded", String(isOpen));
     const ways =

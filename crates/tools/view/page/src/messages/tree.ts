@@ -1,5 +1,5 @@
-// The latest message of a topic as a tree. Only open branches are written, and only after a change;
-// each number can be plotted.
+// The latest message of a topic as a tree. Only open branches have elements, which change only with
+// their values. Each number has a button that plots it.
 
 import { errorText } from "../decode/codec";
 import type { Message } from "../connection/channels";
@@ -31,7 +31,7 @@ export function leafText(value: unknown): string {
   return String(value);
 }
 
-/** Returns a few words that describe a closed branch. */
+/** Returns the text of a closed branch: its length and its first values. */
 function summary(value: object): string {
   if (!isSequence(value)) return "";
   const shown = Array.from({ length: Math.min(PREVIEW, value.length) }, (_, at) => value[at]);
@@ -40,7 +40,7 @@ function summary(value: object): string {
   return `[${value.length}]${isFlat ? ` ${shown.map(leafText).join(", ")}${more}` : ""}`;
 }
 
-/** One row of the tree, and the rows below it once it was opened. */
+/** One row of the tree, and the rows below it after the user has opened it. */
 class Row {
   readonly element: HTMLElement;
   private readonly text: HTMLElement;
@@ -181,7 +181,7 @@ export class TreePanel implements Panel {
     this.end();
   }
 
-  /** Opens all small branches, as the tree first appears. */
+  /** Opens all small branches, before the tree is shown for the first time. */
   private openSmall(value: object, path: string, depth: number): void {
     this.opened.add(path);
     if (depth > 3 || isSequence(value)) return;

@@ -1,4 +1,4 @@
-// A container of components: its components, which can be unloaded, and a form to load more.
+// A container: its components, with a button to unload each, and a form to load more.
 
 import type { Connection } from "../connection/connection";
 import { errorText } from "../decode/codec";
@@ -27,11 +27,11 @@ export class Components {
       });
     const fields = [
       field("package_name", "Package", true),
-      field("plugin_name", "Plugin, as demo::Talker", true),
-      field("node_name", "Node name (its own)", false),
-      field("node_namespace", "Namespace (/)", false),
+      field("plugin_name", "Plugin, such as demo::Talker", true),
+      field("node_name", "Node name (optional)", false),
+      field("node_namespace", "Namespace (optional)", false),
     ];
-    const parameters = field("parameters", "Parameters, as rate:=2.5 name:=left", false);
+    const parameters = field("parameters", "Parameters, such as rate:=2.5 name:=left", false);
     const form = h(
       "form",
       {
@@ -77,7 +77,9 @@ export class Components {
           ),
         ),
       );
-      if (names.length === 0) this.list.append(h("li", { class: "dim" }, "Nothing is loaded."));
+      if (names.length === 0) {
+        this.list.append(h("li", { class: "dim" }, "No component is loaded."));
+      }
     } catch (error) {
       this.tell("failed", errorText(error));
     }

@@ -1,4 +1,4 @@
-// A node with a lifecycle: its state, and the transitions from that state.
+// A managed node: its state, and the transitions from that state.
 
 import { everyMessage } from "../connection/channels";
 import type { Connection } from "../connection/connection";
@@ -58,7 +58,7 @@ export class Lifecycle {
       this.buttons.replaceChildren(
         ...found.map(({ transition, goal_state }) =>
           button(transition.label, () => void this.change(transition), {
-            title: `Leads to ${goal_state.label}`,
+            title: `Changes the state to ${goal_state.label}`,
             disabled: !this.connection.allowsChanges,
           }),
         ),
@@ -76,7 +76,7 @@ export class Lifecycle {
       const service = `${this.node}/change_state`;
       const { success } = await this.connection.services.call(service, { transition });
       if (success === true) this.tell("done", `✓ ${transition.label}`);
-      else this.tell("failed", `✕ ${transition.label} failed; the node's log says why`);
+      else this.tell("failed", `✕ ${transition.label} failed: see the log of the node`);
     } catch (error) {
       this.tell("failed", `✕ ${errorText(error)}`);
     }

@@ -1,4 +1,4 @@
-// Parameters of a component to load, in the form of `-p`: `rate:=2.5`.
+// Parameters for a component that is loaded, in the form of the option `-p`: `rate:=2.5`.
 
 /** The types of rcl_interfaces/ParameterType. */
 const TYPES = { bool: 1, integer: 2, double: 3, string: 4 } as const;
@@ -27,7 +27,7 @@ export function readLoadParameters(text: string): LoadParameter[] {
   return words.map((word) => {
     const [, name, value] = word.match(/^([A-Za-z_][\w.]*):=(.*)$/s) ?? [];
     if (name === undefined || value === undefined || value === "") {
-      throw new Error(`${word}: parameters are written as name:=value`);
+      throw new Error(`${word}: write each parameter as name:=value`);
     }
     return { name, value: valueOf(value) };
   });
@@ -40,7 +40,7 @@ function valueOf(text: string): Record<string, unknown> {
   if (/^[+-]?\d+$/.test(text)) {
     const integer_value = BigInt(text.replace("+", ""));
     if (BigInt.asIntN(64, integer_value) !== integer_value) {
-      throw new Error(`${text}: integers of parameters have 64 bits`);
+      throw new Error(`${text}: an integer parameter has at most 64 bits`);
     }
     return { ...EMPTY, type: TYPES.integer, integer_value };
   }

@@ -1,5 +1,5 @@
-// The pane of nodes: the processes, processor time and memory of all nodes, and the lifecycle and
-// components of a chosen node.
+// The pane of nodes: the process, processor time and memory of each node, and the lifecycle and the
+// components of the chosen node.
 
 import type { Connection } from "../connection/connection";
 import type { Figures, NodeFigures } from "../connection/protocol";
@@ -30,7 +30,7 @@ export class NodesPane {
       class: "filter",
       oninput: () => this.draw(connection.figures.latest),
     });
-    const heads = ["Node", "Kind", "Process", "Processor", "Memory"];
+    const heads = ["Node", "Kind", "PID", "CPU", "Memory"];
     const table = h(
       "table",
       {},
@@ -121,7 +121,7 @@ export class NodesPane {
     const kind = [node.isLifecycle && "lifecycle", node.isContainer && "container"].filter(Boolean);
     const cells = [
       kind.join(", "),
-      node.pid === null ? "elsewhere" : String(node.pid),
+      node.pid === null ? "unknown" : String(node.pid),
       node.cpu === null ? "" : `${(node.cpu * 100).toFixed(1)} %`,
       node.pssBytes === null ? "" : bytes(node.pssBytes),
     ];
@@ -154,7 +154,7 @@ export class NodesPane {
     }
     if ((hasLifecycle || hasComponents) && !this.connection.allowsChanges) {
       this.details.append(
-        h("p", { class: "hint warn" }, "To steer it, start the server with --allow-changes."),
+        h("p", { class: "hint warn" }, "To control it, start the server with --allow-changes."),
       );
     }
     if (served.length === 0) return;

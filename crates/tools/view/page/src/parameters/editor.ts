@@ -31,9 +31,9 @@ export function parseValue(text: string, like: Parameter): ParameterValue {
   if (typeof value === "number") {
     const number = Number(text);
     const isNumber = text.trim() !== "" && Number.isFinite(number);
-    if (!isNumber) throw new Error("A number is expected.");
+    if (!isNumber) throw new Error("Enter a number.");
     if (type !== "float64" && !Number.isSafeInteger(number)) {
-      throw new Error("An integer is expected.");
+      throw new Error("Enter an integer.");
     }
     return number;
   }
@@ -41,10 +41,10 @@ export function parseValue(text: string, like: Parameter): ParameterValue {
   try {
     parsed = JSON.parse(text) as ParameterValue;
   } catch {
-    throw new Error("A list as [1, 2, 3] is expected.");
+    throw new Error("Enter a list such as [1, 2, 3].");
   }
   if (Array.isArray(value) && !Array.isArray(parsed)) {
-    throw new Error("A list as [1, 2, 3] is expected.");
+    throw new Error("Enter a list such as [1, 2, 3].");
   }
   return parsed;
 }
@@ -112,7 +112,7 @@ export class Editor {
     return isSame && Array.isArray(own.value) === Array.isArray(value) && this.canSet === canSet;
   }
 
-  /** Shows a new value from the node, but keeps text that the user is writing. */
+  /** Shows a new value from the node, but keeps a text that the user is writing. */
   show(parameter: Parameter): void {
     this.parameter = parameter;
     if (this.isEdited) return;
@@ -121,7 +121,7 @@ export class Editor {
   }
 
   describe({ description, readOnly, constraints }: Description): void {
-    const words = [readOnly ? "read only" : "", description, constraints].filter(Boolean);
+    const words = [readOnly ? "read-only" : "", description, constraints].filter(Boolean);
     setText(this.description, words.join(" · "));
     if (readOnly) {
       this.input.disabled = true;
@@ -159,7 +159,7 @@ export class Editor {
     this.element.classList.remove("edited");
     if (now === null) this.tell("failed", "✕ the node did not answer");
     else if (isSame(now.value, value)) this.tell("done", "✓ set");
-    else this.tell("failed", `✕ refused; it is ${valueText(now.value)}`);
+    else this.tell("failed", `✕ refused; the value is ${valueText(now.value)}`);
     this.show(now ?? this.parameter);
   }
 

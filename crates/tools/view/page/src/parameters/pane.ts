@@ -1,4 +1,4 @@
-// The pane of parameters: by node, with a filter, to read and to set.
+// The pane of parameters: shows and sets the parameters of each node, with a filter.
 
 import type { Connection } from "../connection/connection";
 import { splitName } from "../connection/parameters";
@@ -26,7 +26,7 @@ interface Section {
   editors: Map<string, Editor>;
 }
 
-/** Moves an element only if its place changes, since a field that is moved loses the focus. */
+/** Moves an element only if its position changes, since a field that is moved loses the focus. */
 function putAt(list: HTMLElement, element: HTMLElement, at: number): void {
   const there = list.children[at] ?? null;
   if (there !== element) list.insertBefore(element, there);
@@ -41,7 +41,7 @@ export class ParametersPane {
   private readonly refusal = h(
     "p",
     { class: "hint warn", hidden: true },
-    "Read only: the server was started without --allow-changes.",
+    "Read-only: the server was started without --allow-changes.",
   );
   private readonly sections = new Map<string, Section>();
   private opened = new Set<string>();
@@ -60,7 +60,7 @@ export class ParametersPane {
         this.draw();
       },
     });
-    const again = button("Read again", () => {
+    const again = button("Refresh", () => {
       connection.parameters.ask();
       this.draw();
     });
@@ -112,9 +112,9 @@ export class ParametersPane {
     this.refusal.hidden = this.connection.info === null || this.canSet;
     this.note.hidden = met.length > 0;
     const { isAsking } = this.connection.parameters;
-    setText(this.progress, isAsking && met.length > 0 ? "Some nodes are still asked …" : "");
-    const nothing = isAsking ? "Asking the nodes …" : "No node tells parameters.";
-    setText(this.note, all.length === 0 ? nothing : "None is met.");
+    setText(this.progress, isAsking && met.length > 0 ? "Waiting for more nodes …" : "");
+    const nothing = isAsking ? "Waiting for the nodes …" : "No node has parameters.";
+    setText(this.note, all.length === 0 ? nothing : "No parameter matches the filter.");
     const nodes = Map.groupBy(met, ({ name }) => splitName(name)[0]);
     for (const [name, section] of this.sections) {
       if (!nodes.has(name)) section.details.remove();
@@ -173,7 +173,7 @@ export class ParametersPane {
     }
   }
 
-  /** Adds ranges and remarks, which only the node itself knows. */
+  /** Adds ranges and descriptions, which only the node itself has. */
   private async describe(node: string): Promise<void> {
     const service = `${node}/describe_parameters`;
     const editors = this.sections.get(node)?.editors;
@@ -185,14 +185,14 @@ export class ParametersPane {
         editors.get(`${node}.${each.name}`)?.describe(descriptionOf(each));
       }
     } catch {
-      // Nothing is shown, since values can be read and set without their descriptions.
+      // The pane works without descriptions, so it does not report this error.
     }
   }
 }
 
 function descriptionOf(descriptor: Descriptor): Description {
   const [range] = [...descriptor.floating_point_range, ...descriptor.integer_range];
-  const step = range !== undefined && Number(range.step) !== 0 ? ` by ${range.step}` : "";
+  const step = range !== undefined && Number(range.step) !== 0 ? ` in steps of ${range.step}` : "";
   const words = range === undefined ? "" : `${range.from_value} to ${range.to_value}${step}`;
   return {
     description: descriptor.description,

@@ -33,7 +33,7 @@ export class GridLayer implements Layer {
     const cells = width * height;
     if (cells === 0 || cells > MOST_CELLS || data.length < cells) {
       throw new Error(
-        `A grid of ${width}×${height} cells with ${data.length} values is not shown.`,
+        `A grid of ${width}×${height} cells with ${data.length} values cannot be shown.`,
       );
     }
     const colours = new Uint8Array(cells * 4);

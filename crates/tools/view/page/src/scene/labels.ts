@@ -1,4 +1,4 @@
-// Words in the scene: each is a picture of a text that always faces the camera.
+// Texts in the scene: each is a picture that always faces the camera.
 
 import {
   CanvasTexture,
@@ -9,7 +9,7 @@ import {
   SpriteMaterial,
 } from "three";
 
-/** The height of letters in pictures; words of a fixed size are about half as high on screen. */
+/** The height of letters in pictures; texts of a fixed size are about half as high on screen. */
 const PIXELS = 48;
 const FIXED_PIXELS = 26;
 const LONGEST = 120;
@@ -46,8 +46,8 @@ function overlap(one: LabelBox, other: LabelBox): boolean {
 }
 
 /**
- * `height` is in metres, or a fraction of the view with `isFixedSize`. A halo keeps words legible
- * where the ground varies.
+ * `height` is in metres, or a fraction of the view with `isFixedSize`. A halo keeps the text
+ * legible if the colours behind it vary.
  */
 export function labelOf(
   text: string,

@@ -1,5 +1,5 @@
-// visualization_msgs/Marker: draws the basic shapes, by namespace and number, until they are
-// deleted or expire.
+// visualization_msgs/Marker: draws the basic shapes, by namespace and id, until a message deletes
+// them or they expire.
 
 import {
   BoxGeometry,
@@ -75,8 +75,8 @@ export class MarkerLayer implements Layer {
     const message = value as Marker | { markers: Marker[] };
     for (const marker of "markers" in message ? message.markers : [message]) this.take(marker);
     const notes = [`${this.kept.size} markers`];
-    if (this.unknown > 0) notes.push(`${this.unknown} of a kind that is not shown`);
-    if (this.refused > 0) notes.push(`${this.refused} beyond ${MOST_MARKERS}`);
+    if (this.unknown > 0) notes.push(`${this.unknown} of unsupported types`);
+    if (this.refused > 0) notes.push(`${this.refused} above the limit of ${MOST_MARKERS}`);
     this.note = notes.join(", ");
   }
 
@@ -135,7 +135,7 @@ function solid({ color }: Marker): MeshLambertMaterial {
   });
 }
 
-/** The shape in the marker's own frame; `null` if its type is not one of the basic ones. */
+/** Returns the shape in the marker's own frame; `null` if the marker's type is not supported. */
 function shapeOf(marker: Marker): Object3D | null {
   const { scale } = marker;
   switch (marker.type) {

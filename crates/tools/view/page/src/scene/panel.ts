@@ -1,4 +1,4 @@
-// The view in 3D: topics with positions, drawn in one fixed frame.
+// The 3D view: draws topics with positions in one fixed frame.
 
 import { type Channel, everyMessage, type Message } from "../connection/channels";
 import { errorText } from "../decode/codec";
@@ -16,7 +16,7 @@ import { Stage } from "./stage";
 import { type TransformStamped, Transforms } from "./transforms";
 
 const MOST_TOPICS = 16;
-/** These topics are always watched, and have no row of their own. */
+/** The view always subscribes to these topics, which have no row of their own. */
 const TRANSFORMS = new Set(["/tf", "/tf_static"]);
 const PREFERRED = ["map", "odom", "world", "base_link"];
 
@@ -124,7 +124,7 @@ export class ScenePanel implements Panel {
     try {
       this.stage = new Stage(this.canvas, () => this.place(), changed);
     } catch (error) {
-      const words = `This browser shows no 3D (WebGL): ${errorText(error)}`;
+      const words = `This browser lacks WebGL, which the 3D view needs: ${errorText(error)}`;
       box.replaceChildren(h("p", { class: "hint" }, words));
       return;
     }
@@ -212,7 +212,8 @@ export class ScenePanel implements Panel {
     try {
       shown.layer ??= this.layerOf(message.channel);
       shown.layer?.update(message.value);
-      shown.problem = shown.layer === null ? `${message.channel.type} has no place` : "";
+      shown.problem =
+        shown.layer === null ? `the 3D view does not support ${message.channel.type}` : "";
     } catch (error) {
       shown.problem = errorText(error);
     }
@@ -295,7 +296,7 @@ export class ScenePanel implements Panel {
     if (this.fixedSelect.dataset.key === key) return;
     this.fixedSelect.dataset.key = key;
     this.fixedSelect.replaceChildren(
-      h("option", { value: "" }, `Fixed frame: ${this.fixed === "" ? fixed : "by itself"}`),
+      h("option", { value: "" }, `Fixed frame: ${this.fixed === "" ? fixed : "automatic"}`),
       ...names.map((name) => h("option", { value: name }, `Fixed frame: ${name}`)),
     );
     this.fixedSelect.value = this.fixed;

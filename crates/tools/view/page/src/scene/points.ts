@@ -7,10 +7,10 @@ import { frameName, type Header, secondsOf } from "./transforms";
 const MOST_POINTS = 500_000;
 
 export const COLOURINGS = [
-  ["auto", "Colour: as sent"],
+  ["auto", "Colour: automatic"],
   ["intensity", "Colour: intensity"],
   ["height", "Colour: height"],
-  ["flat", "Colour: one"],
+  ["flat", "Colour: flat"],
 ] as const;
 export type Colouring = (typeof COLOURINGS)[number][0];
 
@@ -55,7 +55,7 @@ const READS: Record<number, { size: number; read: Read }> = {
   8: { size: 8, read: (view, at, isLittle) => view.getFloat64(at, isLittle) },
 };
 
-/** Colours from dark blue to light yellow, so that the ramp is readable without colour, too. */
+/** Colours from dark blue to light yellow, which also differ in brightness. */
 const RAMP = [
   [0.27, 0.0, 0.33],
   [0.23, 0.32, 0.55],
@@ -131,10 +131,12 @@ export class CloudLayer implements Layer {
     const field = (name: string): PointField | undefined =>
       cloud.fields.find((each) => each.name === name);
     const [x, y, z] = [field("x"), field("y"), field("z")].map((each) => reader(each, cloud));
-    if (!x || !y || !z) throw new Error("The cloud has no fields x, y and z.");
+    if (!x || !y || !z) throw new Error("The point cloud lacks the field x, y or z.");
     const needed = (cloud.height - 1) * cloud.row_step + cloud.width * cloud.point_step;
     if (count > 0 && cloud.data.length < needed) {
-      throw new Error(`The cloud has ${cloud.data.length} bytes, its sizes need ${needed}.`);
+      throw new Error(
+        `The point cloud has ${cloud.data.length} bytes, but its size and steps need ${needed}.`,
+      );
     }
     const stride = Math.max(1, Math.ceil(count / MOST_POINTS));
     const most = Math.ceil(count / stride);
@@ -175,7 +177,7 @@ export class CloudLayer implements Layer {
       to += 1;
     }
     this.set.finish(to, scalars);
-    this.note = stride > 1 ? `one point of ${stride} is shown` : "";
+    this.note = stride > 1 ? `1 of ${stride} points is shown` : "";
     this.place.frame = frameName(cloud.header.frame_id);
     this.place.time = secondsOf(cloud.header.stamp);
   }

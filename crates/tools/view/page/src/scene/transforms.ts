@@ -46,7 +46,7 @@ export function secondsOf(stamp: Header["stamp"]): number {
   return stamp.sec + stamp.nanosec / 1e9;
 }
 
-/** Normalizes a quaternion; length zero, which careless senders use, means no rotation. */
+/** Normalizes a quaternion; length zero, which some programs send, means no rotation. */
 export function rotationOf({ x, y, z, w }: Xyz & { w: number }): Quaternion {
   const rotation = new Quaternion(x, y, z, w);
   return rotation.length() < 1e-6 ? rotation.identity() : rotation.normalize();

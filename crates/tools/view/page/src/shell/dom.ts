@@ -1,10 +1,10 @@
-// Makes elements in one expression. Untrusted text only becomes text, never markup.
+// Creates elements in one expression. Untrusted text becomes text, never markup.
 
 type Child = Node | string | null | undefined | false;
 type Handler = (event: never) => void;
 type Property = string | number | boolean | null | undefined | Handler;
 
-/** Makes an element: `on...` are listeners, all others are attributes; `null` is left out. */
+/** Creates an element: `on...` become listeners, other properties attributes, except for `null`. */
 export function h<K extends keyof HTMLElementTagNameMap>(
   tag: K,
   properties: Record<string, Property> = {},
@@ -16,7 +16,7 @@ export function h<K extends keyof HTMLElementTagNameMap>(
   return element;
 }
 
-/** Makes an SVG element in the same way. */
+/** Creates an SVG element in the same way. */
 export function svg<K extends keyof SVGElementTagNameMap>(
   tag: K,
   properties: Record<string, Property> = {},
@@ -54,7 +54,7 @@ export function setText(element: Element, text: string): void {
   if (element.textContent !== text) element.textContent = text;
 }
 
-/** Makes a button with words; `label` names it if the words are only a sign. */
+/** Creates a button; `label` is its name for screen readers if the text is only a symbol. */
 export function button(
   text: string | Node,
   onClick: (event: MouseEvent) => void,
@@ -74,7 +74,7 @@ export function button(
   );
 }
 
-/** Makes a choice among words. */
+/** Creates a drop-down list. */
 export function select(
   label: string,
   options: readonly (readonly [value: string, text: string])[],
@@ -91,7 +91,7 @@ export function select(
   return element;
 }
 
-/** Makes a box to tick, with its words. */
+/** Creates a checkbox with its label. */
 export function checkbox(
   text: string,
   isOn: boolean,

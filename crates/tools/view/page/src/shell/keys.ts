@@ -1,4 +1,4 @@
-// Keys that work everywhere except in fields, and the dialog that lists them.
+// Keyboard shortcuts, which work everywhere except in fields, and the dialog that lists them.
 
 import { button, h } from "./dom";
 import type { Tabs } from "./tabs";
@@ -6,10 +6,10 @@ import type { Tabs } from "./tabs";
 const KEYS: [string, string][] = [
   ["1 … 7", "choose a pane"],
   ["/", "go to the filter of the pane"],
-  ["Tab, Enter", "go through boxes, lines and buttons, and press them"],
-  ["arrows, +, −", "move and scale the graph, once it has the focus"],
-  ["Escape", "leave a field, or undo what was written there"],
-  ["?", "these keys"],
+  ["Tab, Enter", "go to the next box, edge or button, and press it"],
+  ["arrows, +, −", "move and zoom the graph while it has the focus"],
+  ["Escape", "leave a field, or undo the change in it"],
+  ["?", "show this list"],
 ];
 
 export function helpOf(tabs: Tabs): { button: HTMLButtonElement; dialog: HTMLDialogElement } {
@@ -18,13 +18,13 @@ export function helpOf(tabs: Tabs): { button: HTMLButtonElement; dialog: HTMLDia
   for (const [key, words] of KEYS) list.append(h("dt", {}, h("kbd", {}, key)), h("dd", {}, words));
   const dialog = h(
     "dialog",
-    { "aria-label": "Keys" },
-    h("h2", {}, "Keys"),
+    { "aria-label": "Keyboard shortcuts" },
+    h("h2", {}, "Keyboard shortcuts"),
     list,
     h(
       "p",
       { class: "dim" },
-      "The address of this page holds its layout: who opens it sees the same view.",
+      "The address of this page contains its layout: everybody who opens it sees the same page.",
     ),
     close,
   );
@@ -43,7 +43,7 @@ export function helpOf(tabs: Tabs): { button: HTMLButtonElement; dialog: HTMLDia
     event.preventDefault();
   });
   return {
-    button: button("?", () => dialog.showModal(), { label: "Keys", class: "icon" }),
+    button: button("?", () => dialog.showModal(), { label: "Keyboard shortcuts", class: "icon" }),
     dialog,
   };
 }

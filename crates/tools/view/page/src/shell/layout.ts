@@ -1,4 +1,4 @@
-// The layout, kept in the address after `#`: everybody who opens the address sees the same view.
+// The layout, kept in the address after `#`: everybody who opens the address sees the same page.
 // The address has `#v1.` and JSON in base64url. If it is unreadable, the page shows the default
 // layout.
 
@@ -13,7 +13,7 @@ type Json = null | boolean | number | string | Json[] | { [key: string]: Json | 
 export type Part = { [key: string]: Json | undefined };
 
 export class Layout {
-  /** The address was changed from outside: by hand, or by going back. */
+  /** The user changed the address, by hand or by going back. */
   readonly replaced = new Signal<void>();
   private parts: Part = {};
   private written = "";

@@ -1,4 +1,4 @@
-// The server's remarks: the last few are shown until they are dismissed.
+// Notices from the server: the page shows the last few until the user dismisses them.
 
 import type { Connection, Status } from "../connection/connection";
 import { button, h } from "./dom";

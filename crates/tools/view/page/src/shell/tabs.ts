@@ -1,11 +1,11 @@
-// The tabs: one pane is shown at a time, and is made when it is first chosen.
+// The tabs: the page shows one pane at a time, and creates a pane when it is first chosen.
 
 import { h } from "./dom";
 import type { Layout } from "./layout";
 
 export interface Pane {
   element: HTMLElement;
-  /** The field that `/` leads to. */
+  /** The field that the key `/` goes to. */
   filter?: HTMLInputElement;
 }
 

@@ -1,5 +1,5 @@
-// The theme: light, dark, or the system's choice. It is stored in this browser, and is not part of
-// the address, since other readers of the address have their own.
+// The theme: light, dark, or the system's choice. This browser stores it. The address does not
+// contain it, since each user who opens the address has a theme already.
 
 import { button, setText } from "./dom";
 
@@ -31,7 +31,7 @@ export function themeButton(): HTMLButtonElement {
     if (theme === "system") delete document.documentElement.dataset.theme;
     else document.documentElement.dataset.theme = theme;
     setText(element, theme === "system" ? "Auto" : theme === "light" ? "Light" : "Dark");
-    element.setAttribute("aria-label", `${element.textContent ?? ""}: colours of the page`);
+    element.setAttribute("aria-label", `Theme: ${element.textContent ?? ""}`);
   };
   apply();
   return element;

@@ -27,14 +27,14 @@ export function nanoseconds(value: number): string {
   return `${(value / 1e9).toPrecision(3)} s`;
 }
 
-/** Formats a number of a message as short as possible without visible loss. */
+/** Formats a number of a message as briefly as possible without a visible loss of digits. */
 export function plain(value: number): string {
   if (Number.isInteger(value)) return String(value);
   const size = Math.abs(value);
   return size >= 1e-4 && size < 1e7 ? String(Number(value.toPrecision(7))) : value.toExponential(4);
 }
 
-/** Formats a time as the reader's time of day with milliseconds, or as seconds if simulated. */
+/** Formats a time as the user's time of day with milliseconds, or as seconds if simulated. */
 export function timeOfDay(nanos: bigint): string {
   const millis = Number(nanos / 1_000_000n);
   if (millis < 86_400_000 * 365) return `${(millis / 1000).toFixed(3)} s`;

@@ -1,5 +1,5 @@
 // Whether an element is visible: its pane is chosen, it is scrolled into view, and the browser
-// shows the page. All work that costs the server or the processor something depends on this.
+// shows the page. Work that takes processor time or network traffic runs only for visible elements.
 
 import type { End } from "../signal";
 
@@ -43,7 +43,7 @@ export function onVisibility(element: Element, tell: (isVisible: boolean) => voi
   };
 }
 
-/** Starts something while the element is visible, and ends it when it is not. */
+/** Calls `start` when the element becomes visible, and ends that work when it is hidden. */
 export function whileVisible(element: Element, start: () => End): End {
   let end: End | null = null;
   return onVisibility(element, (isVisible) => {

@@ -21,7 +21,7 @@ export class MockServer {
   channels = new Map();
   services = new Map();
   allowsChanges = true;
-  /** The sentence with which every request is refused, if any. */
+  /** The reason with which the server refuses every request; `null` if it refuses none. */
   refusal = null;
 
   constructor(system) {

@@ -111,7 +111,7 @@ fn shapes_start_with_the_declared_defaults() {
 }
 
 #[test]
-fn what_a_shape_violates_is_found_before_memory_is_asked_for() {
+fn invalid_shapes_are_refused_before_memory_is_allocated() {
     let size = |shape: &ShapesShape<'_>| shaped_size::<Shapes>(shape).unwrap_err();
     let exceeded =
         |field, len, bound| BuildError::Shape(EncodeError::BoundExceeded { field, len, bound });

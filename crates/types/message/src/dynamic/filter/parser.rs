@@ -183,24 +183,24 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// Parses the value at the start of a text, and returns it with its length in bytes. The error
+/// Parses the value at the start of the input, and returns it with its length in bytes. The error
 /// describes the expected input.
-fn literal(text: &str) -> Result<(Scalar, usize), &'static str> {
+fn literal(input: &str) -> Result<(Scalar, usize), &'static str> {
     const NOTHING: &str = "a field or a value";
-    if let Some(quote) = text.chars().next().filter(|c| matches!(c, '\'' | '"' | '`')) {
+    if let Some(quote) = input.chars().next().filter(|c| matches!(c, '\'' | '"' | '`')) {
         // The grammar of DDS allows a string that starts with a backquote to end with a single
         // quote.
         let closing = if quote == '`' { '\'' } else { quote };
-        let inner = &text[1..];
+        let inner = &input[1..];
         let end = inner.find(closing).ok_or("a closing quote")?;
-        return Ok((Scalar::Text(inner[..end].to_owned()), end + 2));
+        return Ok((Scalar::String(inner[..end].to_owned()), end + 2));
     }
-    let (sign, unsigned) = match text.as_bytes().first() {
-        Some(b'-') => (-1, &text[1..]),
-        Some(b'+') => (1, &text[1..]),
-        _ => (1, text),
+    let (sign, unsigned) = match input.as_bytes().first() {
+        Some(b'-') => (-1, &input[1..]),
+        Some(b'+') => (1, &input[1..]),
+        _ => (1, input),
     };
-    let skipped = text.len() - unsigned.len();
+    let skipped = input.len() - unsigned.len();
     let is_of_number = |(index, c): (usize, char)| {
         let follows_exponent = index > 0 && matches!(unsigned.as_bytes()[index - 1], b'e' | b'E');
         c.is_ascii_alphanumeric() || c == '.' || (matches!(c, '+' | '-') && follows_exponent)

@@ -37,12 +37,12 @@ def _print(resource_type: Optional[str], resource_name: Optional[str]) -> None:
 
 
 def resource_type_completer(prefix: str, **_: Any) -> List[str]:
-    """The types that begin with a prefix."""
+    """Returns the types that begin with a prefix."""
     return [name for name in get_resource_types() if name.startswith(prefix)]
 
 
 def resource_name_completer(prefix: str, parsed_args: Any, **_: Any) -> List[str]:
-    """The resources of the given type that begin with a prefix."""
+    """Returns the resources of the given type that begin with a prefix."""
     resource_type = getattr(parsed_args, 'resource_type', None)
     found = get_resources(resource_type) if resource_type else {}
     return [name for name in found if name.startswith(prefix)]

@@ -15,12 +15,12 @@ class PackageNotFoundError(KeyError):
 
 
 def get_packages_with_prefixes() -> Dict[str, str]:
-    """The prefixes of all packages, by package name."""
+    """Returns the prefixes of all packages, by package name."""
     return get_resources('packages')
 
 
 def get_package_prefix(package_name: str) -> str:
-    """The prefix below which a package is installed.
+    """Returns the prefix below which a package is installed.
 
     Raises `PackageNotFoundError` if there is no such package, and `ValueError` if the name is not a
     valid package name.
@@ -35,7 +35,7 @@ def get_package_prefix(package_name: str) -> str:
 
 
 def get_package_share_directory(package_name: str, print_warning: bool = True) -> str:
-    """The folder with the files of a package; warns if it does not exist.
+    """Returns the folder with the files of a package; warns if it does not exist.
 
     Raises the same exceptions as `get_package_prefix`.
     """

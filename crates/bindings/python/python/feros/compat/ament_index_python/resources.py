@@ -28,7 +28,7 @@ def _check_name(resource_name: str) -> None:
 
 
 def _listed(folder: str, *, folders: bool) -> Set[str]:
-    """The visible entries of a folder; empty if the folder does not exist."""
+    """Returns the visible entries of a folder; empty if the folder does not exist."""
     try:
         with os.scandir(folder) as entries:
             return {
@@ -40,7 +40,7 @@ def _listed(folder: str, *, folders: bool) -> Set[str]:
 
 
 def get_resource(resource_type: str, resource_name: str) -> Tuple[str, str]:
-    """The content of a resource, and the prefix that contains the resource.
+    """Returns the content of a resource, and the prefix that contains the resource.
 
     Raises `LookupError` if it does not exist, `OSError` if it cannot be read, and `ValueError` if
     the name is invalid.
@@ -60,7 +60,7 @@ def get_resource(resource_type: str, resource_name: str) -> Tuple[str, str]:
 
 
 def get_resources(resource_type: str) -> Dict[str, str]:
-    """The prefixes of all resources of a type, by resource name.
+    """Returns the prefixes of all resources of a type, by resource name.
 
     Raises `ValueError` if the name is not a valid name of a type.
     """
@@ -74,7 +74,7 @@ def get_resources(resource_type: str) -> Dict[str, str]:
 
 
 def get_resource_types() -> Set[str]:
-    """All types with at least one resource."""
+    """Returns all types with at least one resource."""
     found: Set[str] = set()
     for prefix in get_search_paths():
         found |= _listed(os.path.join(prefix, RESOURCE_INDEX_SUBFOLDER), folders=True)
@@ -82,7 +82,7 @@ def get_resource_types() -> Set[str]:
 
 
 def has_resource(resource_type: str, resource_name: str) -> Union[str, Literal[False]]:
-    """The prefix of a resource; `False` if there is no such resource.
+    """Returns the prefix of a resource; `False` if there is no such resource.
 
     Raises `ValueError` for invalid names.
     """

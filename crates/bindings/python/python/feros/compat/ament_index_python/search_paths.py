@@ -7,7 +7,7 @@ from .constants import AMENT_PREFIX_PATH_ENV_VAR, FEROS_PREFIX_PATH_ENV_VAR
 
 
 def get_search_paths() -> List[str]:
-    """The existing prefixes, in the order of the search.
+    """Returns the existing prefixes, in the order of the search.
 
     Raises `OSError` if the environment names no prefix.
     """

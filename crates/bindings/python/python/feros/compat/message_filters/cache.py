@@ -44,7 +44,7 @@ class Cache(SimpleFilter):
         self.signalMessage(msg)
 
     def getInterval(self, from_stamp: Time, to_stamp: Time) -> List[Any]:
-        """The messages between two times, both included, in the order of arrival."""
+        """Returns the messages between two times, both included, in the order of arrival."""
         assert from_stamp <= to_stamp
         return [
             msg for msg, time in zip(self.cache_msgs, self.cache_times)
@@ -52,27 +52,29 @@ class Cache(SimpleFilter):
         ]
 
     def getElemAfterTime(self, stamp: Time) -> Any:
-        """The first message, in order of arrival, whose time is this time or later; or `None`."""
+        """Returns the first message, in order of arrival, whose time is this time or later; or
+        `None`."""
         pairs = zip(self.cache_msgs, self.cache_times)
         return next((msg for msg, time in pairs if time >= stamp), None)
 
     def getElemBeforeTime(self, stamp: Time) -> Any:
-        """The last message, in order of arrival, whose time is this time or earlier; or `None`."""
+        """Returns the last message, in order of arrival, whose time is this time or earlier; or
+        `None`."""
         pairs = zip(reversed(self.cache_msgs), reversed(self.cache_times))
         return next((msg for msg, time in pairs if time <= stamp), None)
 
     def getLastestTime(self) -> Optional[Time]:
-        """The time of the message that arrived last."""
+        """Returns the time of the message that arrived last."""
         return self.cache_times[-1] if self.cache_times else None
 
     getLatestTime = getLastestTime
 
     def getOldestTime(self) -> Optional[Time]:
-        """The time of the stored message that arrived first."""
+        """Returns the time of the stored message that arrived first."""
         return self.cache_times[0] if self.cache_times else None
 
     def getLast(self) -> Any:
-        """The first message whose time is not before the time of the message that arrived last;
-        `None` if there is no such message."""
+        """Returns the first message whose time is not before the time of the message that arrived
+        last; `None` if there is no such message."""
         latest = self.getLastestTime()
         return None if latest is None else self.getElemAfterTime(latest)

@@ -42,5 +42,5 @@ class Chain(SimpleFilter):
         self._filters.append((message_filter, connection))
 
     def getFilter(self, index: int) -> Any:
-        """The filter with an index; raises `IndexError` if there is no such filter."""
+        """Returns the filter with an index; raises `IndexError` if there is no such filter."""
         return self._filters[index][0]

@@ -10,7 +10,7 @@ TimeGetter = Callable[[Any], Optional[Time]]
 
 
 def get_time_from_message_header(message: Any) -> Optional[Time]:
-    """The stamp of the header; `None` if the message has no stamp."""
+    """Returns the stamp of the header; `None` if the message has no stamp."""
     stamp = getattr(getattr(message, 'header', None), 'stamp', None)
     if stamp is None or hasattr(stamp, 'nanoseconds'):
         return stamp
@@ -20,8 +20,8 @@ def get_time_from_message_header(message: Any) -> Optional[Time]:
 def time_or_arrival(
     message: Any, time_getter: TimeGetter, allow_headerless: bool, logger_name: str
 ) -> Optional[Time]:
-    """The time of a message. For a message without a time, the result is the current time, if that
-    is allowed; otherwise a warning about the dropped message is logged, and the result is
+    """Returns the time of a message. For a message without a time, the result is the current time,
+    if that is allowed; otherwise a warning about the dropped message is logged, and the result is
     `None`."""
     time = time_getter(message)
     if time is not None:

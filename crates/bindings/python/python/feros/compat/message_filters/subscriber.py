@@ -23,7 +23,7 @@ class Subscriber(SimpleFilter):
         self.signalMessage(msg)
 
     def getTopic(self) -> str:
-        """The topic, as given."""
+        """Returns the topic, as given."""
         return self.topic
 
     def __getattr__(self, name: str) -> Any:

@@ -94,7 +94,7 @@ class ApproximateTimeSynchronizer(TimeSynchronizer):
             self.signalMessage(*messages)
 
     def _nearest(self, stamp: int, own: _Queue) -> Optional[Tuple[int, ...]]:
-        """One time per input, all within the slop. For the queue `own`, this is the new time
+        """Finds one time per input, all within the slop. For the queue `own`, this is the new time
         `stamp`."""
         slop = self.slop.nanoseconds
         candidates = []
@@ -109,7 +109,7 @@ class ApproximateTimeSynchronizer(TimeSynchronizer):
     def _fitting(
         self, candidates: List[List[int]], chosen: Tuple[int, ...], low: int, high: int
     ) -> Optional[Tuple[int, ...]]:
-        """The first combination of candidates, nearest first, that lies within the slop."""
+        """Returns the first combination of candidates, nearest first, that lies within the slop."""
         if not candidates:
             return chosen
         for at in candidates[0]:

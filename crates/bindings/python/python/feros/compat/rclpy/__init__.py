@@ -4,8 +4,7 @@ Scripts for stock `rclpy` run unchanged. If the `rclpy` of ROS 2 is installed, P
 package first.
 """
 
-from types import TracebackType
-from typing import Any, List, Optional, Type, Union
+from typing import Any, List, Optional, Union
 
 from .context import Context
 from .parameter import Parameter
@@ -57,13 +56,8 @@ class InitContextManager:
     def __enter__(self) -> 'InitContextManager':
         return self
 
-    def __exit__(
-        self,
-        exc_type: Optional[Type[BaseException]],
-        exc_val: Optional[BaseException],
-        exc_tb: Optional[TracebackType],
-    ) -> None:
-        self.context.__exit__(exc_type, exc_val, exc_tb)
+    def __exit__(self, *error: Any) -> None:
+        self.context.__exit__(*error)
         if self._is_default:
             try_shutdown()
         if self._installed:
@@ -82,7 +76,7 @@ def init(
 
 
 def get_global_executor() -> Any:
-    """The executor of `spin` and similar functions, made when first needed."""
+    """Returns the executor of `spin` and similar functions, and creates it at the first call."""
     global __executor
     executor = __executor
     if executor is None:
@@ -134,7 +128,7 @@ def create_node(
     automatically_declare_parameters_from_overrides: bool = False,
     enable_logger_service: bool = False,
 ) -> Any:
-    """Makes a node; the arguments are those of `Node`."""
+    """Creates a node; the arguments are those of `Node`."""
     from .node import Node
 
     return Node(

@@ -59,7 +59,7 @@ class Entity:
         """Called after the oldest waiting item was dropped for a new item."""
 
     def _call_of(self, data: Any) -> Tuple[Callable[..., Any], Tuple[Any, ...]]:
-        """The function or coroutine function to call with data, and its arguments."""
+        """Returns the function or coroutine function to call with data, and its arguments."""
         raise NotImplementedError
 
     def _finish(self, data: Any, result: Any) -> Optional[Awaitable[None]]:

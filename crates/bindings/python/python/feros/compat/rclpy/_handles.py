@@ -52,7 +52,7 @@ class ContextHandle(Handle):
         return self._owner._native is None
 
     def ok(self) -> bool:
-        """Whether the context has not been shut down."""
+        """Returns `True` until the context is shut down."""
         return bool(self._owner.ok())
 
     def shutdown(self) -> None:
@@ -60,7 +60,7 @@ class ContextHandle(Handle):
         self._owner.shutdown()
 
     def get_domain_id(self) -> int:
-        """The domain."""
+        """Returns the domain."""
         return int(self._owner.get_domain_id())
 
 
@@ -75,23 +75,39 @@ class NodeHandle(Handle):
         self._owner.destroy_node()
 
     def logger_name(self) -> str:
-        """The name of its logger."""
+        """Returns the name of the node's logger."""
         return str(self._owner.get_logger().name)
 
     def get_fully_qualified_name(self) -> str:
-        """Namespace and name."""
+        """Returns the namespace and the name of the node."""
         return str(self._owner.get_fully_qualified_name())
 
     def get_node_name(self) -> str:
-        """Its name."""
+        """Returns the name of the node."""
         return str(self._owner.get_name())
 
     def get_namespace(self) -> str:
-        """Its namespace."""
+        """Returns the namespace of the node."""
         return str(self._owner.get_namespace())
 
 
-class PublisherHandle(Handle):
+class EndpointHandle(Handle):
+    """The handle of a publisher, subscription, server or client."""
+
+    def get_logger_name(self) -> str:
+        """Returns the name of the node's logger."""
+        return str(self._owner.logger_name)
+
+
+class TopicHandle(EndpointHandle):
+    """The handle of a publisher or subscription."""
+
+    def get_topic_name(self) -> str:
+        """Returns the fully qualified name of the topic."""
+        return str(self._owner.topic_name)
+
+
+class PublisherHandle(TopicHandle):
     """The handle of a publisher."""
 
     def publish(self, message: Any) -> None:
@@ -103,40 +119,34 @@ class PublisherHandle(Handle):
         self._owner.publish(message)
 
     def get_subscription_count(self) -> int:
-        """The number of subscriptions that match."""
+        """Returns the number of subscriptions that match."""
         return int(self._owner.get_subscription_count())
-
-    def get_topic_name(self) -> str:
-        """The fully qualified name of the topic."""
-        return str(self._owner.topic_name)
-
-    def get_logger_name(self) -> str:
-        """The name of the node's logger."""
-        return str(self._owner.logger_name)
 
 
 class ListeningHandle(Handle):
     """The handle of an entity that receives data."""
 
     def _listen(self, callback: Callable[[int], None]) -> None:
+        """Calls `callback(count)` when data arrives, on the thread that receives it."""
         if not callable(callback):
-            raise TypeError(f'a callback is needed, not {type(callback).__name__}')
+            raise TypeError(f'expected a callback, not {type(callback).__name__}')
         self._owner._listen(callback)
 
     def _listen_no_more(self) -> None:
+        """Stops calling the callback."""
         self._owner._listen(None)
 
     def _taken(self) -> Any:
-        """The oldest waiting item, in a tuple, or `None`."""
+        """Returns the oldest waiting item, in a tuple, or `None`."""
         self._owner._living._collect()
         return self._owner._queue.take()
 
 
-class SubscriptionHandle(ListeningHandle):
+class SubscriptionHandle(ListeningHandle, TopicHandle):
     """The handle of a subscription."""
 
     def take_message(self, pymsg_type: Any, raw: bool = False) -> Optional[Tuple[Any, Any]]:
-        """The oldest waiting message and its information, or `None`."""
+        """Returns the oldest waiting message and its information, or `None`."""
         self._owner._living._collect()
         taken = self._owner.take_message()
         if taken is not None and raw and not isinstance(taken[0], bytes):
@@ -145,28 +155,15 @@ class SubscriptionHandle(ListeningHandle):
             return serialize(taken[0]), taken[1]
         return taken  # type: ignore[no-any-return]
 
-    def get_topic_name(self) -> str:
-        """The fully qualified name of the topic."""
-        return str(self._owner.topic_name)
-
-    def get_logger_name(self) -> str:
-        """The name of the node's logger."""
-        return str(self._owner.logger_name)
-
     def get_publisher_count(self) -> int:
-        """The number of publishers that match."""
+        """Returns the number of publishers that match."""
         return int(self._owner.get_publisher_count())
 
-    def set_on_new_message_callback(self, callback: Callable[[int], None]) -> None:
-        """Calls `callback(count)` when messages arrive, on the thread that receives them."""
-        self._listen(callback)
-
-    def clear_on_new_message_callback(self) -> None:
-        """Stops calling the callback."""
-        self._listen_no_more()
+    set_on_new_message_callback = ListeningHandle._listen
+    clear_on_new_message_callback = ListeningHandle._listen_no_more
 
 
-class ServiceHandle(ListeningHandle):
+class ServiceHandle(ListeningHandle, EndpointHandle):
     """The handle of a server."""
 
     name = property(
@@ -174,7 +171,7 @@ class ServiceHandle(ListeningHandle):
     qos = property(lambda self: self._owner.qos_profile, doc='Its profile.')
 
     def service_take_request(self, pyrequest_type: Any) -> Tuple[Any, Any]:
-        """The oldest request and its header; `None` for both if there is no request."""
+        """Returns the oldest request and its header; `None` for both if there is no request."""
         taken = self._taken()
         if taken is None:
             return None, None
@@ -185,20 +182,11 @@ class ServiceHandle(ListeningHandle):
         """Answers the request to which the header belongs."""
         self._owner.send_response(response, header)
 
-    def get_logger_name(self) -> str:
-        """The name of the node's logger."""
-        return str(self._owner.logger_name)
-
-    def set_on_new_request_callback(self, callback: Callable[[int], None]) -> None:
-        """Calls `callback(count)` when requests arrive, on the thread that receives them."""
-        self._listen(callback)
-
-    def clear_on_new_request_callback(self) -> None:
-        """Stops calling the callback."""
-        self._listen_no_more()
+    set_on_new_request_callback = ListeningHandle._listen
+    clear_on_new_request_callback = ListeningHandle._listen_no_more
 
 
-class ClientHandle(ListeningHandle):
+class ClientHandle(ListeningHandle, EndpointHandle):
     """The handle of a client."""
 
     service_name = property(
@@ -211,7 +199,7 @@ class ClientHandle(ListeningHandle):
         return int(self._owner._send(request, None))
 
     def take_response(self, pyresponse_type: Any) -> Tuple[Any, Any]:
-        """The header and the oldest response; `None` for both if there is no response.
+        """Returns the header and the oldest response; `None` for both if there is no response.
 
         Raises the call's exception if the call got no response.
         """
@@ -224,20 +212,11 @@ class ClientHandle(ListeningHandle):
         return ResponseHeader(number), response
 
     def service_server_is_available(self) -> bool:
-        """Whether there is a server."""
+        """Returns whether a server is available."""
         return bool(self._owner.service_is_ready())
 
-    def get_logger_name(self) -> str:
-        """The name of the node's logger."""
-        return str(self._owner.logger_name)
-
-    def set_on_new_response_callback(self, callback: Callable[[int], None]) -> None:
-        """Calls `callback(count)` when responses arrive, on the thread that receives them."""
-        self._listen(callback)
-
-    def clear_on_new_response_callback(self) -> None:
-        """Stops calling the callback."""
-        self._listen_no_more()
+    set_on_new_response_callback = ListeningHandle._listen
+    clear_on_new_response_callback = ListeningHandle._listen_no_more
 
 
 class RequestId:
@@ -278,7 +257,7 @@ class TimerHandle(ListeningHandle):
     """The handle of a timer."""
 
     def is_timer_ready(self) -> bool:
-        """Whether the timer is due."""
+        """Returns whether the timer is due."""
         self._owner._living._collect()
         return bool(self._owner.is_ready())
 
@@ -296,7 +275,7 @@ class TimerHandle(ListeningHandle):
         self._owner.cancel()
 
     def is_timer_canceled(self) -> bool:
-        """Whether the timer was stopped."""
+        """Returns whether the timer was stopped."""
         return bool(self._owner.is_canceled())
 
     def reset_timer(self) -> None:
@@ -304,15 +283,15 @@ class TimerHandle(ListeningHandle):
         self._owner.reset()
 
     def time_until_next_call(self) -> Optional[int]:
-        """The nanoseconds until the timer is due; `None` if it was stopped."""
+        """Returns the nanoseconds until the timer is due; `None` if it was stopped."""
         return self._owner.time_until_next_call()  # type: ignore[no-any-return]
 
     def time_since_last_call(self) -> int:
-        """The nanoseconds since the last call of the timer."""
+        """Returns the nanoseconds since the last call of the timer."""
         return int(self._owner.time_since_last_call())
 
     def get_timer_period(self) -> int:
-        """The period in nanoseconds."""
+        """Returns the period in nanoseconds."""
         return int(self._owner.timer_period_ns)
 
     def change_timer_period(self, period_nsec: int) -> None:
@@ -322,7 +301,7 @@ class TimerHandle(ListeningHandle):
     def set_on_reset_callback(self, callback: Callable[[int], None]) -> None:
         """Calls `callback(count)` when the timer is reset."""
         if not callable(callback):
-            raise TypeError(f'a callback is needed, not {type(callback).__name__}')
+            raise TypeError(f'expected a callback, not {type(callback).__name__}')
         self._owner._on_reset = callback
 
     def clear_on_reset_callback(self) -> None:
@@ -342,17 +321,12 @@ class EventHandle(ListeningHandle):
     """The handle of one kind of event of one endpoint."""
 
     def take_event(self) -> Any:
-        """The events since the last take; counts of zero if there were no events."""
+        """Returns the events since the last take; counts of zero if there were no events."""
         taken = self._taken()
         return self._owner._nothing() if taken is None else taken[0]
 
-    def set_callback(self, callback: Callable[[int], None]) -> None:
-        """Calls `callback(count)` when events arrive, on the thread that receives them."""
-        self._listen(callback)
-
-    def clear_callback(self) -> None:
-        """Stops calling the callback."""
-        self._listen_no_more()
+    set_callback = ListeningHandle._listen
+    clear_callback = ListeningHandle._listen_no_more
 
 
 _KINDS = {
@@ -362,13 +336,14 @@ _KINDS = {
 
 
 def owner_of(handle: Any, kind: str) -> Any:
-    """The entity behind a handle of this kind; raises `TypeError` for a handle of another kind."""
+    """Returns the entity behind a handle of this kind; raises `TypeError` for a handle of another
+    kind."""
     entity_of = getattr(handle, '_owner', None)
     if not isinstance(handle, _KINDS[kind]) or entity_of is None:
-        raise TypeError(f'the handle of a {kind} is needed, not {type(handle).__name__}')
+        raise TypeError(f'expected the handle of a {kind}, not {type(handle).__name__}')
     return entity_of
 
 
 def index_error(kind: str, index: int, known: List[Any]) -> RCLError:
-    """The error for a number that no added entity has."""
+    """Returns the error for a number that no added entity has."""
     return RCLError(f'there is no {kind} {index} in the wait set: {len(known)} were added')

@@ -15,7 +15,8 @@ def _first_digit(name: str) -> Optional[int]:
 
 
 def full_name(name: str, what: str) -> Wrong:
-    """The error in the absolute name of a topic or service, and the position of the error."""
+    """Returns the error in the absolute name of a topic or service, and the position of the
+    error."""
     wrong = _absolute_name(name, what, f"{what} must not end with a '/'")
     if wrong is None and len(name) > _LONGEST_TOPIC:
         return "topic length should not exceed '255U - 8U'", _LONGEST_TOPIC - 1
@@ -23,7 +24,7 @@ def full_name(name: str, what: str) -> Wrong:
 
 
 def namespace(name: str) -> Wrong:
-    """The error in a namespace, and the position of the error."""
+    """Returns the error in a namespace, and the position of the error."""
     if name == '/':
         return None
     wrong = _absolute_name(
@@ -54,7 +55,7 @@ def _absolute_name(name: str, what: str, slash_at_end: str) -> Wrong:
 
 
 def node_name(name: str) -> Wrong:
-    """The error in the name of a node, and the position of the error."""
+    """Returns the error in the name of a node, and the position of the error."""
     if not name:
         return 'node name must not be empty', 0
     wrong = re.search(r'[^a-zA-Z0-9_]', name)
@@ -69,8 +70,8 @@ def node_name(name: str) -> Wrong:
 
 
 def topic_name(name: str) -> Wrong:
-    """The error in a name, which may be relative and contain substitutions, and the position of the
-    error."""
+    """Returns the error in a name, which may be relative and contain substitutions, and the
+    position of the error."""
     if not name:
         return 'topic name must not be empty string', 0
     if name.endswith('/'):

@@ -1,4 +1,4 @@
-"""Makes the endpoints of a node: endpoints that the node owns, and endpoints for which a script
+"""Creates the endpoints of a node: endpoints that the node owns, and endpoints for which a script
 only has a handle."""
 
 import weakref
@@ -35,8 +35,8 @@ class NodeEndpoints:
     def _rclpy_handlers(
         self, callbacks: Any, group: Any, topic: str
     ) -> Tuple[List[EventHandler], Routes]:
-        """The handlers of an endpoint's events, and the recipients of the events, by the name of
-        the event."""
+        """Returns the handlers of an endpoint's events, and the recipients of the events, by the
+        name of the event."""
         table = callbacks._handlers(group, self._logger.name, topic)
         for handler in table.values():
             self._rclpy_keep('waitable', handler)

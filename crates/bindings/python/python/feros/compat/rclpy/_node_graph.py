@@ -34,51 +34,51 @@ class NodeGraph:
     def get_publisher_names_and_types_by_node(
         self, node_name: str, node_namespace: str, no_demangle: bool = False
     ) -> NamesAndTypes:
-        """The topics that a node publishes, with their types."""
+        """Returns the topics that a node publishes, with their types."""
         return self._rclpy_of_node(node_name, node_namespace, 'publisher')
 
     def get_subscriber_names_and_types_by_node(
         self, node_name: str, node_namespace: str, no_demangle: bool = False
     ) -> NamesAndTypes:
-        """The topics that a node subscribes to, with their types."""
+        """Returns the topics that a node subscribes to, with their types."""
         return self._rclpy_of_node(node_name, node_namespace, 'subscription')
 
     def get_service_names_and_types_by_node(
         self, node_name: str, node_namespace: str
     ) -> NamesAndTypes:
-        """The services that a node serves, with their types."""
+        """Returns the services that a node serves, with their types."""
         return self._rclpy_of_node(node_name, node_namespace, 'service')
 
     def get_client_names_and_types_by_node(
         self, node_name: str, node_namespace: str
     ) -> NamesAndTypes:
-        """The services that a node calls, with their types."""
+        """Returns the services that a node calls, with their types."""
         return self._rclpy_of_node(node_name, node_namespace, 'client')
 
     def get_topic_names_and_types(self, no_demangle: bool = False) -> NamesAndTypes:
-        """All topics with their types."""
+        """Returns all topics with their types."""
         return _listed(self._rclpy_native.topic_names_and_types())
 
     def get_service_names_and_types(self) -> NamesAndTypes:
-        """All services with their types."""
+        """Returns all services with their types."""
         return _listed(self._rclpy_native.service_names_and_types())
 
     def get_node_names(self) -> List[str]:
-        """The names of all nodes."""
+        """Returns the names of all nodes."""
         return [name for name, _ in self._rclpy_native.node_names()]
 
     def get_fully_qualified_node_names(self) -> List[str]:
-        """Namespaces and names of all nodes."""
+        """Returns the namespaces and names of all nodes."""
         return [
             f'{namespace.rstrip("/")}/{name}' for name, namespace in self._rclpy_native.node_names()
         ]
 
     def get_node_names_and_namespaces(self) -> List[Tuple[str, str]]:
-        """Names and namespaces of all nodes."""
+        """Returns the names and namespaces of all nodes."""
         return list(self._rclpy_native.node_names())
 
     def get_node_names_and_namespaces_with_enclaves(self) -> List[Tuple[str, str, str]]:
-        """Names, namespaces and enclaves of all nodes; all enclaves are `/`."""
+        """Returns the names, namespaces and enclaves of all nodes; all enclaves are `/`."""
         return [(name, namespace, '/') for name, namespace in self._rclpy_native.node_names()]
 
     def _rclpy_expanded(self, name: str, *, is_service: bool = False) -> str:
@@ -87,20 +87,20 @@ class NodeGraph:
         return full
 
     def count_publishers(self, topic_name: str) -> int:
-        """The number of publishers on a topic."""
+        """Returns the number of publishers on a topic."""
         return len(self._rclpy_native.publishers_info(self._rclpy_expanded(topic_name)))
 
     def count_subscribers(self, topic_name: str) -> int:
-        """The number of subscriptions on a topic."""
+        """Returns the number of subscriptions on a topic."""
         return len(self._rclpy_native.subscriptions_info(self._rclpy_expanded(topic_name)))
 
     def count_clients(self, service_name: str) -> int:
-        """The number of clients of a service."""
+        """Returns the number of clients of a service."""
         full = self._rclpy_expanded(service_name, is_service=True)
         return self._rclpy_native.count(full, 'client')
 
     def count_services(self, service_name: str) -> int:
-        """The number of servers of a service."""
+        """Returns the number of servers of a service."""
         full = self._rclpy_expanded(service_name, is_service=True)
         return self._rclpy_native.count(full, 'service')
 
@@ -122,14 +122,14 @@ class NodeGraph:
     def get_publishers_info_by_topic(
         self, topic_name: str, no_mangle: bool = False
     ) -> List[TopicEndpointInfo]:
-        """The information about each publisher of a topic."""
+        """Returns the information about each publisher of a topic."""
         topic = self._rclpy_resolved(topic_name, no_mangle)
         return self._rclpy_infos(self._rclpy_native.publishers_info(topic))
 
     def get_subscriptions_info_by_topic(
         self, topic_name: str, no_mangle: bool = False
     ) -> List[TopicEndpointInfo]:
-        """The information about each subscription of a topic."""
+        """Returns the information about each subscription of a topic."""
         topic = self._rclpy_resolved(topic_name, no_mangle)
         return self._rclpy_infos(self._rclpy_native.subscriptions_info(topic))
 

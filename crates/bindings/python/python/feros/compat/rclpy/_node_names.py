@@ -40,11 +40,11 @@ class NodeNames:
         return QoSProfile(depth=qos_or_depth)
 
     def resolve_topic_name(self, topic: str, *, only_expand: bool = False) -> str:
-        """The absolute name, after remapping unless `only_expand` is set."""
+        """Returns the absolute name, after remapping unless `only_expand` is set."""
         return self._rclpy_resolve(topic, only_expand, is_service=False)
 
     def resolve_service_name(self, service: str, *, only_expand: bool = False) -> str:
-        """The absolute name, after remapping unless `only_expand` is set."""
+        """Returns the absolute name, after remapping unless `only_expand` is set."""
         return self._rclpy_resolve(service, only_expand, is_service=True)
 
     def _rclpy_resolve(self, name: str, only_expand: bool, *, is_service: bool) -> str:

@@ -104,7 +104,7 @@ class NodeParameters:
     def _rclpy_declared(
         self, name: str, value: Any, descriptor: ParameterDescriptor, ignore_override: bool
     ) -> Parameter:
-        """The first value of a parameter. Also writes the type of the parameter into the
+        """Returns the first value of a parameter. Also writes the type of the parameter into the
         descriptor."""
         if isinstance(value, ParameterValue):
             value = parameter_value_to_python(value)
@@ -145,19 +145,19 @@ class NodeParameters:
         self._rclpy_tell(deleted=[gone])
 
     def has_parameter(self, name: str) -> bool:
-        """Whether the parameter is declared."""
+        """Returns whether the parameter is declared."""
         return name in self._parameters
 
     # Reading parameters.
 
     def get_parameters(self, names: List[str]) -> List[Parameter]:
-        """Several parameters, like `get_parameter`."""
+        """Returns several parameters, like `get_parameter`."""
         if not all(isinstance(name, str) for name in names):
             raise TypeError('All names must be instances of type str')
         return [self.get_parameter(name) for name in names]
 
     def get_parameter(self, name: str) -> Parameter:
-        """A parameter; raises if it is not declared, or has a fixed type and no value."""
+        """Returns a parameter; raises if it is not declared, or has a fixed type and no value."""
         found = self._parameters.get(name)
         if found is None:
             if self._allow_undeclared_parameters:
@@ -171,7 +171,7 @@ class NodeParameters:
     def get_parameter_or(
         self, name: str, alternative_value: Optional[Parameter] = None
     ) -> Parameter:
-        """A parameter, or the alternative if it is not declared or has no value."""
+        """Returns a parameter, or the alternative if it is not declared or has no value."""
         found = self._parameters.get(name)
         if found is None or found.type_ == Parameter.Type.NOT_SET:
             unset = Parameter(name, Parameter.Type.NOT_SET)
@@ -179,7 +179,7 @@ class NodeParameters:
         return found
 
     def get_parameter_type(self, name: str) -> Parameter.Type:
-        """The type of a parameter."""
+        """Returns the type of a parameter."""
         if self.has_parameter(name):
             return self._parameters[name].type_
         if self._allow_undeclared_parameters:
@@ -187,13 +187,13 @@ class NodeParameters:
         raise ParameterNotDeclaredException(name)
 
     def get_parameter_types(self, names: List[str]) -> List[Parameter.Type]:
-        """The types of several parameters."""
+        """Returns the types of several parameters."""
         if not all(isinstance(name, str) for name in names):
             raise TypeError('All names must be instances of type str')
         return [self.get_parameter_type(name) for name in names]
 
     def get_parameters_by_prefix(self, prefix: str) -> Dict[str, Parameter]:
-        """The parameters below a prefix, by the rest of their names."""
+        """Returns the parameters below a prefix, by the rest of their names."""
         start = f'{prefix}{PARAMETER_SEPARATOR_STRING}' if prefix else ''
         return {
             name[len(start):]: parameter for name, parameter in self._parameters.items()
@@ -201,7 +201,7 @@ class NodeParameters:
         }
 
     def list_parameters(self, prefixes: List[str], depth: int) -> ListParametersResult:
-        """The names of the parameters below prefixes, down to a depth; 0 means no limit."""
+        """Returns the names of the parameters below prefixes, down to a depth; 0 means no limit."""
         if not isinstance(prefixes, list) or not all(isinstance(p, str) for p in prefixes):
             raise TypeError('The prefixes argument must be a list of strings')
         if not isinstance(depth, int):
@@ -398,7 +398,7 @@ class NodeParameters:
     # Descriptors.
 
     def describe_parameter(self, name: str) -> ParameterDescriptor:
-        """The descriptor of one parameter."""
+        """Returns the descriptor of one parameter."""
         if name in self._descriptors:
             return self._descriptors[name]
         if self._allow_undeclared_parameters:
@@ -406,7 +406,7 @@ class NodeParameters:
         raise ParameterNotDeclaredException(name)
 
     def describe_parameters(self, names: List[str]) -> List[ParameterDescriptor]:
-        """The descriptors of several parameters."""
+        """Returns the descriptors of several parameters."""
         return [self.describe_parameter(name) for name in names]
 
     def set_descriptor(

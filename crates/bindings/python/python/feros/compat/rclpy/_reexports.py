@@ -150,8 +150,8 @@ _NAMES = {
 
 
 def reexports(module):
-    """The `__getattr__` of a module, for the names that the stock module imports from other
-    modules."""
+    """Returns the `__getattr__` of a module, for the names that the stock module imports from
+    other modules."""
     homes = {name: home for home, names in _NAMES[module].items() for name in names.split()}
 
     def look_up(name):

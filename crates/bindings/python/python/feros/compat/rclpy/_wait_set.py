@@ -127,13 +127,14 @@ class WaitSet:
                 node._rclpy_take_back(unspun)
 
     def is_ready(self, entity_type: str, index: int) -> bool:
-        """Whether the last wait found an entity ready; raises `RCLError` for an unknown number."""
+        """Returns whether the last wait found an entity ready; raises `RCLError` for an unknown
+        number."""
         known = self._entities.get(entity_type, [])
         if not 0 <= index < len(known):
             raise index_error(entity_type, index, known)
         return index in self._ready.get(entity_type, ())
 
     def get_ready_entities(self, entity_type: str) -> List[int]:
-        """The `pointer` of each entity that the last wait found ready."""
+        """Returns the `pointer` of each entity that the last wait found ready."""
         entities = self._entities.get(entity_type, [])
         return [entities[number].pointer for number in sorted(self._ready.get(entity_type, ()))]

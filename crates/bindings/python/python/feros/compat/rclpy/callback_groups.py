@@ -13,15 +13,15 @@ class CallbackGroup:
         self.entities: set = set()
 
     def add_entity(self, entity: Any) -> None:
-        """Makes `entity` a member."""
+        """Adds `entity` to the group."""
         self.entities.add(weakref.ref(entity))
 
     def has_entity(self, entity: Any) -> bool:
-        """Whether `entity` is a member."""
+        """Returns whether `entity` is a member."""
         return weakref.ref(entity) in self.entities
 
     def can_execute(self, entity: Any) -> bool:
-        """Whether a callback of `entity` may begin now."""
+        """Returns whether a callback of `entity` may begin now."""
         raise NotImplementedError()
 
     def beginning_execution(self, entity: Any) -> bool:
@@ -38,11 +38,11 @@ class ReentrantCallbackGroup(CallbackGroup):
     time."""
 
     def can_execute(self, entity: Any) -> bool:
-        """Always true."""
+        """Returns `True`."""
         return True
 
     def beginning_execution(self, entity: Any) -> bool:
-        """Always true."""
+        """Returns `True`."""
         return True
 
     def ending_execution(self, entity: Any) -> None:
@@ -57,7 +57,7 @@ class MutuallyExclusiveCallbackGroup(CallbackGroup):
         self._exclusive = extension.ExclusiveGroup()
 
     def can_execute(self, entity: Any) -> bool:
-        """Whether no callback of a member is running."""
+        """Returns whether no callback of a member is running."""
         assert weakref.ref(entity) in self.entities
         return self._exclusive.is_free()
 

@@ -5,19 +5,18 @@ from typing import Any, Callable, Dict, Generic, Optional, Tuple, Type, TypeVar
 
 from ._reexports import reexports
 from . import _unspun
-from ._call_events import Call, CallEvents
-from ._entity import Entity
+from ._call_events import Call
+from ._endpoint import ServiceEndpoint
 from ._handles import ClientHandle
 from ._native.errors import RCLError
 from .qos import QoSProfile
-from .service_introspection import ServiceIntrospectionState
 from .task import Future
 
 SrvRequestT = TypeVar('SrvRequestT')
 SrvResponseT = TypeVar('SrvResponseT')
 
 
-class Client(Entity, Generic[SrvRequestT, SrvResponseT]):
+class Client(ServiceEndpoint, Generic[SrvRequestT, SrvResponseT]):
     """Calls a service; made by `Node.create_client`."""
 
     _handle_type = ClientHandle
@@ -32,18 +31,13 @@ class Client(Entity, Generic[SrvRequestT, SrvResponseT]):
         callback_group: Any,
         logger_name: str = '',
     ) -> None:
-        super().__init__(callback_group)
+        super().__init__(
+            client_impl, srv_type, srv_name, qos_profile, logger_name, callback_group)
         self.context = context
-        self._native = client_impl
-        self.srv_type = srv_type
-        self.srv_name = srv_name
-        self.qos_profile = qos_profile
         self._pending: Dict[int, Future] = {}
         self._pending_lock = threading.Lock()
         self._sent = 0
-        self._events = CallEvents()
         self._told_calls: Dict[int, Call] = {}
-        self._logger_name = logger_name
 
     def call(self, request: SrvRequestT, timeout_sec: Optional[float] = None) -> Any:
         """Sends a request and blocks until the response arrives, while another thread spins the
@@ -124,7 +118,7 @@ class Client(Entity, Generic[SrvRequestT, SrvResponseT]):
             future.set_exception(error)
 
     def get_pending_request(self, sequence_number: int) -> Future:
-        """The future of a call by its number; raises `KeyError` for an unknown number."""
+        """Returns the future of a call by its number; raises `KeyError` for an unknown number."""
         with self._pending_lock:
             return self._pending[sequence_number]
 
@@ -138,7 +132,7 @@ class Client(Entity, Generic[SrvRequestT, SrvResponseT]):
                     return
 
     def service_is_ready(self) -> bool:
-        """Whether there is a server; raises `RCLError` if the context is shut down."""
+        """Returns whether there is a server; raises `RCLError` if the context is shut down."""
         native = self._living._native
         if not self.context.ok():
             raise RCLError(f'no server of {self.srv_name} can be found: the context is shut down')
@@ -158,27 +152,6 @@ class Client(Entity, Generic[SrvRequestT, SrvResponseT]):
             return self._living._native.wait_for_service(None if forever else float(timeout_sec))
         except extension.ShutdownError:
             return self.service_is_ready()
-
-    def configure_introspection(
-        self,
-        clock: Any,
-        service_event_qos_profile: QoSProfile,
-        introspection_state: ServiceIntrospectionState,
-    ) -> None:
-        """Publishes the events of each call, with times from a clock; `OFF` stops the
-        publication."""
-        self._events.configure(
-            self._find_node(), self._living, clock, service_event_qos_profile, introspection_state)
-
-    @property
-    def service_name(self) -> str:
-        """The fully qualified name of the service."""
-        return self._living._native.service_name
-
-    @property
-    def logger_name(self) -> str:
-        """The name of the node's logger."""
-        return self._logger_name
 
 
 __getattr__ = reexports(__name__)

@@ -1,8 +1,7 @@
 """Clocks, and callbacks for their jumps."""
 
 from enum import IntEnum
-from types import TracebackType
-from typing import Any, Callable, List, Optional, Type
+from typing import Any, Callable, List, Optional
 
 from ._native import extension
 from .clock_type import ClockType
@@ -121,12 +120,7 @@ class JumpHandle:
     def __enter__(self) -> 'JumpHandle':
         return self
 
-    def __exit__(
-        self,
-        t: Optional[Type[BaseException]],
-        v: Optional[BaseException],
-        tb: Optional[TracebackType],
-    ) -> None:
+    def __exit__(self, *_: Any) -> None:
         self.unregister()
 
 
@@ -183,7 +177,7 @@ class Clock:
         return self.native.now()
 
     def now(self) -> Time:
-        """The time now."""
+        """Returns the time now."""
         return Time(nanoseconds=self._nanoseconds(), clock_type=self._clock_type)
 
     def create_jump_callback(

@@ -4,8 +4,7 @@ import re
 import sys
 import threading
 import weakref
-from types import TracebackType
-from typing import Any, Callable, List, Optional, Protocol, Type
+from typing import Any, Callable, List, Optional, Protocol
 
 from ._handles import ContextHandle
 from ._native import extension
@@ -17,7 +16,7 @@ _HIGHEST_DOMAIN_ID = 232
 
 
 def argument_error(said: str) -> Exception:
-    """The exception for invalid arguments, chosen by the error text of the extension."""
+    """Returns the exception for invalid arguments, chosen by the error text of the extension."""
     unknown = re.match('.*unknown ROS argument "(.*?)"', said)
     if unknown is not None:
         return UnknownROSArgsError(f'[{unknown[1]!r}]: {said}')
@@ -88,16 +87,16 @@ class Context:
         self._nodes.discard(node)
 
     def _rclpy_any_node(self) -> Any:
-        """Any node of the context, for objects that belong to no node but must be spun.
+        """Returns any node of the context, for objects that belong to no node but must be spun.
 
         Raises `RuntimeError` if there is no node.
         """
         for node in self._nodes:
             return node
-        raise RuntimeError('the context has no node yet: create one first')
+        raise RuntimeError('the context has no node yet: create a node first')
 
     def ok(self) -> bool:
-        """Whether the context is initialized and has not been shut down."""
+        """Returns whether the context is initialized and has not been shut down."""
         native = self._native
         return native is not None and native.ok()
 
@@ -143,7 +142,7 @@ class Context:
                 self._callbacks.append(reference)
 
     def get_domain_id(self) -> int:
-        """The domain."""
+        """Returns the domain."""
         return self.native.domain_id
 
     def __enter__(self) -> 'Context':
@@ -151,12 +150,7 @@ class Context:
             self.init()
         return self
 
-    def __exit__(
-        self,
-        exc_type: Optional[Type[BaseException]],
-        exc_val: Optional[BaseException],
-        exc_tb: Optional[TracebackType],
-    ) -> None:
+    def __exit__(self, *_: Any) -> None:
         for node in list(self._nodes):
             node.destroy_node()
         self.try_shutdown()

@@ -1,6 +1,7 @@
 """Durations in nanoseconds."""
 
 import math
+from functools import total_ordering
 from typing import Union
 
 import builtin_interfaces.msg
@@ -21,6 +22,7 @@ class _CDuration:
         self.nanoseconds = nanoseconds
 
 
+@total_ordering
 class Duration:
     """The duration between two points of one clock's time; may be negative."""
 
@@ -80,38 +82,23 @@ class Duration:
             return NotImplemented
         return self._nanoseconds < other._nanoseconds
 
-    def __le__(self, other: object) -> bool:
-        if not isinstance(other, Duration):
-            return NotImplemented
-        return self._nanoseconds <= other._nanoseconds
-
-    def __gt__(self, other: object) -> bool:
-        if not isinstance(other, Duration):
-            return NotImplemented
-        return self._nanoseconds > other._nanoseconds
-
-    def __ge__(self, other: object) -> bool:
-        if not isinstance(other, Duration):
-            return NotImplemented
-        return self._nanoseconds >= other._nanoseconds
-
     def __hash__(self) -> int:
         return hash(self._nanoseconds)
 
     def to_msg(self) -> builtin_interfaces.msg.Duration:
-        """The same duration as a message."""
+        """Returns the same duration as a message."""
         seconds, nanoseconds = divmod(self._nanoseconds, S_TO_NS)
         return builtin_interfaces.msg.Duration(sec=seconds, nanosec=nanoseconds)
 
     @classmethod
     def from_msg(cls, msg: builtin_interfaces.msg.Duration) -> 'Duration':
-        """The duration in a message."""
+        """Returns the duration in a message."""
         if not isinstance(msg, builtin_interfaces.msg.Duration):
             raise TypeError('Must pass a builtin_interfaces.msg.Duration object')
         return cls(seconds=msg.sec, nanoseconds=msg.nanosec)
 
     def get_c_duration(self) -> _CDuration:
-        """The duration in a form for code that expects the binding of stock rclpy."""
+        """Returns the duration in a form for code that expects the binding of stock rclpy."""
         return _CDuration(self._nanoseconds)
 
 

@@ -135,7 +135,7 @@ class EventHandler(Waitable):
         self._merging = threading.Lock()
 
     def _nothing(self) -> Any:
-        """The status without any events."""
+        """Returns the status without any events."""
         counts: Dict[str, Any] = dict.fromkeys(_MORE_COUNTS.get(self._info_type, _COUNTS), 0)
         if self._info_type is QoSRequestedIncompatibleQoSInfo:
             from .qos import QoSPolicyKind
@@ -192,7 +192,8 @@ class _EventCallbacks:
     use_default_callbacks: bool
 
     def _by_name(self, logger_name: str, topic_name: str) -> Dict[str, Callable[..., None]]:
-        """The callbacks by event: the given callbacks, and defaults for the other events."""
+        """Returns the callbacks by event: the given callbacks, and defaults for the other
+        events."""
         from . import logging
 
         given = {name: getattr(self, name, None) for name in self._known}

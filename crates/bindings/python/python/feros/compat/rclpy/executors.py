@@ -10,8 +10,8 @@ import time
 import weakref
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor
-from types import CoroutineType, TracebackType
-from typing import Any, Callable, Deque, Iterator, List, Optional, Set, Tuple, Type, Union
+from types import CoroutineType
+from typing import Any, Callable, Deque, Iterator, List, Optional, Set, Tuple, Union
 
 from ._reexports import reexports
 from ._entity import Entity
@@ -61,7 +61,7 @@ class TimeoutObject:
 
 
 async def await_or_execute(callback: Callable[..., Any], *args: Any) -> Any:
-    """The result of a function or coroutine function."""
+    """Returns the result of a function or coroutine function."""
     if inspect.iscoroutinefunction(callback):
         return await callback(*args)
     return callback(*args)
@@ -115,7 +115,7 @@ class Executor:
         return task
 
     def create_future(self) -> Future:
-        """A future whose callbacks this executor runs."""
+        """Returns a future whose callbacks this executor runs."""
         return Future(executor=self)
 
     def wake(self) -> None:
@@ -147,7 +147,7 @@ class Executor:
         self.wake()
 
     def get_nodes(self) -> List[Any]:
-        """The nodes."""
+        """Returns the nodes."""
         with self._nodes_lock:
             return list(self._nodes)
 
@@ -186,7 +186,7 @@ class Executor:
     def spin_once(self, timeout_sec: Optional[float] = None) -> None:
         """Runs one callback; waits at most `timeout_sec` for a ready callback, or forever with
         `None`."""
-        raise NotImplementedError()
+        self._spin_once_impl(timeout_sec)
 
     def spin_once_until_future_complete(
         self, future: Future, timeout_sec: Optional[Union[float, TimeoutObject]] = None
@@ -198,18 +198,26 @@ class Executor:
     def _spin_once_until_future_complete(
         self, future: Future, timeout_sec: Optional[Union[float, TimeoutObject]] = None
     ) -> None:
+        self._spin_once_impl(timeout_sec, lambda: not future._pending())
+
+    def _spin_once_impl(
+        self,
+        timeout_sec: Optional[Union[float, TimeoutObject]] = None,
+        wait_condition: Callable[[], bool] = lambda: False,
+    ) -> None:
+        """Runs one callback; also ends when the condition is true."""
         raise NotImplementedError()
 
     # Choosing the next callback.
 
     def can_execute(self, entity: Entity) -> bool:
-        """Whether the group of an entity lets it run now."""
+        """Returns whether the group of an entity lets it run now."""
         group = entity.callback_group
         return group is None or group.can_execute(entity)
 
     def _claim(self, nodes: Optional[List[Any]]) -> Optional[Claim]:
-        """The next task or entity that can run, or `None`. The entity is claimed in its callback
-        group."""
+        """Returns the next task or entity that can run, or `None`. The entity is claimed in its
+        callback group."""
         if self._tasks:
             try:
                 task = self._tasks.popleft()
@@ -289,7 +297,7 @@ class Executor:
         nodes: Optional[List[Any]] = None,
         condition: Optional[Callable[[], bool]] = None,
     ) -> Ready:
-        """The next task to run, with its entity and node.
+        """Returns the next task to run, with its entity and node.
 
         Raises `TimeoutException`, `ShutdownException`, `ExternalShutdownException`, or
         `ConditionReachedException` if `condition()` is true.
@@ -334,7 +342,7 @@ class Executor:
         nodes: Optional[List[Any]] = None,
         condition: Optional[Callable[[], bool]] = None,
     ) -> Iterator[Ready]:
-        """The tasks to run, one after another, as `wait_for_ready_callbacks` finds them."""
+        """Returns the tasks to run, one after another, as `wait_for_ready_callbacks` finds them."""
         while True:
             yield self.wait_for_ready_callbacks(timeout_sec, nodes, condition)
 
@@ -414,12 +422,7 @@ class Executor:
     def __enter__(self) -> 'Executor':
         return self
 
-    def __exit__(
-        self,
-        exc_type: Optional[Type[BaseException]],
-        exc_val: Optional[BaseException],
-        exc_tb: Optional[TracebackType],
-    ) -> None:
+    def __exit__(self, *_: Any) -> None:
         self.shutdown()
 
 
@@ -491,15 +494,6 @@ class SingleThreadedExecutor(Executor):
                     self._call(claim)
                     return
 
-    def spin_once(self, timeout_sec: Optional[float] = None) -> None:
-        """Runs one callback."""
-        self._spin_once_impl(timeout_sec)
-
-    def _spin_once_until_future_complete(
-        self, future: Future, timeout_sec: Optional[Union[float, TimeoutObject]] = None
-    ) -> None:
-        self._spin_once_impl(timeout_sec, lambda: not future._pending())
-
 
 class MultiThreadedExecutor(Executor):
     """Runs callbacks on its own threads, while the spinning thread waits."""
@@ -535,15 +529,6 @@ class MultiThreadedExecutor(Executor):
             pass
         if self._failed:
             raise self._failed.popleft()
-
-    def spin_once(self, timeout_sec: Optional[float] = None) -> None:
-        """Passes one callback to a thread."""
-        self._spin_once_impl(timeout_sec)
-
-    def _spin_once_until_future_complete(
-        self, future: Future, timeout_sec: Optional[Union[float, TimeoutObject]] = None
-    ) -> None:
-        self._spin_once_impl(timeout_sec, lambda: not future._pending())
 
     def shutdown(
         self, timeout_sec: Optional[float] = None, *, wait_for_threads: bool = True

@@ -9,7 +9,7 @@ from .validate_topic_name import validate_topic_name
 
 
 def expand_topic_name(topic_name: str, node_name: str, node_namespace: str) -> str:
-    """The absolute name.
+    """Returns the absolute name.
 
     Raises `ValueError` if the name is invalid, `TypeError` if it is not a string.
     """

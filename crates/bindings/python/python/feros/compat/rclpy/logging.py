@@ -24,14 +24,14 @@ _root_logger = RcutilsLogger()
 
 
 def get_logger(name: str) -> RcutilsLogger:
-    """The logger with this name; raises `ValueError` for an empty name."""
+    """Returns the logger with this name; raises `ValueError` for an empty name."""
     if not name:
         raise ValueError('Logger name must not be empty.')
     return _root_logger.get_child(name)
 
 
 def initialize() -> None:
-    """Makes logging work."""
+    """Starts the logging of this process."""
     extension.start_logging()
 
 
@@ -47,23 +47,23 @@ def clear_config() -> None:
 def set_logger_level(
     name: str, level: Union[int, LoggingSeverity], detailed_error: bool = False
 ) -> None:
-    """The minimum severity that a logger shows."""
+    """Sets the minimum severity that a logger shows."""
     set_level(name, level)
 
 
 def get_logger_effective_level(name: str) -> LoggingSeverity:
-    """The minimum severity that a logger shows."""
+    """Returns the minimum severity that a logger shows."""
     return effective_level(name)
 
 
 def get_logger_level(name: str) -> LoggingSeverity:
-    """The level that was set for the logger itself; `UNSET` if the logger takes the level of its
-    parent."""
+    """Returns the level that was set for the logger itself; `UNSET` if the logger takes the level
+    of its parent."""
     return own_level(name)
 
 
 def get_logging_severity_from_string(log_severity: str) -> LoggingSeverity:
-    """The severity with a name in any case; raises `RuntimeError` for an unknown name."""
+    """Returns the severity with a name in any case; raises `RuntimeError` for an unknown name."""
     try:
         return LoggingSeverity[log_severity.upper()]
     except KeyError:
@@ -71,7 +71,7 @@ def get_logging_severity_from_string(log_severity: str) -> LoggingSeverity:
 
 
 def get_logging_directory() -> Path:
-    """The folder of stock ROS 2 for log files."""
+    """Returns the folder of stock ROS 2 for log files."""
     folder = os.environ.get('ROS_LOG_DIR')
     if folder:
         return Path(folder)

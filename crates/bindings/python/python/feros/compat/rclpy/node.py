@@ -1,7 +1,6 @@
 """Nodes."""
 
 import weakref
-from types import TracebackType
 from typing import Any, Callable, Iterator, List, Optional, Type, Union
 
 from rcl_interfaces.msg import ParameterEvent
@@ -145,7 +144,7 @@ class Node(NodeParameters, NodeNames, NodeGraph, NodeEndpoints, NodeExecutors):
         return self._context.native.create_node(name, **options)
 
     def _rclpy_create_helper(self, purpose: str) -> 'Node':
-        """Makes another node in the same context, which another thread may spin."""
+        """Creates another node in the same context, which another thread may spin."""
         return Node(
             f'_{self._rclpy_name}_{purpose}_{id(object())}', context=self._context,
             enable_rosout=False, use_global_arguments=False, start_parameter_services=False,
@@ -190,7 +189,7 @@ class Node(NodeParameters, NodeNames, NodeGraph, NodeEndpoints, NodeExecutors):
 
     @property
     def context(self) -> Context:
-        """Its context."""
+        """The context of the node."""
         return self._context
 
     @property
@@ -215,25 +214,25 @@ class Node(NodeParameters, NodeNames, NodeGraph, NodeEndpoints, NodeExecutors):
         return self
 
     def get_name(self) -> str:
-        """Its name."""
+        """Returns the name of the node."""
         self._rclpy_living  # noqa: B018: raises when destroyed
         return self._rclpy_name
 
     def get_namespace(self) -> str:
-        """Its namespace."""
+        """Returns the namespace of the node."""
         self._rclpy_living  # noqa: B018: raises when destroyed
         return self._rclpy_namespace
 
     def get_fully_qualified_name(self) -> str:
-        """Namespace and name."""
+        """Returns the namespace and the name of the node."""
         return f'{self.get_namespace().rstrip("/")}/{self._rclpy_name}'
 
     def get_clock(self) -> Clock:
-        """ROS time."""
+        """Returns the clock of the node, which shows ROS time."""
         return self._clock
 
     def get_logger(self) -> RcutilsLogger:
-        """Its logger."""
+        """Returns the logger of the node."""
         return self._logger
 
     # Creating entities.
@@ -249,7 +248,7 @@ class Node(NodeParameters, NodeNames, NodeGraph, NodeEndpoints, NodeExecutors):
         qos_overriding_options: Optional[QoSOverridingOptions] = None,
         publisher_class: Type[Publisher] = Publisher,
     ) -> Publisher:
-        """Makes a publisher of a message class on a topic, with a profile or a depth."""
+        """Creates a publisher of a message class on a topic, with a profile or a depth."""
         self._rclpy_living  # noqa: B018: raises when destroyed
         qos = self._validate_qos_or_depth_parameter(qos_profile)
         group = callback_group or self._default_callback_group
@@ -276,7 +275,7 @@ class Node(NodeParameters, NodeNames, NodeGraph, NodeEndpoints, NodeExecutors):
         raw: bool = False,
         content_filter_options: Any = None,
     ) -> Subscription:
-        """Makes a subscription that calls `callback(message)` or `callback(message, info)`."""
+        """Creates a subscription that calls `callback(message)` or `callback(message, info)`."""
         self._rclpy_living  # noqa: B018: raises when destroyed
         qos = self._validate_qos_or_depth_parameter(qos_profile)
         group = callback_group or self._default_callback_group
@@ -298,7 +297,7 @@ class Node(NodeParameters, NodeNames, NodeGraph, NodeEndpoints, NodeExecutors):
         qos_profile: QoSProfile = qos_profile_services_default,
         callback_group: Optional[CallbackGroup] = None,
     ) -> Client:
-        """Makes a client of a service."""
+        """Creates a client of a service."""
         group = callback_group or self._default_callback_group
         client = self._rclpy_make_client(srv_type, srv_name, qos_profile, group)
         return self._rclpy_keep('client', client)
@@ -312,7 +311,7 @@ class Node(NodeParameters, NodeNames, NodeGraph, NodeEndpoints, NodeExecutors):
         qos_profile: QoSProfile = qos_profile_services_default,
         callback_group: Optional[CallbackGroup] = None,
     ) -> Service:
-        """Makes a server of a service: `callback(request, response)` returns the response."""
+        """Creates a service server: `callback(request, response)` returns the response."""
         group = callback_group or self._default_callback_group
         service = self._rclpy_make_service(srv_type, srv_name, callback, qos_profile, group)
         return self._rclpy_keep('service', service)
@@ -325,7 +324,7 @@ class Node(NodeParameters, NodeNames, NodeGraph, NodeEndpoints, NodeExecutors):
         clock: Optional[Clock] = None,
         autostart: bool = True,
     ) -> Timer:
-        """Makes a timer that calls a callback periodically, on a clock that is ROS time by
+        """Creates a timer that calls a callback periodically, on a clock that is ROS time by
         default."""
         native = self._rclpy_living._rclpy_native
         timer = Timer(
@@ -337,13 +336,13 @@ class Node(NodeParameters, NodeNames, NodeGraph, NodeEndpoints, NodeExecutors):
     def create_guard_condition(
         self, callback: Callable[[], None], callback_group: Optional[CallbackGroup] = None
     ) -> GuardCondition:
-        """Makes a guard condition that calls a callback after each trigger."""
+        """Creates a guard condition that calls a callback after each trigger."""
         self._rclpy_living  # noqa: B018: raises when destroyed
         group = callback_group or self._default_callback_group
         return self._rclpy_keep('guard', GuardCondition(callback, group, context=self._context))
 
     def create_rate(self, frequency: float, clock: Optional[Clock] = None) -> Rate:
-        """Makes a `Rate` for a loop with this frequency in Hz; raises `ValueError` unless it is
+        """Creates a `Rate` for a loop with this frequency in Hz; raises `ValueError` unless it is
         positive."""
         if frequency <= 0:
             raise ValueError('frequency must be > 0')
@@ -414,12 +413,7 @@ class Node(NodeParameters, NodeNames, NodeGraph, NodeEndpoints, NodeExecutors):
     def __enter__(self) -> 'Node':
         return self
 
-    def __exit__(
-        self,
-        exc_type: Optional[Type[BaseException]],
-        exc_val: Optional[BaseException],
-        exc_tb: Optional[TracebackType],
-    ) -> None:
+    def __exit__(self, *_: Any) -> None:
         self.destroy_node()
 
 

@@ -47,7 +47,7 @@ class Parameter(Generic[AllowableParameterValueT]):
 
         @classmethod
         def from_parameter_value(cls, parameter_value: Any) -> 'Parameter.Type':
-            """The type of a Python value; raises `TypeError` if no type fits."""
+            """Returns the type of a Python value; raises `TypeError` if no type fits."""
             if parameter_value is None:
                 return cls.NOT_SET
             # A bool is an int in Python, so the order matters.
@@ -67,12 +67,12 @@ class Parameter(Generic[AllowableParameterValueT]):
             )
 
         def check(self, parameter_value: Any) -> bool:
-            """Whether a Python value can be the value of a parameter of this type."""
+            """Returns whether a Python value can be the value of a parameter of this type."""
             return _CHECKS[self](parameter_value)
 
     @classmethod
     def from_parameter_msg(cls, param_msg: ParameterMsg) -> 'Parameter[Any]':
-        """The parameter in a message."""
+        """Returns the parameter in a message."""
         type_ = Parameter.Type(param_msg.value.type)
         return cls(param_msg.name, type_, parameter_value_to_python(param_msg.value))
 
@@ -114,14 +114,14 @@ class Parameter(Generic[AllowableParameterValueT]):
         return self._value
 
     def get_parameter_value(self) -> ParameterValue:
-        """The value as a message."""
+        """Returns the value as a message."""
         message = ParameterValue(type=self._type_.value)
         if self._type_ != Parameter.Type.NOT_SET:
             setattr(message, _FIELDS[self._type_], self._value)
         return message
 
     def to_parameter_msg(self) -> ParameterMsg:
-        """Name and value as a message."""
+        """Returns the name and the value as a message."""
         return ParameterMsg(name=self._name, value=self.get_parameter_value())
 
 
@@ -179,7 +179,7 @@ def get_parameter_value(string_value: str) -> ParameterValue:
 
 
 def parameter_value_to_python(parameter_value: ParameterValue) -> AllowableParameterValue:
-    """The Python value of a message; `None` if it is not set."""
+    """Returns the Python value of a message; `None` if it is not set."""
     try:
         type_ = _Type(parameter_value.type)
     except ValueError:
@@ -196,7 +196,7 @@ def parameter_dict_from_yaml_file(
     target_nodes: Optional[List[str]] = None,
     namespace: str = '',
 ) -> Dict[str, ParameterMsg]:
-    """The parameters in a file, by name, with `namespace` before each name.
+    """Returns the parameters in a file, by name, with `namespace` before each name.
 
     The section `/**` is used if `use_wildcard` is set; sections of `target_nodes` override it.
     Raises `RuntimeError` if the file has no such section, or is not a parameter file.
@@ -217,8 +217,8 @@ def parameter_dict_from_yaml_file(
 
 
 def _section(content: Dict[str, Any], absolute_name: str) -> Dict[str, Any]:
-    """The section for one node in a file, which may have the node's full name, or the node's name
-    within a section of its namespace."""
+    """Returns the section for one node in a file, which may have the node's full name, or the
+    node's name within a section of its namespace."""
     found: Dict[str, Any] = {}
     if absolute_name in content:
         found.update(_parameters_of(content[absolute_name], f'node {absolute_name}'))

@@ -52,7 +52,7 @@ class AsyncParameterClient:
         }
 
     def services_are_ready(self) -> bool:
-        """Whether the node serves all of these services."""
+        """Returns whether the node serves all of these services."""
         return all(client.service_is_ready() for client in self._clients.values())
 
     def wait_for_services(self, timeout_sec: Optional[float] = None) -> bool:
@@ -79,11 +79,11 @@ class AsyncParameterClient:
         depth: Optional[int] = None,
         callback: Callback = None,
     ) -> Future:
-        """The names of the parameters below prefixes."""
+        """Returns the names of the parameters below prefixes."""
         return self._ask(ListParameters, callback, prefixes=prefixes or [], depth=depth or 0)
 
     def get_parameters(self, names: List[str], callback: Callback = None) -> Future:
-        """The values of parameters."""
+        """Returns the values of parameters."""
         return self._ask(GetParameters, callback, names=names)
 
     def set_parameters(
@@ -93,11 +93,11 @@ class AsyncParameterClient:
         return self._ask(SetParameters, callback, parameters=[_message(one) for one in parameters])
 
     def describe_parameters(self, names: List[str], callback: Callback = None) -> Future:
-        """The descriptors of parameters."""
+        """Returns the descriptors of parameters."""
         return self._ask(DescribeParameters, callback, names=names)
 
     def get_parameter_types(self, names: List[str], callback: Callback = None) -> Future:
-        """The types of parameters."""
+        """Returns the types of parameters."""
         return self._ask(GetParameterTypes, callback, names=names)
 
     def set_parameters_atomically(
@@ -108,7 +108,7 @@ class AsyncParameterClient:
         return self._ask(SetParametersAtomically, callback, parameters=given)
 
     def delete_parameters(self, names: List[str], callback: Callback = None) -> Future:
-        """Makes the node forget parameters."""
+        """Deletes parameters of the node."""
         return self.set_parameters([Parameter(name) for name in names], callback)
 
     def _of_file(self, parameter_file: str, use_wildcard: bool) -> List[ParameterMsg]:
@@ -134,7 +134,7 @@ class AsyncParameterClient:
         qos_profile: QoSProfile = qos_profile_parameter_events,
         **options: Any,
     ) -> Any:
-        """Makes a subscription to the parameter events of all nodes."""
+        """Creates a subscription to the parameter events of all nodes."""
         return self.node.create_subscription(
             ParameterEvent, '/parameter_events', callback, qos_profile, **options)
 

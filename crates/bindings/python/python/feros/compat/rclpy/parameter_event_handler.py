@@ -130,7 +130,7 @@ class ParameterEventHandler:
     def get_parameter_from_event(
         event: ParameterEvent, parameter_name: str, node_name: str
     ) -> Optional[ParameterMsg]:
-        """A new or changed parameter of a node in an event, or `None`."""
+        """Returns a new or changed parameter of a node in an event, or `None`."""
         if event.node != node_name:
             return None
         every = ParameterEventHandler.get_parameters_from_event(event)
@@ -138,7 +138,7 @@ class ParameterEventHandler:
 
     @staticmethod
     def get_parameters_from_event(event: ParameterEvent) -> Iterable[ParameterMsg]:
-        """All new and changed parameters of an event."""
+        """Returns all new and changed parameters of an event."""
         return chain(event.new_parameters, event.changed_parameters)
 
     def add_parameter_callback(
@@ -163,7 +163,7 @@ class ParameterEventHandler:
         self._callbacks.remove_parameter_event_callback(handle)
 
     def _resolve_path(self, node_path: Optional[str] = None) -> str:
-        """The fully qualified name of a node; the handler's node by default."""
+        """Returns the fully qualified name of a node; the handler's node by default."""
         if not node_path:
             return self.node.get_fully_qualified_name()
         if node_path.startswith('/'):

@@ -1,10 +1,10 @@
 """Publishers."""
 
-from typing import Any, Dict, Generic, List, Type, TypeVar, Union
+from typing import Any, Generic, Type, TypeVar, Union
 
 from ._reexports import reexports
 from . import _unspun
-from ._entity import Entity
+from ._endpoint import TopicEndpoint
 from ._handles import PublisherHandle
 from .duration import Duration
 from .event_handler import EVENTS_OF_PUBLISHERS, PublisherEventCallbacks
@@ -13,7 +13,7 @@ from .qos import QoSProfile
 MsgT = TypeVar('MsgT')
 
 
-class Publisher(Entity, Generic[MsgT]):
+class Publisher(TopicEndpoint, Generic[MsgT]):
     """Sends messages of one type to one topic; made by `Node.create_publisher`."""
 
     _handle_type = PublisherHandle
@@ -29,14 +29,7 @@ class Publisher(Entity, Generic[MsgT]):
         callback_group: Any,
         logger_name: str = '',
     ) -> None:
-        super().__init__(None)
-        self._native = publisher_impl
-        self.msg_type = msg_type
-        self.topic = topic
-        self.qos_profile = qos_profile
-        self.event_handlers: list = []
-        self._event_routes: Dict[str, List[Any]] = {}
-        self._logger_name = logger_name
+        super().__init__(publisher_impl, msg_type, topic, qos_profile, logger_name, None)
 
     def publish(self, msg: Union[MsgT, bytes]) -> None:
         """Sends a message, or the bytes of a serialized message.
@@ -54,21 +47,11 @@ class Publisher(Entity, Generic[MsgT]):
             _unspun.deliver()
 
     def get_subscription_count(self) -> int:
-        """The number of subscriptions that match."""
+        """Returns the number of subscriptions that match."""
         return self._living._native.subscription_count
 
-    @property
-    def topic_name(self) -> str:
-        """The fully qualified name of the topic."""
-        return self._living._native.topic_name
-
-    @property
-    def logger_name(self) -> str:
-        """The name of the node's logger."""
-        return self._logger_name
-
     def get_logger_name(self) -> str:
-        """The name of the node's logger."""
+        """Returns the name of the node's logger."""
         return self._logger_name
 
     def assert_liveliness(self) -> None:
@@ -80,12 +63,6 @@ class Publisher(Entity, Generic[MsgT]):
         whether they have done so."""
         seconds = timeout.nanoseconds / 1e9
         return self._living._native.wait_for_all_acked(None if seconds < 0 else seconds)
-
-    def destroy(self) -> None:
-        """Ends the publisher."""
-        for handler in self.event_handlers:
-            handler.destroy()
-        super().destroy()
 
 
 __getattr__ = reexports(__name__)

@@ -4,6 +4,7 @@ import warnings
 from enum import Enum, IntEnum
 from typing import Any, List, Optional, Tuple, Union
 
+from ._checked import checked
 from ._qos_matches import check_compatible
 from .duration import Duration
 
@@ -27,7 +28,7 @@ class QoSPolicyKind(IntEnum):
 
 
 def qos_policy_name_from_kind(policy_kind: Union[QoSPolicyKind, int]) -> str:
-    """The name of a policy, as messages show it."""
+    """Returns the name of a policy, as messages show it."""
     return QoSPolicyKind(policy_kind).name
 
 
@@ -38,18 +39,22 @@ class InvalidQoSProfileException(Exception):
         super().__init__(f'Invalid QoSProfile: {message}')
 
 
-class QoSPolicyEnum(IntEnum):
-    """The base class of policies with named values."""
+class _ShortKeys:
+    """The names of an enum in lower case, in the form that a command line takes."""
 
     @classmethod
-    def short_keys(cls) -> List[str]:
-        """The names of the values in lower case, in the form that a command line takes."""
+    def short_keys(cls: Any) -> List[str]:
+        """Returns the names of all values."""
         return [name.lower() for name in cls.__members__ if not name.startswith('RMW')]
 
     @classmethod
-    def get_from_short_key(cls, name: str) -> int:
-        """The value of a name in any case."""
+    def get_from_short_key(cls: Any, name: str) -> Any:
+        """Returns the value of a name in any case."""
         return cls[name.upper()].value
+
+
+class QoSPolicyEnum(_ShortKeys, IntEnum):
+    """The base class of policies with named values."""
 
     @property
     def short_key(self) -> str:
@@ -184,35 +189,29 @@ class QoSProfile:
             False if avoid_ros_namespace_conventions is None else avoid_ros_namespace_conventions
         )
 
-    @property
-    def history(self) -> Any:
-        """The number of messages that are kept, a `HistoryPolicy`."""
-        return self._history
-
-    @history.setter
-    def history(self, value: Union[HistoryPolicy, int]) -> None:
-        assert isinstance(value, int)
-        self._history = HistoryPolicy(value)
-
-    @property
-    def reliability(self) -> Any:
-        """Whether lost messages are sent again, a `ReliabilityPolicy`."""
-        return self._reliability
-
-    @reliability.setter
-    def reliability(self, value: Union[ReliabilityPolicy, int]) -> None:
-        assert isinstance(value, int)
-        self._reliability = ReliabilityPolicy(value)
-
-    @property
-    def durability(self) -> Any:
-        """The messages that late subscriptions receive, a `DurabilityPolicy`."""
-        return self._durability
-
-    @durability.setter
-    def durability(self, value: Union[DurabilityPolicy, int]) -> None:
-        assert isinstance(value, int)
-        self._durability = DurabilityPolicy(value)
+    history = checked(
+        'history', int, 'The number of messages that are kept, a `HistoryPolicy`.', HistoryPolicy)
+    reliability = checked(
+        'reliability', int, 'Whether lost messages are sent again, a `ReliabilityPolicy`.',
+        ReliabilityPolicy)
+    durability = checked(
+        'durability', int, 'The messages that late subscriptions receive, a `DurabilityPolicy`.',
+        DurabilityPolicy)
+    lifespan = checked(
+        'lifespan', Duration, 'The time after which a message is no longer delivered.')
+    deadline = checked(
+        'deadline', Duration,
+        'The maximum pause between two messages; a longer pause counts as a missed deadline.')
+    liveliness = checked(
+        'liveliness', int,
+        'The way in which the publisher shows that it is alive, a `LivelinessPolicy`.',
+        LivelinessPolicy)
+    liveliness_lease_duration = checked(
+        'liveliness_lease_duration', Duration,
+        'The time after which a silent publisher counts as dead.')
+    avoid_ros_namespace_conventions = checked(
+        'avoid_ros_namespace_conventions', bool,
+        'Whether the engine uses the name without the prefix of ROS.')
 
     @property
     def depth(self) -> int:
@@ -226,62 +225,12 @@ class QoSProfile:
             warnings.warn(_DEPTH_ZERO)
         self._depth = value
 
-    @property
-    def lifespan(self) -> Duration:
-        """The time after which a message is no longer delivered."""
-        return self._lifespan
-
-    @lifespan.setter
-    def lifespan(self, value: Duration) -> None:
-        assert isinstance(value, Duration)
-        self._lifespan = value
-
-    @property
-    def deadline(self) -> Duration:
-        """The maximum pause between two messages; a longer pause counts as a missed deadline."""
-        return self._deadline
-
-    @deadline.setter
-    def deadline(self, value: Duration) -> None:
-        assert isinstance(value, Duration)
-        self._deadline = value
-
-    @property
-    def liveliness(self) -> Any:
-        """The way in which the publisher shows that it is alive, a `LivelinessPolicy`."""
-        return self._liveliness
-
-    @liveliness.setter
-    def liveliness(self, value: Union[LivelinessPolicy, int]) -> None:
-        assert isinstance(value, int)
-        self._liveliness = LivelinessPolicy(value)
-
-    @property
-    def liveliness_lease_duration(self) -> Duration:
-        """The time after which a silent publisher counts as dead."""
-        return self._liveliness_lease_duration
-
-    @liveliness_lease_duration.setter
-    def liveliness_lease_duration(self, value: Duration) -> None:
-        assert isinstance(value, Duration)
-        self._liveliness_lease_duration = value
-
-    @property
-    def avoid_ros_namespace_conventions(self) -> bool:
-        """Whether the engine uses the name without the prefix of ROS."""
-        return self._avoid_ros_namespace_conventions
-
-    @avoid_ros_namespace_conventions.setter
-    def avoid_ros_namespace_conventions(self, value: bool) -> None:
-        assert isinstance(value, bool)
-        self._avoid_ros_namespace_conventions = value
-
     def to_dict(self) -> dict:
-        """The policies by name, in the form that the constructor takes."""
+        """Returns the policies by name, in the form that the constructor takes."""
         return {slot[1:]: getattr(self, slot) for slot in QoSProfile.__slots__}
 
     def get_c_qos_profile(self) -> 'QoSProfile':
-        """The profile itself: there is no C structure behind it."""
+        """Returns the profile itself: there is no C structure behind it."""
         return self
 
     def __eq__(self, other: object) -> bool:
@@ -335,7 +284,7 @@ qos_profile_rosout_default = QoSProfile(
 )
 
 
-class QoSPresetProfiles(Enum):
+class QoSPresetProfiles(_ShortKeys, Enum):
     """The profiles by their common names."""
 
     UNKNOWN = qos_profile_unknown
@@ -349,16 +298,6 @@ class QoSPresetProfiles(Enum):
     BEST_AVAILABLE = qos_profile_best_available
     ROSOUT_DEFAULT = qos_profile_rosout_default
 
-    @classmethod
-    def short_keys(cls) -> List[str]:
-        """The names in lower case, in the form that a command line takes."""
-        return [name.lower() for name in cls.__members__ if not name.startswith('RMW')]
-
-    @classmethod
-    def get_from_short_key(cls, name: str) -> QoSProfile:
-        """The profile of a name in any case."""
-        return cls[name.upper()].value
-
 
 class QoSCompatibility(IntEnum):
     """The answer of `qos_check_compatible`."""
@@ -371,7 +310,8 @@ class QoSCompatibility(IntEnum):
 def qos_check_compatible(
     publisher_qos: QoSProfile, subscription_qos: QoSProfile
 ) -> Tuple[QoSCompatibility, str]:
-    """Whether a publisher and a subscription match, and the reasons if they do not or may not."""
+    """Returns whether a publisher and a subscription match, and the reasons if they do not or may
+    not."""
     answer, reason = check_compatible(publisher_qos, subscription_qos)
     return QoSCompatibility(answer), reason
 

@@ -4,13 +4,11 @@ from typing import Any, Awaitable, Callable, Generic, NamedTuple, Optional, Tupl
 
 from ._reexports import reexports
 from . import _unspun
-from ._call_events import CallEvents
-from ._entity import Entity
+from ._endpoint import ServiceEndpoint
 from ._handles import ServiceHandle
 from ._native import extension
 from .impl.rcutils_logger import RcutilsLogger
 from .qos import QoSProfile
-from .service_introspection import ServiceIntrospectionState
 
 SrvRequestT = TypeVar('SrvRequestT')
 SrvResponseT = TypeVar('SrvResponseT')
@@ -24,7 +22,7 @@ class Answer(NamedTuple):
     go_on: Callable[[], Awaitable[None]]
 
 
-class Service(Entity, Generic[SrvRequestT, SrvResponseT]):
+class Service(ServiceEndpoint, Generic[SrvRequestT, SrvResponseT]):
     """Answers the requests of a service; made by `Node.create_service`."""
 
     _handle_type = ServiceHandle
@@ -39,14 +37,10 @@ class Service(Entity, Generic[SrvRequestT, SrvResponseT]):
         qos_profile: QoSProfile,
         logger_name: str = '',
     ) -> None:
-        super().__init__(callback_group, qos_profile.depth or 10)
-        self._native = service_impl
-        self.srv_type = srv_type
-        self.srv_name = srv_name
+        super().__init__(
+            service_impl, srv_type, srv_name, qos_profile, logger_name, callback_group,
+            qos_profile.depth or 10)
         self.callback = callback
-        self.qos_profile = qos_profile
-        self._logger_name = logger_name
-        self._events = CallEvents()
 
     def _call_of(self, data: Any) -> Tuple[Callable[..., Any], Tuple[Any, ...]]:
         if self._events.are_told:
@@ -81,27 +75,6 @@ class Service(Entity, Generic[SrvRequestT, SrvResponseT]):
             self._events.response_sent(call, response)
         if sending is not None:
             sending.arrive()
-
-    def configure_introspection(
-        self,
-        clock: Any,
-        service_event_qos_profile: QoSProfile,
-        introspection_state: ServiceIntrospectionState,
-    ) -> None:
-        """Publishes the events of each call, with times from a clock; `OFF` stops the
-        publication."""
-        self._events.configure(
-            self._find_node(), self._living, clock, service_event_qos_profile, introspection_state)
-
-    @property
-    def service_name(self) -> str:
-        """The fully qualified name of the service."""
-        return self._living._native.service_name
-
-    @property
-    def logger_name(self) -> str:
-        """The name of the node's logger."""
-        return self._logger_name
 
 
 __getattr__ = reexports(__name__)

@@ -41,7 +41,7 @@ def install_signal_handlers(options: SignalHandlerOptions = SignalHandlerOptions
 
 
 def get_current_signal_handlers_options() -> SignalHandlerOptions:
-    """The signals that are handled."""
+    """Returns the signals that are handled."""
     return _options
 
 

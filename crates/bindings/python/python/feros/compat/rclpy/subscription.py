@@ -2,10 +2,10 @@
 
 import inspect
 from enum import Enum
-from typing import Any, Callable, Dict, Generic, List, Optional, Tuple, Type, TypedDict, TypeVar
+from typing import Any, Callable, Generic, List, Optional, Tuple, Type, TypedDict, TypeVar
 
 from ._reexports import reexports
-from ._entity import Entity
+from ._endpoint import TopicEndpoint
 from ._handles import SubscriptionHandle
 from ._native import extension
 from ._native.errors import RCLError
@@ -36,7 +36,7 @@ def _described(info: Any) -> MessageInfo:
     )
 
 
-class Subscription(Entity, Generic[MsgT]):
+class Subscription(TopicEndpoint, Generic[MsgT]):
     """Receives messages of one type from one topic; made by `Node.create_subscription`."""
 
     _handle_type = SubscriptionHandle
@@ -61,17 +61,12 @@ class Subscription(Entity, Generic[MsgT]):
         logger_name: str = '',
     ) -> None:
         keeps_last = qos_profile.history == HistoryPolicy.KEEP_LAST and qos_profile.depth
-        super().__init__(callback_group, *((qos_profile.depth,) if keeps_last else ()))
-        self._native = subscription_impl
-        self.msg_type = msg_type
-        self.topic = topic
+        super().__init__(
+            subscription_impl, msg_type, topic, qos_profile, logger_name, callback_group,
+            *((qos_profile.depth,) if keeps_last else ()))
         self.callback = callback
-        self.qos_profile = qos_profile
         self.raw = raw
-        self.event_handlers: list = []
         self._lost_before = 0  # losses that the transports have reported so far
-        self._event_routes: Dict[str, List[Any]] = {}
-        self._logger_name = logger_name
 
     @property
     def dropped_messages(self) -> int:
@@ -97,7 +92,7 @@ class Subscription(Entity, Generic[MsgT]):
         return self._callback, (message, _described(info))
 
     def take_message(self, msg_type: Any = None, raw: bool = False) -> Any:
-        """The oldest waiting message and its information, or `None`."""
+        """Returns the oldest waiting message and its information, or `None`."""
         taken = self._queue.take()
         if taken is None:
             return None
@@ -105,16 +100,11 @@ class Subscription(Entity, Generic[MsgT]):
         return message, _described(info)
 
     def get_publisher_count(self) -> int:
-        """The number of publishers that match."""
+        """Returns the number of publishers that match."""
         return self._living._native.publisher_count
 
-    @property
-    def topic_name(self) -> str:
-        """The fully qualified name of the topic."""
-        return self._living._native.topic_name
-
     def get_topic_name(self) -> str:
-        """The fully qualified name of the topic."""
+        """Returns the fully qualified name of the topic."""
         return self.topic_name
 
     @property
@@ -145,11 +135,6 @@ class Subscription(Entity, Generic[MsgT]):
             self._queue.call_directly(None, None)
 
     @property
-    def logger_name(self) -> str:
-        """The name of the node's logger."""
-        return self._logger_name
-
-    @property
     def is_cft_enabled(self) -> bool:
         """Whether a content filter is active."""
         native_filter = self._living._native.content_filter
@@ -167,17 +152,11 @@ class Subscription(Entity, Generic[MsgT]):
             raise RCLError(f'Failed to set content filter: {error}') from None
 
     def get_content_filter(self) -> ContentFilterOptions:
-        """The content filter; raises `RCLError` if there is no filter."""
+        """Returns the content filter; raises `RCLError` if there is no filter."""
         native_filter = self._living._native.content_filter
         if native_filter is None:
-            raise RCLError('Failed to get content filter: the subscription has none')
+            raise RCLError('Failed to get content filter: the subscription has no filter')
         return ContentFilterOptions(*native_filter)
-
-    def destroy(self) -> None:
-        """Ends the subscription."""
-        for handler in self.event_handlers:
-            handler.destroy()
-        super().destroy()
 
 
 __getattr__ = reexports(__name__)

@@ -87,22 +87,23 @@ class Future(Generic[T]):
         self._run_done_callbacks()
 
     def cancelled(self) -> bool:
-        """Whether the future was cancelled."""
+        """Returns whether the future was cancelled."""
         return self._state is FutureState.CANCELLED
 
     def done(self) -> bool:
-        """Whether the future has a result or an exception."""
+        """Returns whether the future has a result or an exception."""
         return self._state is FutureState.FINISHED
 
     def result(self) -> Optional[T]:
-        """The result, or `None` if the future is not done; raises the exception if one was set."""
+        """Returns the result, or `None` if the future is not done; raises the exception if one was
+        set."""
         exception = self.exception()
         if exception is not None:
             raise exception
         return self._result
 
     def exception(self) -> Optional[BaseException]:
-        """The exception that was set, if any."""
+        """Returns the exception that was set, if any."""
         self._exception_fetched = True
         return self._exception
 
@@ -233,7 +234,7 @@ class Task(Future[T]):
         self._handler = self._args = self._kwargs = self._waits_for = None
 
     def executing(self) -> bool:
-        """Whether a thread is running the task now."""
+        """Returns whether a thread is running the task now."""
         return self._executing
 
     def cancel(self) -> None:

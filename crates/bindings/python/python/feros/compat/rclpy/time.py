@@ -1,5 +1,6 @@
 """Points in time of a clock."""
 
+from functools import total_ordering
 from typing import Tuple, Union
 
 import builtin_interfaces.msg
@@ -22,6 +23,7 @@ class _CTime:
         self.clock_type = clock_type
 
 
+@total_ordering
 class Time:
     """A point in time; only points of clocks of one type can be compared."""
 
@@ -54,7 +56,7 @@ class Time:
         return self._nanoseconds
 
     def seconds_nanoseconds(self) -> Tuple[int, int]:
-        """The whole seconds, and the remaining nanoseconds."""
+        """Returns the whole seconds, and the remaining nanoseconds."""
         return divmod(self._nanoseconds, S_TO_NS)
 
     @property
@@ -107,24 +109,6 @@ class Time:
         self._same_clock(other, 'compare')
         return self._nanoseconds < other._nanoseconds
 
-    def __le__(self, other: 'Time') -> bool:
-        if not isinstance(other, Time):
-            return NotImplemented
-        self._same_clock(other, 'compare')
-        return self._nanoseconds <= other._nanoseconds
-
-    def __gt__(self, other: 'Time') -> bool:
-        if not isinstance(other, Time):
-            return NotImplemented
-        self._same_clock(other, 'compare')
-        return self._nanoseconds > other._nanoseconds
-
-    def __ge__(self, other: 'Time') -> bool:
-        if not isinstance(other, Time):
-            return NotImplemented
-        self._same_clock(other, 'compare')
-        return self._nanoseconds >= other._nanoseconds
-
     def __hash__(self) -> int:
         return hash((self._nanoseconds, self._clock_type))
 
@@ -133,7 +117,7 @@ class Time:
         return _CTime(self._nanoseconds, self._clock_type)
 
     def to_msg(self) -> builtin_interfaces.msg.Time:
-        """The same point as a message, which does not name the clock."""
+        """Returns the same point as a message, which does not name the clock."""
         seconds, nanoseconds = self.seconds_nanoseconds()
         return builtin_interfaces.msg.Time(sec=seconds, nanosec=nanoseconds)
 
@@ -141,7 +125,7 @@ class Time:
     def from_msg(
         cls, msg: builtin_interfaces.msg.Time, clock_type: ClockType = ClockType.ROS_TIME
     ) -> 'Time':
-        """The point in a message, of a clock of `clock_type`."""
+        """Returns the point in a message, of a clock of `clock_type`."""
         if not isinstance(msg, builtin_interfaces.msg.Time):
             raise TypeError('Must pass a builtin_interfaces.msg.Time object')
         return cls(seconds=msg.sec, nanoseconds=msg.nanosec, clock_type=clock_type)

@@ -125,11 +125,11 @@ class Timer(Entity):
         self._period = int(value)
 
     def is_ready(self) -> bool:
-        """Whether the timer is due."""
+        """Returns whether the timer is due."""
         return bool(self._queue) or self._living._native.is_ready()
 
     def is_canceled(self) -> bool:
-        """Whether the timer was canceled."""
+        """Returns whether the timer was canceled."""
         return self._living._native.is_canceled()
 
     def cancel(self) -> None:
@@ -159,12 +159,12 @@ class Timer(Entity):
             expected_call_time=expected, actual_call_time=actual, clock_type=self._clock.clock_type)
 
     def time_since_last_call(self) -> int:
-        """The nanoseconds since the last call, or since the timer was made."""
+        """Returns the nanoseconds since the last call, or since the timer was made."""
         self._living  # noqa: B018: raises when destroyed
         return self._clock.now().nanoseconds - self._last
 
     def time_until_next_call(self) -> Optional[int]:
-        """The nanoseconds until the timer is due; `None` if it was canceled."""
+        """Returns the nanoseconds until the timer is due; `None` if it was canceled."""
         return self._living._native.time_until_next_call()
 
 

@@ -1,5 +1,7 @@
 """The hash of a type's description."""
 
+from ._checked import checked
+
 _SIZE = 32
 
 
@@ -12,25 +14,8 @@ class TypeHash:
         self.version = version
         self.value = value
 
-    @property
-    def version(self) -> int:
-        """The version of the hash; -1 if there is no hash."""
-        return self._version
-
-    @version.setter
-    def version(self, value: int) -> None:
-        assert isinstance(value, int)
-        self._version = value
-
-    @property
-    def value(self) -> bytes:
-        """The 32 bytes of the hash."""
-        return self._value
-
-    @value.setter
-    def value(self, value: bytes) -> None:
-        assert isinstance(value, bytes)
-        self._value = value
+    version = checked('version', int, 'The version of the hash; -1 if there is no hash.')
+    value = checked('value', bytes, 'The 32 bytes of the hash.')
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, TypeHash):

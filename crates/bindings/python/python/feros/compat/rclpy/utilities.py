@@ -12,7 +12,7 @@ g_context_lock = threading.RLock()
 
 
 def get_default_context(*, shutting_down: bool = False) -> Context:
-    """The default context, made when first needed."""
+    """Returns the default context, made when first needed."""
     global g_default_context
     with g_context_lock:
         if g_default_context is None:
@@ -24,7 +24,7 @@ def get_default_context(*, shutting_down: bool = False) -> Context:
 
 
 def remove_ros_args(args: Optional[Sequence[str]] = None) -> List[str]:
-    """The arguments that are not between `--ros-args` and `--`."""
+    """Returns the arguments that are not between `--ros-args` and `--`."""
     rest, ours = [], False
     for argument in sys.argv if args is None else args:
         if argument == '--ros-args':
@@ -37,7 +37,7 @@ def remove_ros_args(args: Optional[Sequence[str]] = None) -> List[str]:
 
 
 def ok(*, context: Optional[Context] = None) -> bool:
-    """Whether the context is initialized and has not been shut down."""
+    """Returns whether the context is initialized and has not been shut down."""
     return (context or get_default_context()).ok()
 
 
@@ -59,17 +59,17 @@ def try_shutdown(*, context: Optional[Context] = None) -> None:
 
 
 def get_rmw_implementation_identifier() -> str:
-    """The name of Feros, in place of the name of an rmw implementation."""
+    """Returns the name of Feros, in place of the name of an rmw implementation."""
     return 'feros'
 
 
 def get_available_rmw_implementations() -> Set[str]:
-    """A set with the name of the only implementation."""
+    """Returns a set with the name of the only implementation."""
     return {get_rmw_implementation_identifier()}
 
 
 def timeout_sec_to_nsec(timeout_sec: Optional[float]) -> int:
-    """The nanoseconds; -1, which means forever, for `None` and negative numbers."""
+    """Returns the nanoseconds; -1, which means forever, for `None` and negative numbers."""
     if timeout_sec is None or timeout_sec < 0:
         return -1
     return int(float(timeout_sec) * S_TO_NS)

@@ -5,7 +5,7 @@ from .exceptions import InvalidServiceNameException, InvalidTopicNameException
 
 
 def validate_full_topic_name(name: str, *, is_service: bool = False) -> bool:
-    """True for a valid name; otherwise raises `InvalidTopicNameException` or
+    """Returns `True` for a valid name; otherwise raises `InvalidTopicNameException` or
     `InvalidServiceNameException`."""
     wrong = full_name(name, 'topic name')
     if wrong is not None:

@@ -5,7 +5,7 @@ from .exceptions import InvalidNamespaceException
 
 
 def validate_namespace(namespace: str) -> bool:
-    """True for a valid namespace; otherwise raises `InvalidNamespaceException`."""
+    """Returns `True` for a valid namespace; otherwise raises `InvalidNamespaceException`."""
     wrong = _names.namespace(namespace)
     if wrong is not None:
         raise InvalidNamespaceException(namespace, *wrong)

@@ -5,7 +5,7 @@ from .exceptions import InvalidNodeNameException
 
 
 def validate_node_name(node_name: str) -> bool:
-    """True for a valid name; otherwise raises `InvalidNodeNameException`."""
+    """Returns `True` for a valid name; otherwise raises `InvalidNodeNameException`."""
     wrong = _wrong_with(node_name)
     if wrong is not None:
         raise InvalidNodeNameException(node_name, *wrong)

@@ -4,7 +4,7 @@ from .exceptions import InvalidParameterException
 
 
 def validate_parameter_name(name: str) -> bool:
-    """True for a valid name; raises `InvalidParameterException` for the empty name."""
+    """Returns `True` for a valid name; raises `InvalidParameterException` for the empty name."""
     if not name:
         raise InvalidParameterException(name)
     return True

@@ -7,7 +7,7 @@ TOPIC_SEPARATOR_STRING = '/'
 
 
 def validate_topic_name(name: str, *, is_service: bool = False) -> bool:
-    """True for a valid name; otherwise raises `InvalidTopicNameException` or
+    """Returns `True` for a valid name; otherwise raises `InvalidTopicNameException` or
     `InvalidServiceNameException`."""
     wrong = topic_name(name)
     if wrong is not None:

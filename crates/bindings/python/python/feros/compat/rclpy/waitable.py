@@ -63,11 +63,11 @@ class Waitable(Entity, Generic[T]):
         self._futures = [known for known in self._futures if known is not future]
 
     def is_ready(self, wait_set: WaitSet) -> bool:
-        """Whether there is data to take."""
+        """Returns whether there is data to take."""
         raise NotImplementedError('Must be implemented by subclass')
 
     def take_data(self) -> T:
-        """The argument of `execute`; the waitable is then no longer ready."""
+        """Returns the argument of `execute`; the waitable is then no longer ready."""
         raise NotImplementedError('Must be implemented by subclass')
 
     async def execute(self, taken_data: T) -> None:
@@ -75,7 +75,7 @@ class Waitable(Entity, Generic[T]):
         raise NotImplementedError('Must be implemented by subclass')
 
     def get_num_entities(self) -> NumberOfEntities:
-        """The numbers of entities of each kind that the waitable waits for."""
+        """Returns the numbers of entities of each kind that the waitable waits for."""
         raise NotImplementedError('Must be implemented by subclass')
 
     def add_to_wait_set(self, wait_set: WaitSet) -> None:

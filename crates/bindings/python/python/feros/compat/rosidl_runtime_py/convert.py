@@ -19,7 +19,7 @@ from rosidl_parser.definition import (
 
 
 def get_message_slot_types(msg: Any) -> 'OrderedDict[str, Any]':
-    """The types of the fields of a message, by name."""
+    """Returns the types of the fields of a message, by name."""
     return OrderedDict(zip(msg.get_fields_and_field_types(), msg.SLOT_TYPES))
 
 
@@ -36,7 +36,7 @@ def _type_name(value_type: Any) -> str:
 
 
 def _array_info(value: Any, slot_type: AbstractNestedType) -> str:
-    """The text that stands for the elements of an array or sequence."""
+    """Returns the text that stands for the elements of an array or sequence."""
     element = _type_name(slot_type.value_type)
     if isinstance(slot_type, Array):
         return f'<array type: {element}[{slot_type.size}]>'
@@ -47,7 +47,7 @@ def _array_info(value: Any, slot_type: AbstractNestedType) -> str:
 
 @lru_cache(maxsize=None)
 def _yaml() -> Tuple[Any, Any]:
-    """PyYAML, and a dumper for messages."""
+    """Returns PyYAML, and a dumper for messages."""
     try:
         import yaml
     except ImportError as error:
@@ -72,7 +72,7 @@ def message_to_yaml(
     no_str: bool = False,
     flow_style: bool = False,
 ) -> str:
-    """A message in YAML; the arguments are those of `message_to_ordereddict`.
+    """Returns a message in YAML; the arguments are those of `message_to_ordereddict`.
 
     Raises `ImportError` if PyYAML is not installed.
     """
@@ -91,7 +91,7 @@ def message_to_csv(
     no_arr: bool = False,
     no_str: bool = False,
 ) -> str:
-    """The values of a message, separated by commas; the arguments are those of
+    """Returns the values of a message, separated by commas; the arguments are those of
     `message_to_ordereddict`."""
     if isinstance(msg, bytes):
         return str(msg)
@@ -127,7 +127,7 @@ def message_to_ordereddict(
     no_arr: bool = False,
     no_str: bool = False,
 ) -> 'OrderedDict[str, Any]':
-    """The fields of a message in their order, as plain Python values.
+    """Returns the fields of a message in their order, as plain Python values.
 
     At most `truncate_length` elements of each string and array are kept; with `no_arr` and
     `no_str`, only the lengths of arrays and strings. A serialized message becomes its `bytes`.

@@ -11,7 +11,8 @@ _NAMESPACES = ('action', 'msg', 'srv')
 
 
 def get_interface_packages() -> Dict[str, str]:
-    """The prefixes of packages with interfaces, by name; empty for packages that Feros ships."""
+    """Returns the prefixes of packages with interfaces, by name; empty for packages that Feros
+    ships."""
     try:
         installed = get_resources('rosidl_interfaces')
     except OSError:  # the environment names no prefix
@@ -20,7 +21,7 @@ def get_interface_packages() -> Dict[str, str]:
 
 
 def get_interfaces(package_names: Iterable[str] = ()) -> Dict[str, List[str]]:
-    """Names such as `msg/String`, by package, for some packages or for all.
+    """Returns names such as `msg/String`, by package, for some packages or for all.
 
     Raises `LookupError` for an unknown package.
     """
@@ -60,8 +61,8 @@ def _interfaces(
 
 
 def get_interface_path(interface_name: str) -> str:
-    """The file of an interface such as `std_msgs/msg/String`; an `.idl` file if the name has no
-    suffix.
+    """Returns the file of an interface such as `std_msgs/msg/String`; an `.idl` file if the name
+    has no suffix.
 
     Raises `LookupError` if there is no file: interfaces that Feros ships have no files, but
     `feros interface show` prints them. Raises `ValueError` for a name with fewer than two parts.

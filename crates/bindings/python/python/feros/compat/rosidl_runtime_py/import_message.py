@@ -7,7 +7,7 @@ from rosidl_parser.definition import NamespacedType
 
 
 def import_message_from_namespaced_type(message_type: NamespacedType) -> Any:
-    """The class of an interface.
+    """Returns the class of an interface.
 
     Raises `ModuleNotFoundError` for an unknown package, `AttributeError` for an unknown name in it.
     """

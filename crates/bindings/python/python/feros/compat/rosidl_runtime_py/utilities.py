@@ -8,12 +8,13 @@ from .import_message import import_message_from_namespaced_type
 
 
 def get_interface(identifier: str) -> Any:
-    """The class of an interface, by its full name."""
+    """Returns the class of an interface, by its full name."""
     return import_message_from_namespaced_type(get_namespaced_type(identifier))
 
 
 def get_message(identifier: str) -> Any:
-    """The class of a message, whose name may omit `msg`; raises `ValueError` for another name."""
+    """Returns the class of a message, whose name may omit `msg`; raises `ValueError` for another
+    name."""
     interface = import_message_from_namespaced_type(get_message_namespaced_type(identifier))
     if not is_message(interface):
         raise ValueError(f"Expected the full name of a message, got '{identifier}'")
@@ -21,7 +22,8 @@ def get_message(identifier: str) -> Any:
 
 
 def get_service(identifier: str) -> Any:
-    """The class of a service, whose name may omit `srv`; raises `ValueError` for another name."""
+    """Returns the class of a service, whose name may omit `srv`; raises `ValueError` for another
+    name."""
     interface = import_message_from_namespaced_type(get_service_namespaced_type(identifier))
     if not is_service(interface):
         raise ValueError(f"Expected the full name of a service, got '{identifier}'")
@@ -29,7 +31,7 @@ def get_service(identifier: str) -> Any:
 
 
 def get_action(identifier: str) -> Any:
-    """The class of an action, whose name may omit `action`; raises `ValueError` for another
+    """Returns the class of an action, whose name may omit `action`; raises `ValueError` for another
     name."""
     interface = import_message_from_namespaced_type(get_action_namespaced_type(identifier))
     if not is_action(interface):
@@ -48,35 +50,35 @@ def _namespaced(identifier: str, default: Optional[str] = None) -> NamespacedTyp
 
 
 def get_namespaced_type(identifier: str) -> NamespacedType:
-    """The description of the type with this full name."""
+    """Returns the description of the type with this full name."""
     return _namespaced(identifier)
 
 
 def get_message_namespaced_type(identifier: str) -> NamespacedType:
-    """The description of a message, whose name may omit `msg`."""
+    """Returns the description of a message, whose name may omit `msg`."""
     return _namespaced(identifier, 'msg')
 
 
 def get_service_namespaced_type(identifier: str) -> NamespacedType:
-    """The description of a service, whose name may omit `srv`."""
+    """Returns the description of a service, whose name may omit `srv`."""
     return _namespaced(identifier, 'srv')
 
 
 def get_action_namespaced_type(identifier: str) -> NamespacedType:
-    """The description of an action, whose name may omit `action`."""
+    """Returns the description of an action, whose name may omit `action`."""
     return _namespaced(identifier, 'action')
 
 
 def is_message(interface: Any) -> bool:
-    """Whether `interface` is a message class."""
+    """Returns whether `interface` is a message class."""
     return hasattr(interface, 'SLOT_TYPES')
 
 
 def is_service(interface: Any) -> bool:
-    """Whether `interface` is a service class."""
+    """Returns whether `interface` is a service class."""
     return hasattr(interface, 'Request') and hasattr(interface, 'Response')
 
 
 def is_action(interface: Any) -> bool:
-    """Whether `interface` is an action class."""
+    """Returns whether `interface` is an action class."""
     return all(hasattr(interface, part) for part in ('Goal', 'Result', 'Feedback'))

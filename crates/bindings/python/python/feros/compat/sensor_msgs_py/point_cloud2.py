@@ -25,8 +25,8 @@ DUMMY_FIELD_PREFIX = 'unnamed_field'
 def dtype_from_fields(
     fields: Iterable[PointField], point_step: Optional[int] = None
 ) -> np.dtype:
-    """The type of one point. A field with several values becomes several fields, numbered from
-    zero; `point_step` is the number of bytes of a point, if it is not the sum of its fields.
+    """Returns the type of one point. A field with several values becomes several fields, numbered
+    from zero; `point_step` is the number of bytes of a point, if it is not the sum of its fields.
 
     Raises `AssertionError` for two fields with the same name.
     """
@@ -53,7 +53,7 @@ def read_points(
     uvs: Optional[Iterable[int]] = None,
     reshape_organized_cloud: bool = False,
 ) -> np.ndarray:
-    """The points as a structured array, a view of the message's data.
+    """Returns the points as a structured array, a view of the message's data.
 
     The array has all fields, or the fields in `field_names`. With `skip_nans`, points with NaNs are
     omitted if the cloud is not dense. `uvs` are the indices of the wanted points. With
@@ -124,7 +124,7 @@ def create_cloud(
     points: Any,
     step: Optional[int] = None,
 ) -> PointCloud2:
-    """Makes a point cloud from a structured array with the layout of `fields`, or from rows of
+    """Creates a point cloud from a structured array with the layout of `fields`, or from rows of
     numbers. Three dimensions make an organized cloud. `step` is the number of bytes of a point.
 
     Raises `AssertionError` for points that do not fit the fields.
@@ -154,7 +154,7 @@ def create_cloud(
 def create_cloud_xyz32(
     header: Header, points: Any, step: Optional[int] = None
 ) -> PointCloud2:
-    """Makes a point cloud with three 32-bit coordinates."""
+    """Creates a point cloud with three 32-bit coordinates."""
     fields = [
         PointField(name=name, offset=4 * index, datatype=PointField.FLOAT32, count=1)
         for index, name in enumerate('xyz')

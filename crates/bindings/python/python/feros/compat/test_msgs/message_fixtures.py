@@ -6,13 +6,13 @@ from test_msgs import msg
 
 
 def int_from_uint(value: int, nbits: int) -> int:
-    """The signed number that consists of the lowest bits of a value."""
+    """Returns the signed number that consists of the lowest bits of a value."""
     value %= 1 << nbits
     return value - (1 << nbits) if value >> (nbits - 1) else value
 
 
 def _columns() -> Dict[str, Tuple[Any, ...]]:
-    """The values for each type: zero, the maximum, the minimum, and one."""
+    """Returns the values for each type: zero, the maximum, the minimum, and one."""
     columns: Dict[str, Tuple[Any, ...]] = {
         'bool': (False, True, False, True),
         'byte': (b'\0', b'\xff', b'\0', b'\1'),
@@ -41,7 +41,7 @@ def _with(cls: Any, **values: Any) -> Any:
 def _numbers(
     choose: Callable[[str, Tuple[Any, ...]], Any], suffix: str = 'values'
 ) -> Dict[str, Any]:
-    """The values of the fields of all basic types."""
+    """Returns the values of the fields of all basic types."""
     return {f'{kind}_{suffix}': choose(kind, column) for kind, column in _COLUMNS.items()}
 
 
@@ -68,7 +68,7 @@ def _rows(count: int) -> List[Any]:
 
 
 def get_msg_builtins() -> List[Any]:
-    """A message with negative times."""
+    """Returns a message with negative times."""
     message = msg.Builtins()
     message.duration_value.sec, message.duration_value.nanosec = -1234567890, 123456789
     message.time_value.sec, message.time_value.nanosec = -1234567890, 987654321
@@ -76,7 +76,7 @@ def get_msg_builtins() -> List[Any]:
 
 
 def get_msg_empty() -> List[Any]:
-    """An empty message."""
+    """Returns an empty message."""
     return [msg.Empty()]
 
 
@@ -89,12 +89,12 @@ def get_msg_basic_types() -> List[Any]:
 
 
 def get_msg_constants() -> List[Any]:
-    """A message type with constants but no fields."""
+    """Returns a message type with constants but no fields."""
     return [msg.Constants()]
 
 
 def get_msg_defaults() -> List[Any]:
-    """A message with its defaults."""
+    """Returns a message with its defaults."""
     return [msg.Defaults()]
 
 
@@ -110,7 +110,7 @@ def get_msg_strings() -> List[Any]:
 
 
 def get_msg_nested() -> List[Any]:
-    """Messages that each contain a nested message of basic types."""
+    """Returns messages that each contain a nested message of basic types."""
     return [_with(msg.Nested, basic_types_value=row) for row in get_msg_basic_types()]
 
 
@@ -152,12 +152,12 @@ def get_msg_bounded_sequences() -> List[Any]:
 
 
 def get_msg_bounded_plain_sequences() -> List[Any]:
-    """The messages of `get_msg_bounded_sequences`, without strings."""
+    """Returns the messages of `get_msg_bounded_sequences`, without strings."""
     return _bounded(msg.BoundedPlainSequences)
 
 
 def get_msg_multi_nested() -> List[Any]:
-    """Three messages of each kind above, in each kind of sequence."""
+    """Returns three messages of each kind above, in each kind of sequence."""
     message = msg.MultiNested()
     for inner, found in (
         ('arrays', get_msg_arrays()),
@@ -171,7 +171,7 @@ def get_msg_multi_nested() -> List[Any]:
 
 
 def get_msg_wstrings() -> List[Any]:
-    """UTF-16 strings."""
+    """Returns messages with UTF-16 strings."""
     first = _with(
         msg.WStrings, array_of_wstrings=['1', 'two', '三'],
         bounded_sequence_of_wstrings=['one', '二'],
@@ -181,19 +181,19 @@ def get_msg_wstrings() -> List[Any]:
 
 
 def get_msg_keyed_long() -> List[Any]:
-    """Two keys."""
+    """Returns messages with two keys."""
     return [_with(msg.KeyedLong, key=number, value=number) for number in (1, 2)]
 
 
 def get_msg_keyed_string() -> List[Any]:
-    """Two keys."""
+    """Returns messages with two keys."""
     return [
         _with(msg.KeyedString, key=f'key_{number}', value=f'value_{number}') for number in (1, 2)
     ]
 
 
 def get_msg_non_keyed_with_nested_key() -> List[Any]:
-    """Two keys, in a nested message."""
+    """Returns messages with two keys, in a nested message."""
     return [
         _with(msg.NonKeyedWithNestedKey, nested_data=keyed, some_int=-1)
         for keyed in get_msg_keyed_string()
@@ -201,7 +201,7 @@ def get_msg_non_keyed_with_nested_key() -> List[Any]:
 
 
 def get_msg_complex_nested_key() -> List[Any]:
-    """Two keys, in a message nested twice."""
+    """Returns messages with two keys, in a message nested twice."""
     return [
         _with(msg.ComplexNestedKey, nested_keys=nested, uint32_key=3, float64_value=1.125)
         for nested in get_msg_non_keyed_with_nested_key()
@@ -223,7 +223,8 @@ _BY_NAME: Dict[str, Callable[[], List[Any]]] = {
 
 
 def get_test_msg(message_name: str) -> List[Any]:
-    """The messages of a type by its name; raises `NotImplementedError` for an unknown name."""
+    """Returns the messages of a type by its name; raises `NotImplementedError` for an unknown
+    name."""
     if message_name not in _BY_NAME:
         raise NotImplementedError(message_name)
     return _BY_NAME[message_name]()

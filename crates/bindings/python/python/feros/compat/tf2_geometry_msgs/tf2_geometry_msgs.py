@@ -25,7 +25,7 @@ _Quaternion = Tuple[float, float, float, float]  # w, x, y, z
 
 
 def to_msg_msg(msg: Any) -> Any:
-    """The message itself."""
+    """Returns the message itself."""
     return msg
 
 

@@ -20,8 +20,8 @@ class TimeoutException(TransformException):
 
 
 def _nanoseconds(time: Any) -> int:
-    """The nanoseconds of an `rclpy` time or a message; zero, which means the newest known time, if
-    no time is given."""
+    """Returns the nanoseconds of an `rclpy` time or a message; zero, which means the newest known
+    time, if no time is given."""
     if hasattr(time, 'nanoseconds'):
         return int(time.nanoseconds)
     try:
@@ -57,7 +57,7 @@ class BufferCore:
     def lookup_transform_core(
         self, target_frame: str, source_frame: str, time: Any
     ) -> TransformStamped:
-        """The transform from `source_frame` to `target_frame` at a time.
+        """Returns the transform from `source_frame` to `target_frame` at a time.
 
         Raises a `TransformException`.
         """
@@ -67,8 +67,8 @@ class BufferCore:
         self, target_frame: str, target_time: Any, source_frame: str, source_time: Any,
         fixed_frame: str,
     ) -> TransformStamped:
-        """The transform from `source_frame` at one time to `target_frame` at another time, if
-        `fixed_frame` does not move between these times.
+        """Returns the transform from `source_frame` at one time to `target_frame` at another time,
+        if `fixed_frame` does not move between these times.
 
         Raises a `TransformException`.
         """
@@ -79,7 +79,7 @@ class BufferCore:
     def can_transform_core(
         self, target_frame: str, source_frame: str, time: Any
     ) -> Tuple[bool, str]:
-        """Whether `lookup_transform_core` would succeed, and the reason if it would not."""
+        """Returns whether `lookup_transform_core` would succeed, and the reason if it would not."""
         try:
             self.lookup_transform_core(target_frame, source_frame, time)
         except TransformException as error:
@@ -90,7 +90,8 @@ class BufferCore:
         self, target_frame: str, target_time: Any, source_frame: str, source_time: Any,
         fixed_frame: str,
     ) -> Tuple[bool, str]:
-        """Whether `lookup_transform_full_core` would succeed, and the reason if it would not."""
+        """Returns whether `lookup_transform_full_core` would succeed, and the reason if it would
+        not."""
         try:
             self.lookup_transform_full_core(
                 target_frame, target_time, source_frame, source_time, fixed_frame)
@@ -99,8 +100,8 @@ class BufferCore:
         return True, ''
 
     def get_latest_common_time(self, target_frame: str, source_frame: str) -> rclpy.time.Time:
-        """The newest time at which the whole chain between two frames is known; zero if the whole
-        chain is static.
+        """Returns the newest time at which the whole chain between two frames is known; zero if the
+        whole chain is static.
 
         Raises a `TransformException`.
         """
@@ -108,11 +109,11 @@ class BufferCore:
         return rclpy.time.Time(nanoseconds=nanoseconds)
 
     def all_frames_as_string(self) -> str:
-        """The frames, one per line."""
+        """Returns the frames, one per line."""
         return self._native.all_frames_as_string()
 
     def all_frames_as_yaml(self) -> str:
-        """The frames in YAML, with their authorities and rates."""
+        """Returns the frames in YAML, with their authorities and rates."""
         return self._native.all_frames_as_yaml()
 
     def clear(self) -> None:

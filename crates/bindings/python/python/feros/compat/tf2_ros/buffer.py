@@ -118,8 +118,8 @@ class Buffer(tf2.BufferCore, BufferInterface):
     def lookup_transform(
         self, target_frame: str, source_frame: str, time: Time, timeout: Duration = Duration()
     ) -> TransformStamped:
-        """The transform from `source_frame` to `target_frame` at a time; zero is the newest known
-        time. Another thread has to fill the buffer during `timeout`.
+        """Returns the transform from `source_frame` to `target_frame` at a time; zero is the newest
+        known time. Another thread has to fill the buffer during `timeout`.
 
         Raises a `TransformException`.
         """
@@ -130,8 +130,8 @@ class Buffer(tf2.BufferCore, BufferInterface):
         self, target_frame: str, target_time: Time, source_frame: str, source_time: Time,
         fixed_frame: str, timeout: Duration = Duration(),
     ) -> TransformStamped:
-        """The transform from `source_frame` at one time to `target_frame` at another time, if
-        `fixed_frame` does not move between these times.
+        """Returns the transform from `source_frame` at one time to `target_frame` at another time,
+        if `fixed_frame` does not move between these times.
 
         Raises a `TransformException`.
         """
@@ -142,14 +142,14 @@ class Buffer(tf2.BufferCore, BufferInterface):
     async def lookup_transform_async(
         self, target_frame: str, source_frame: str, time: Time
     ) -> TransformStamped:
-        """The result of `lookup_transform`, as soon as it is known."""
+        """Returns the result of `lookup_transform`, as soon as it is known."""
         return await self.wait_for_transform_async(target_frame, source_frame, time)
 
     async def lookup_transform_full_async(
         self, target_frame: str, target_time: Time, source_frame: str, source_time: Time,
         fixed_frame: str,
     ) -> TransformStamped:
-        """The result of `lookup_transform_full`, as soon as it is known."""
+        """Returns the result of `lookup_transform_full`, as soon as it is known."""
         return await self.wait_for_transform_full_async(
             target_frame, target_time, source_frame, source_time, fixed_frame)
 
@@ -157,8 +157,8 @@ class Buffer(tf2.BufferCore, BufferInterface):
         self, target_frame: str, source_frame: str, time: Time, timeout: Duration = Duration(),
         return_debug_tuple: bool = False,
     ) -> Union[bool, Tuple[bool, str]]:
-        """Whether `lookup_transform` succeeds within `timeout`; with `return_debug_tuple` also the
-        reason if not."""
+        """Returns whether `lookup_transform` succeeds within `timeout`; with `return_debug_tuple`
+        also the reason if not."""
         result = self._wait(
             lambda: self.can_transform_core(target_frame, source_frame, time), timeout)
         return result if return_debug_tuple else result[0]
@@ -167,8 +167,8 @@ class Buffer(tf2.BufferCore, BufferInterface):
         self, target_frame: str, target_time: Time, source_frame: str, source_time: Time,
         fixed_frame: str, timeout: Duration = Duration(), return_debug_tuple: bool = False,
     ) -> Union[bool, Tuple[bool, str]]:
-        """Whether `lookup_transform_full` succeeds within `timeout`; with `return_debug_tuple` also
-        the reason if not."""
+        """Returns whether `lookup_transform_full` succeeds within `timeout`; with
+        `return_debug_tuple` also the reason if not."""
         question = (target_frame, target_time, source_frame, source_time, fixed_frame)
         result = self._wait(lambda: self.can_transform_full_core(*question), timeout)
         return result if return_debug_tuple else result[0]
@@ -176,7 +176,7 @@ class Buffer(tf2.BufferCore, BufferInterface):
     def wait_for_transform_async(
         self, target_frame: str, source_frame: str, time: Any
     ) -> Future:
-        """A future of the result of `lookup_transform`."""
+        """Returns a future of the result of `lookup_transform`."""
         return self._when_known(
             lambda: self.lookup_transform_core(target_frame, source_frame, time))
 
@@ -184,6 +184,6 @@ class Buffer(tf2.BufferCore, BufferInterface):
         self, target_frame: str, target_time: Any, source_frame: str, source_time: Any,
         fixed_frame: str,
     ) -> Future:
-        """A future of the result of `lookup_transform_full`."""
+        """Returns a future of the result of `lookup_transform_full`."""
         question = (target_frame, target_time, source_frame, source_time, fixed_frame)
         return self._when_known(lambda: self.lookup_transform_full_core(*question))

@@ -46,7 +46,7 @@ class BufferClient(BufferInterface):
     def lookup_transform(
         self, target_frame: str, source_frame: str, time: Time, timeout: Duration = Duration()
     ) -> TransformStamped:
-        """The transform from `source_frame` to `target_frame` at a time.
+        """Returns the transform from `source_frame` to `target_frame` at a time.
 
         Raises `TimeoutException` if the server does not answer, and any `TransformException` in its
         answer.
@@ -68,7 +68,7 @@ class BufferClient(BufferInterface):
     def can_transform(
         self, target_frame: str, source_frame: str, time: Time, timeout: Duration = Duration()
     ) -> bool:
-        """Whether `lookup_transform` succeeds."""
+        """Returns whether `lookup_transform` succeeds."""
         try:
             self.lookup_transform(target_frame, source_frame, time, timeout)
         except tf2.TransformException:
@@ -79,7 +79,7 @@ class BufferClient(BufferInterface):
         self, target_frame: str, target_time: Time, source_frame: str, source_time: Time,
         fixed_frame: str, timeout: Duration = Duration(),
     ) -> bool:
-        """Whether `lookup_transform_full` succeeds."""
+        """Returns whether `lookup_transform_full` succeeds."""
         try:
             self.lookup_transform_full(
                 target_frame, target_time, source_frame, source_time, fixed_frame, timeout)
@@ -93,8 +93,7 @@ class BufferClient(BufferInterface):
         seconds = (timeout.nanoseconds + self.timeout_padding.nanoseconds) / 1e9
         handle = self._await(self.action_client.send_goal_async(goal), seconds)
         if not handle.accepted:
-            raise tf2.TimeoutException(
-                'The BufferServer did not accept the goal: something is wrong with it.')
+            raise tf2.TimeoutException('The BufferServer rejected the goal.')
         result = self._await(handle.get_result_async(), seconds).result
         if result.error.error != TF2Error.NO_ERROR:
             exception = _EXCEPTIONS.get(result.error.error, tf2.TransformException)
@@ -108,5 +107,5 @@ class BufferClient(BufferInterface):
         if not done.wait(seconds):
             raise tf2.TimeoutException(
                 f'The BufferServer did not answer within {seconds} s. Does another thread spin'
-                ' the asking node?')
+                ' the node of the client?')
         return future.result()

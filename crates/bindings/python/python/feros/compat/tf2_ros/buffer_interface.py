@@ -49,7 +49,7 @@ class TransformRegistration:
         self._functions[key] = callback
 
     def get(self, key: Any) -> Callable[[Any, TransformStamped], Any]:
-        """The function that transforms objects of a type.
+        """Returns the function that transforms objects of a type.
 
         Raises `TypeException` if there is no such function.
         """
@@ -77,17 +77,17 @@ class ConvertRegistration:
         self._between[key] = callback
 
     def get_from_msg(self, key: Any) -> Callable[[Any], Any]:
-        """The function that makes objects from messages of a type; raises `TypeException` if there
-        is no such function."""
+        """Returns the function that makes objects from messages of a type; raises `TypeException`
+        if there is no such function."""
         return _registered(self._from_msg, key)
 
     def get_to_msg(self, key: Any) -> Callable[[Any], Any]:
-        """The function that makes messages from objects of a type; raises `TypeException` if there
-        is no such function."""
+        """Returns the function that makes messages from objects of a type; raises `TypeException`
+        if there is no such function."""
         return _registered(self._to_msg, key)
 
     def get_convert(self, key: Tuple[Any, Any]) -> Callable[[Any], Any]:
-        """The function that converts objects of the first type to the second type; raises
+        """Returns the function that converts objects of the first type to the second type; raises
         `TypeException` if there is no such function."""
         return _registered(self._between, key)
 
@@ -150,7 +150,8 @@ class BufferInterface:
     def lookup_transform(
         self, target_frame: str, source_frame: str, time: Time, timeout: Duration = Duration()
     ) -> TransformStamped:
-        """The transform from `source_frame` to `target_frame`; implemented by subclasses."""
+        """Returns the transform from `source_frame` to `target_frame`; implemented by
+        subclasses."""
         raise NotImplementedException()
 
     def lookup_transform_full(
@@ -163,12 +164,12 @@ class BufferInterface:
     def can_transform(
         self, target_frame: str, source_frame: str, time: Time, timeout: Duration = Duration()
     ) -> bool:
-        """Whether `lookup_transform` would succeed; implemented by subclasses."""
+        """Returns whether `lookup_transform` would succeed; implemented by subclasses."""
         raise NotImplementedException()
 
     def can_transform_full(
         self, target_frame: str, target_time: Time, source_frame: str, source_time: Time,
         fixed_frame: str, timeout: Duration = Duration(),
     ) -> bool:
-        """Whether `lookup_transform_full` would succeed; implemented by subclasses."""
+        """Returns whether `lookup_transform_full` would succeed; implemented by subclasses."""
         raise NotImplementedException()

@@ -9,7 +9,7 @@ from tf2_msgs.msg import TFMessage
 
 
 def as_list(transform: Union[TransformStamped, Iterable[TransformStamped]]) -> List:
-    """One transform or several, as a list."""
+    """Returns one transform or several as a list."""
     return list(transform) if hasattr(transform, '__iter__') else [transform]
 
 

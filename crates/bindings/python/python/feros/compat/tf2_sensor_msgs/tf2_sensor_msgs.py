@@ -13,7 +13,7 @@ from sensor_msgs_py.point_cloud2 import create_cloud, read_points
 
 
 def to_msg_msg(msg: Any) -> Any:
-    """The message itself."""
+    """Returns the message itself."""
     return msg
 
 
@@ -21,7 +21,7 @@ from_msg_msg = to_msg_msg
 
 
 def _rotation(quaternion: Any) -> np.ndarray:
-    """The rotation matrix of a quaternion of any length; the identity for length zero."""
+    """Returns the rotation matrix of a quaternion of any length; the identity for length zero."""
     real, axis = quaternion.w, np.array([quaternion.x, quaternion.y, quaternion.z])
     square = real * real + axis @ axis
     if square < np.finfo(float).eps:

@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_below_the_shared_library_counts_and_nothing_else() {
+    fn only_crates_below_the_shared_library_count() {
         let expected = "feros v0.1.0 (/feros/crates/client/feros) cyclonedds,default\n\
                         feros-shared v0.1.0 (/feros/crates/client/shared)\n\
                         libc v0.2.177 extra_traits\n\

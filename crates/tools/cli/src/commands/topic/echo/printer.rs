@@ -23,12 +23,8 @@ pub(in crate::commands) struct Format {
     /// The parts to print; empty for the whole message.
     fields: Vec<String>,
     filter: Option<Arc<Filter>>,
+    pub(super) form: Form,
     options: PrintOptions,
-    json: bool,
-    csv: bool,
-    with_info: bool,
-    clear: bool,
-    with_lost: bool,
     /// Whether to print the steps of a service's calls as words, as `ros2` does.
     names_events: bool,
 }
@@ -44,22 +40,12 @@ impl Format {
         fields: &[String],
         filter: Option<&Arc<Filter>>,
     ) -> Self {
-        let options = PrintOptions {
-            truncate_length: if form.full_length { None } else { form.truncate_length },
-            no_arr: form.no_arr,
-            no_str: form.no_str,
-            flow_style: form.flow_style,
-        };
         Self {
             ty,
             fields: fields.to_vec(),
             filter: filter.cloned(),
-            options,
-            json: form.json,
-            csv: form.csv,
-            with_info: form.include_message_info,
-            clear: form.clear,
-            with_lost: !form.no_lost_messages,
+            options: form.text.options(),
+            form: form.clone(),
             names_events: false,
         }
     }
@@ -74,14 +60,10 @@ impl Format {
         Self { names_events: fields.is_empty(), ..Self::new(form, ty, &fields, None) }
     }
 
-    /// Whether the user wants to know of messages that are not printed because they were lost.
-    pub(super) fn tells_lost_messages(&self) -> bool {
-        self.with_lost
-    }
-
     /// The text of one message; `None` if the filter rejects it.
     fn text(&self, bytes: &[u8], info: &MessageInfo) -> Result<Option<String>, Refused> {
-        let yaml_info = if self.with_info { info_yaml(info) } else { String::new() };
+        let with_info = self.form.include_message_info;
+        let yaml_info = if with_info { info_yaml(info) } else { String::new() };
         let Some(ty) = &self.ty else {
             return Ok(Some(format!("{yaml_info}{}---\n", hexadecimal(bytes))));
         };
@@ -94,15 +76,15 @@ impl Format {
         if !self.is_meant(&message)? {
             return Ok(None);
         }
-        Ok(Some(if self.csv {
+        Ok(Some(if self.form.text.csv {
             let line = match parts.as_slice() {
                 [] => csv::line([ValueRef::Message(&message)], &self.options),
                 parts => csv::line(parts.iter().map(Selected::value), &self.options),
             };
-            if self.with_info { info_csv(info) + &line } else { line }
-        } else if self.json {
+            if with_info { info_csv(info) + &line } else { line }
+        } else if self.form.text.json {
             let text = self.json(&message, &parts);
-            if self.with_info {
+            if with_info {
                 format!("{{\"info\":{},\"message\":{text}}}\n", info_object(info))
             } else {
                 text + "\n"
@@ -154,7 +136,7 @@ fn select<'a>(message: &'a DynamicMessage, path: &str) -> Result<Selected<'a>, R
 }
 
 /// Replaces the number of the event, which is the first field of all, with a word.
-fn name_event(yaml: String) -> String {
+pub(in crate::commands) fn name_event(yaml: String) -> String {
     const FIELD: &str = "event_type: ";
     let Some(place) = yaml.find(FIELD).map(|start| start + FIELD.len()) else { return yaml };
     let (before, rest) = yaml.split_at(place);
@@ -215,7 +197,7 @@ impl Printer {
                 return;
             }
         };
-        let print = if self.format.clear { output::print_anew } else { output::print };
+        let print = if self.format.form.clear { output::print_anew } else { output::print };
         match print(&text) {
             Ok(()) => self.printed += 1,
             Err(error) => self.failure = Some(error),
@@ -297,6 +279,15 @@ mod tests {
             named("{info: {event_type: 0, x: 1}}"),
             "{info: {event_type: REQUEST_SENT, x: 1}}"
         );
+        assert_eq!(
+            named("info:\n  event_type: 1\n  stamp:\n    sec: 1\nrequest: []\n"),
+            "info:\n  event_type: REQUEST_RECEIVED\n  stamp:\n    sec: 1\nrequest: []\n"
+        );
+        assert_eq!(
+            named("{info: {event_type: 3, sec: 1}}"),
+            "{info: {event_type: RESPONSE_RECEIVED, sec: 1}}"
+        );
+        assert_eq!(named("event_type: 44"), "event_type: 44");
         // An event without a word stays a number.
         assert_eq!(named("event_type: 12\n"), "event_type: 12\n");
         assert_eq!(named("other: 1\n"), "other: 1\n");

@@ -62,7 +62,7 @@ class ClientGoalHandle:
         return _waited(self.get_result_async())
 
     def get_result_async(self) -> Future:
-        """A future of the result, with a status."""
+        """Returns a future of the result, with a status."""
         request = self._client._action_type.Impl.GetResultService.Request(goal_id=self._goal_id)
         future = self._client._result.call_async(request)
         future.add_done_callback(self._ended)
@@ -226,7 +226,7 @@ class ActionClient:
             and all(one.get_publisher_count() for one in self._subscriptions))
 
     def server_is_ready(self) -> bool:
-        """Whether there is a server."""
+        """Returns whether there is a server."""
         return self._all_ready()
 
     def wait_for_server(self, timeout_sec: Optional[float] = None) -> bool:
@@ -246,7 +246,7 @@ class ActionClient:
         return self._all_ready()
 
     def get_num_entities(self) -> NumberOfEntities:
-        """The number of entities that the client consists of."""
+        """Returns the number of entities that the client consists of."""
         return NumberOfEntities(len(self._subscriptions), num_clients=3)
 
     def configure_introspection(

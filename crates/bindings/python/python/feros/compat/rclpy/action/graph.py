@@ -9,7 +9,7 @@ NamesAndTypes = List[Tuple[str, List[str]]]
 
 
 def _actions(services: NamesAndTypes) -> NamesAndTypes:
-    """The actions whose goal services are among these services."""
+    """Returns the actions whose goal services are among these services."""
     found: Dict[str, List[str]] = {}
     for name, types in services:
         if name.endswith(_GOAL_SERVICE):
@@ -21,7 +21,8 @@ def _actions(services: NamesAndTypes) -> NamesAndTypes:
 def get_action_client_names_and_types_by_node(
     node: Any, remote_node_name: str, remote_node_namespace: str
 ) -> NamesAndTypes:
-    """The actions that a node calls; raises `NodeNameNonExistentError` for an unknown node."""
+    """Returns the actions that a node calls; raises `NodeNameNonExistentError` for an unknown
+    node."""
     return _actions(node.get_client_names_and_types_by_node(
         remote_node_name, remote_node_namespace))
 
@@ -29,11 +30,12 @@ def get_action_client_names_and_types_by_node(
 def get_action_server_names_and_types_by_node(
     node: Any, remote_node_name: str, remote_node_namespace: str
 ) -> NamesAndTypes:
-    """The actions that a node serves; raises `NodeNameNonExistentError` for an unknown node."""
+    """Returns the actions that a node serves; raises `NodeNameNonExistentError` for an unknown
+    node."""
     return _actions(node.get_service_names_and_types_by_node(
         remote_node_name, remote_node_namespace))
 
 
 def get_action_names_and_types(node: Any) -> NamesAndTypes:
-    """All actions with their types."""
+    """Returns all actions with their types."""
     return list(node._rclpy_living._rclpy_native.action_names_and_types().items())

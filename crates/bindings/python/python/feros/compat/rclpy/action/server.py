@@ -177,8 +177,8 @@ class ActionServer:
         if execute_callback is not None:
             self.register_execute_callback(execute_callback)
         elif handle_accepted_callback is default_handle_accepted_callback:
-            raise TypeError('an execute_callback is needed, or a handle_accepted_callback'
-                            ' whose goals are ended elsewhere')
+            raise TypeError('expected an execute_callback, or a handle_accepted_callback'
+                            ' whose goals end in other code')
         self.register_goal_callback(goal_callback)
         self.register_handle_accepted_callback(handle_accepted_callback)
         self.register_cancel_callback(cancel_callback)
@@ -356,7 +356,8 @@ class ActionServer:
         self._status.publish(GoalStatusArray(status_list=statuses))
 
     def get_num_entities(self) -> NumberOfEntities:
-        """The numbers of entities as in stock rclpy: services, and a timer for old results."""
+        """Returns the numbers of entities as in stock rclpy: services, and a timer for old
+        results."""
         return NumberOfEntities(num_timers=1, num_services=len(self._services))
 
     def configure_introspection(

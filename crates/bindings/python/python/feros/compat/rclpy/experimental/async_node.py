@@ -321,7 +321,7 @@ class AsyncNode(Node):
     # The graph.
 
     def get_action_names_and_types(self) -> Any:
-        """All actions with their types."""
+        """Returns all actions with their types."""
         return get_action_names_and_types(self)
 
     async def wait_for_node(  # type: ignore[override]

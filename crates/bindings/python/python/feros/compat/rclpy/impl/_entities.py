@@ -20,13 +20,13 @@ __all__ = [
 
 def _node(handle: Any) -> Any:
     if not isinstance(handle, NodeHandle):
-        raise TypeError(f'the handle of a node is needed, not {type(handle).__name__}')
+        raise TypeError(f'expected the handle of a node, not {type(handle).__name__}')
     return handle._owner._rclpy_living
 
 
 def _context(handle: Any) -> Any:
     if not isinstance(handle, ContextHandle):
-        raise TypeError(f'the handle of a context is needed, not {type(handle).__name__}')
+        raise TypeError(f'expected the handle of a context, not {type(handle).__name__}')
     return handle._owner
 
 
@@ -37,7 +37,7 @@ def _handle_of(entity: Any, node: Any) -> Handle:
 
 
 def Publisher(node: Any, msg_type: Any, topic: str, qos: Any) -> Handle:
-    """The handle of a publisher that its node does not own."""
+    """Returns the handle of a publisher that its node does not own."""
     owner = _node(node)
     return _handle_of(owner._rclpy_make_publisher(
         msg_type, topic, qos, None, PublisherEventCallbacks(use_default_callbacks=False),
@@ -45,7 +45,7 @@ def Publisher(node: Any, msg_type: Any, topic: str, qos: Any) -> Handle:
 
 
 def Subscription(node: Any, msg_type: Any, topic: str, qos: Any) -> Handle:
-    """The handle of a subscription, with which its messages are taken."""
+    """Returns the handle of a subscription, with which its messages are taken."""
     owner = _node(node)
     return _handle_of(owner._rclpy_make_subscription(
         msg_type, topic, lambda _: None, qos, None,
@@ -53,20 +53,20 @@ def Subscription(node: Any, msg_type: Any, topic: str, qos: Any) -> Handle:
 
 
 def Client(node: Any, srv_type: Any, srv_name: str, qos: Any) -> Handle:
-    """The handle of a client, with which its responses are taken."""
+    """Returns the handle of a client, with which its responses are taken."""
     owner = _node(node)
     return _handle_of(owner._rclpy_make_client(srv_type, srv_name, qos, None), owner)
 
 
 def Service(node: Any, srv_type: Any, srv_name: str, qos: Any) -> Handle:
-    """The handle of a server, with which its requests are taken."""
+    """Returns the handle of a server, with which its requests are taken."""
     owner = _node(node)
     return _handle_of(owner._rclpy_make_service(
         srv_type, srv_name, lambda _, response: response, qos, None), owner)
 
 
 def Timer(clock: Any, context: Any, period_nsec: int, autostart: bool = True) -> Handle:
-    """The handle of a timer that a script polls. It is spun with a node of the context."""
+    """Returns the handle of a timer that a script polls. It is spun with a node of the context."""
     owner = _context(context)._rclpy_any_node()
     return _handle_of(_Timer(
         None, None, int(period_nsec), clock, context=owner.context, autostart=autostart,
@@ -74,14 +74,14 @@ def Timer(clock: Any, context: Any, period_nsec: int, autostart: bool = True) ->
 
 
 def GuardCondition(context: Any) -> Handle:
-    """The handle of a guard condition that a script polls."""
+    """Returns the handle of a guard condition that a script polls."""
     handle: Handle = _GuardCondition(None, None, context=_context(context)).handle
     return handle
 
 
 def EventHandle(parent: Any, event_type: Any) -> Handle:
-    """The handle of one kind of event of an endpoint, given the endpoint's handle."""
+    """Returns the handle of one kind of event of an endpoint, given the endpoint's handle."""
     if not isinstance(parent, Handle):
-        raise TypeError(f'the handle of an endpoint is needed, not {type(parent).__name__}')
+        raise TypeError(f'expected the handle of an endpoint, not {type(parent).__name__}')
     handle: Handle = handler_of(parent._owner, event_type).handle
     return handle

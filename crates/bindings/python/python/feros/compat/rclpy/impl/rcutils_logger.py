@@ -43,7 +43,7 @@ class LoggingFilter:
 
     @staticmethod
     def should_log(context: Dict[str, Any]) -> bool:
-        """Whether the message passes."""
+        """Returns whether the message passes."""
         raise NotImplementedError
 
 
@@ -57,7 +57,7 @@ class Once(LoggingFilter):
 
     @staticmethod
     def should_log(context: Dict[str, Any]) -> bool:
-        """Whether this is the first message at this place."""
+        """Returns whether this is the first message at this place."""
         was_logged = context.get('has_been_logged_once', False)
         context['has_been_logged_once'] = True
         return not was_logged
@@ -79,8 +79,8 @@ class Throttle(LoggingFilter):
 
     @staticmethod
     def should_log(context: Dict[str, Any]) -> bool:
-        """Whether enough time has passed. For the first message, the time counts from the clock's
-        zero."""
+        """Returns whether enough time has passed. For the first message, the time counts from the
+        clock's zero."""
         now = context['throttle_time_source_type'].now().nanoseconds
         due = context['throttle_last_logged'] + context['throttle_duration_sec'] * S_TO_NS
         if now < due:
@@ -96,7 +96,7 @@ class SkipFirst(LoggingFilter):
 
     @staticmethod
     def should_log(context: Dict[str, Any]) -> bool:
-        """Whether there was an earlier message."""
+        """Returns whether there was an earlier message."""
         was_skipped = context.get('first_has_been_skipped', False)
         context['first_has_been_skipped'] = True
         return bool(was_skipped)
@@ -110,7 +110,8 @@ supported_filters: Dict[str, Type[LoggingFilter]] = {
 
 
 def get_filters_from_kwargs(**kwargs: Any) -> List[str]:
-    """The names of the filters that arguments turn on; raises `TypeError` for unknown arguments."""
+    """Returns the names of the filters that arguments turn on; raises `TypeError` for unknown
+    arguments."""
     known = {name for one in supported_filters.values() for name in one.params}
     for name in kwargs:
         if name not in known:
@@ -146,7 +147,7 @@ class _Place:
             raise ValueError('Logging filter parameters cannot be changed between calls.')
 
     def lets_through(self) -> bool:
-        """Whether all filters of this place let the message pass."""
+        """Returns whether all filters of this place let the message pass."""
         return all(one.should_log(self.context) for one in self.filters)
 
 
@@ -163,7 +164,7 @@ class RcutilsLogger:
         self._places: Dict[CallerId, _Place] = {}
 
     def get_child(self, name: str) -> 'RcutilsLogger':
-        """A child of this logger; it logs to `/rosout` if this logger does.
+        """Returns a child of this logger; it logs to `/rosout` if this logger does.
 
         Raises `ValueError` for an empty name, `RuntimeError` if the node no longer exists.
         """
@@ -183,11 +184,12 @@ class RcutilsLogger:
         set_level(self.name, level)
 
     def get_effective_level(self) -> LoggingSeverity:
-        """The minimum severity that is shown, as set for this logger or for a logger above it."""
+        """Returns the minimum severity that is shown, as set for this logger or for a logger above
+        it."""
         return effective_level(self.name)
 
     def is_enabled_for(self, severity: Union[int, LoggingSeverity]) -> bool:
-        """Whether messages of a severity are shown."""
+        """Returns whether messages of a severity are shown."""
         return LoggingSeverity(severity) >= self.get_effective_level()
 
     def log(
@@ -262,14 +264,15 @@ def forget_levels() -> None:
 
 
 def own_level(name: str) -> LoggingSeverity:
-    """The level that was set for the logger itself."""
+    """Returns the level that was set for the logger itself."""
     if name:
         return LoggingSeverity(extension.own_log_level(name) or 0)
     return LoggingSeverity.UNSET if _root_is_unset else LoggingSeverity(extension.log_level(''))
 
 
 def effective_level(name: str) -> LoggingSeverity:
-    """The minimum severity that a logger shows, as set for this logger or for a logger above it."""
+    """Returns the minimum severity that a logger shows, as set for this logger or for a logger
+    above it."""
     level = own_level(name)
     while name and level == LoggingSeverity.UNSET:
         name = name.rpartition('.')[0]
@@ -278,7 +281,7 @@ def effective_level(name: str) -> LoggingSeverity:
 
 
 def _place() -> CallerId:
-    """The place that logs: the first frame outside of this file."""
+    """Returns the place that logs: the first frame outside of this file."""
     frame = inspect.currentframe()
     while frame is not None and frame.f_code.co_filename == __file__:
         frame = frame.f_back

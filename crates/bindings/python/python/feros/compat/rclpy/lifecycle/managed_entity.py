@@ -14,7 +14,7 @@ class TransitionCallbackReturn(Enum):
     ERROR = 99
 
     def to_label(self) -> str:
-        """The label of the transition that this result causes."""
+        """Returns the label of the transition that this result causes."""
         return f'transition_{self.name.lower()}'
 
 
@@ -54,12 +54,12 @@ class SimpleManagedEntity(ManagedEntity):
         self._enabled = False
 
     def on_activate(self, state: Any) -> TransitionCallbackReturn:
-        """Methods under `when_enabled` work from now on."""
+        """Activates the entity: methods under `when_enabled` work from now on."""
         self._enabled = True
         return TransitionCallbackReturn.SUCCESS
 
     def on_deactivate(self, state: Any) -> TransitionCallbackReturn:
-        """Methods under `when_enabled` do nothing from now on."""
+        """Deactivates the entity: methods under `when_enabled` do nothing from now on."""
         self._enabled = False
         return TransitionCallbackReturn.SUCCESS
 

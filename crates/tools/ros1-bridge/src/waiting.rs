@@ -9,7 +9,7 @@ use tokio::time::timeout;
 const LOOK_EVERY: Duration = Duration::from_millis(250);
 
 /// Returns the output of a future; `None` if `is_over` becomes true first.
-pub(super) async fn wait<F: Future>(future: F, is_over: impl Fn() -> bool) -> Option<F::Output> {
+pub(crate) async fn wait<F: Future>(future: F, is_over: impl Fn() -> bool) -> Option<F::Output> {
     let mut future = pin!(future);
     loop {
         if let Ok(output) = timeout(LOOK_EVERY, &mut future).await {

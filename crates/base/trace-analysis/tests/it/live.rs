@@ -214,7 +214,7 @@ fn a_file_that_is_begun_anew_is_read_anew() {
 }
 
 #[test]
-fn what_is_damaged_is_refused_and_nothing_of_it_is_told() {
+fn damaged_blocks_are_refused_and_add_no_events() {
     let folder = tempfile::tempdir().unwrap();
     let (bytes, process) = written(folder.path(), "talker-twice");
     let expected = &process.threads[0].events;
@@ -271,7 +271,7 @@ fn of_much_that_is_new_the_end_is_read() {
 }
 
 #[test]
-fn what_is_in_the_way_of_a_folder_is_told_and_disturbs_nothing() {
+fn foreign_files_are_reported_and_disturb_no_trace() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path();
     let mut program = Running::start("both", path, PLENTY);

@@ -49,7 +49,7 @@ fn two_processes_are_merged_into_whole_ways() {
 }
 
 #[test]
-fn what_is_written_in_two_parts_is_one_trace() {
+fn a_file_written_in_two_parts_is_one_trace() {
     let folder = tempfile::tempdir().unwrap();
     run_well("talker-twice", folder.path());
     let trace = Trace::read(folder.path()).unwrap();
