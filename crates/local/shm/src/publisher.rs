@@ -18,9 +18,10 @@ use crate::ipc::service::{
     self, HEADER_VERSION, MAX_MESSAGE_BYTES, SampleHeader, Service, WireHeader,
 };
 use crate::limits::check_open_files;
+use crate::mapped_file::MappedFile;
 use crate::node::{HostNode, check_space, refused};
 use crate::storage::populate::free_bytes;
-use crate::storage::{self, Mapping};
+use crate::storage;
 
 /// The limit on the number of pools. It is enough for sizes from 4 KiB to more than
 /// [`MAX_MESSAGE_BYTES`], if each pool is four times as large as the previous pool.
@@ -146,7 +147,7 @@ struct Pools {
     retired: Vec<Pool>,
     retired_bytes: u64,
     /// The memory of loans that exist longer than the publisher.
-    memory_of_loans: Vec<Arc<Mapping>>,
+    memory_of_loans: Vec<Arc<MappedFile>>,
 }
 
 impl Pools {

@@ -16,12 +16,13 @@ use crate::error::{LoanError, UnavailableError};
 use crate::ipc::Ipc;
 use crate::ipc::service::{HEAD_BYTES, MAX_MESSAGE_BYTES, Service, WireHeader};
 use crate::limits::check_file_size;
+use crate::mapped_file::MappedFile;
 use crate::node::{check_space, refused};
 use crate::rings::chunks::Chunks;
 use crate::rings::connection;
 use crate::rings::sending_end::{SendingEnd, Stride};
 use crate::storage::populate::{Pages, free_bytes, make_present};
-use crate::storage::{self, Mapping, take_sparse};
+use crate::storage::{self, take_sparse};
 
 type Port = iceoryx2::port::publisher::Publisher<Ipc, [u8], ()>;
 type Chunk = SampleMutUninit<Ipc, [MaybeUninit<u8>], ()>;
@@ -65,7 +66,7 @@ impl PoolLimits {
 /// subscriptions.
 #[repr(C)] // the fields that each message needs are next to each other
 pub(crate) struct Pool {
-    memory: Arc<Mapping>,
+    memory: Arc<MappedFile>,
     stride: Stride,
     /// The size of the largest message that fits.
     message_bytes: usize,
@@ -124,7 +125,7 @@ impl Pool {
     }
 
     /// The mapping of the memory, for loans that exist longer than the port.
-    pub(crate) fn memory(&self) -> &Arc<Mapping> {
+    pub(crate) fn memory(&self) -> &Arc<MappedFile> {
         &self.memory
     }
 
@@ -276,7 +277,7 @@ impl Drop for Pool {
 struct Made {
     port: Port,
     /// The memory of the pool's messages.
-    memory: Arc<Mapping>,
+    memory: Arc<MappedFile>,
     ends: Vec<SendingEnd>,
 }
 
@@ -317,7 +318,7 @@ fn create_port(
 /// message, so its pages are made present here.
 fn find_stride(
     port: &Port,
-    memory: &Mapping,
+    memory: &MappedFile,
     message_bytes: usize,
 ) -> Result<Stride, UnavailableError> {
     let lend = || port.loan_slice_uninit(1).map_err(|cause| refused(A_POOL, cause));
