@@ -21,7 +21,7 @@ struct Lent {
     size: usize,
 }
 
-// SAFETY: the pointer points at memory that the loan owns, and the loan may be sent to any thread.
+// SAFETY: the pointer points to memory that the loan owns, and the loan may be sent to any thread.
 unsafe impl Send for Lent {}
 
 #[derive(Default)]
