@@ -115,8 +115,8 @@ impl<T, S: Source<Item = (T, Sample)> + 'static> CallEnd<S> {
     fn refuse(&self, what: &str, sample: &Sample, error: &feros_typesupport::DecodeError) {
         if let Some(count) = self.malformed.count() {
             tracing::error!(
-                "{}: {count} {what}s were refused so far; the last, of {} bytes from {}, is not a \
-                 {} {what}: {error}",
+                "{}: {count} {what}s have been refused so far; the last, of {} bytes from {}, is \
+                 not a {} {what}: {error}",
                 self.name.to_string_lossy(),
                 sample.payload.len(),
                 sample.info.publisher_gid,

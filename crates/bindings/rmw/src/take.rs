@@ -31,9 +31,9 @@ impl SubscriptionEnd {
                 Err(failure) => {
                     if let Some(count) = self.malformed.count() {
                         tracing::error!(
-                            "{}: {count} messages were refused so far; the last, of {len} bytes \
-                             from {publisher}, is not a {}: {}. Check that both sides were built \
-                             from the same definition",
+                            "{}: {count} messages have been refused so far; the last, of {len} \
+                             bytes from {publisher}, is not a {}: {}. Check that both sides were \
+                             built from the same definition",
                             self.topic.to_string_lossy(),
                             self.program.ros_type_name(),
                             failure.text,
