@@ -185,7 +185,7 @@ fn hexadecimal(text: &str) -> Option<u64> {
     u64::from_str_radix(text, 16).ok()
 }
 
-/// A process and its living descendants.
+/// A process and its live descendants.
 pub(crate) fn process_tree(pid: u32) -> Vec<u32> {
     let mut found = vec![pid];
     let mut next = 0;

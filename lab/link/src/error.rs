@@ -3,9 +3,6 @@
 use crate::namespace::{MissingProgram, NamespaceError};
 use crate::options::LinkOptionsError;
 
-/// The limit on hosts of a switch: their addresses end in 1 to this number.
-pub(crate) const MOST_HOSTS: usize = 250;
-
 /// The reason why a link could not be created.
 #[derive(Debug, thiserror::Error)]
 pub enum LinkError {
@@ -60,12 +57,6 @@ pub enum LinkError {
         command: String,
         /// The command's error output.
         said: String,
-    },
-    /// A switch has too few or too many hosts.
-    #[error("a switch between {asked} hosts is not possible: give 2 to {MOST_HOSTS} hosts")]
-    Hosts {
-        /// The requested number of hosts.
-        asked: usize,
     },
     /// The link's thread could not be started.
     #[error("the link's thread could not be started: {0}")]

@@ -13,10 +13,9 @@ use thread_priority::{RealtimeThreadSchedulePolicy, ThreadPriority, ThreadSchedu
 
 use crate::counters::DirectionCounters;
 use crate::error::LinkError;
-use crate::frame::{Destination, HEADER_BYTES, destination};
 use crate::options::LinkOptions;
 use crate::scheduler::Scheduler;
-use crate::tap::Tap;
+use crate::tap::{HEADER_BYTES, Tap};
 
 /// The limit on packets to read from one host before the other hosts are read and due packets are
 /// written.
@@ -37,15 +36,8 @@ const MOST_ACTIVE_NANOS: u64 = 1_000_000;
 /// A frame on its way.
 type Frame = Vec<u8>;
 
-/// The destinations of a host's packets.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Topology {
-    /// Two hosts: every packet goes to the other host.
-    Cable,
-    /// Any number of hosts: a packet goes to the host to which it is addressed, over the receiver's
-    /// own line.
-    Switch,
-}
+/// The lines from the two hosts of a link.
+type Lines = [HostLine; 2];
 
 /// The lines of a link, and the thread that runs them. Dropping this value ends the thread and
 /// removes the devices.
@@ -57,26 +49,17 @@ pub(crate) struct Forwarder {
 
 #[derive(Debug)]
 struct Shared {
-    topology: Topology,
-    taps: Vec<Tap>,
+    taps: [Tap; 2],
     lines: Mutex<Lines>,
     wake: OwnedFd,
     stop: AtomicBool,
     begin: Instant,
 }
 
+/// The line from one host, and its counters.
 #[derive(Debug)]
-struct Lines {
-    hosts: Vec<HostLines>,
-}
-
-/// The lines and counters of one host.
-#[derive(Debug)]
-struct HostLines {
-    /// The line from the host to the cable's other end, or to the switch.
-    up: Scheduler<Frame>,
-    /// The line from the switch to the host.
-    down: Scheduler<Frame>,
+struct HostLine {
+    line: Scheduler<Frame>,
     dropped_size: u64,
     /// Packets for this host that its device refused.
     refused: u64,
@@ -86,19 +69,11 @@ struct HostLines {
 }
 
 impl Forwarder {
-    /// Starts carrying packets between `taps`; `up` and `down` have one entry per tap.
-    pub(crate) fn start(
-        topology: Topology,
-        taps: Vec<Tap>,
-        up: Vec<LinkOptions>,
-        down: Vec<LinkOptions>,
-    ) -> std::io::Result<Forwarder> {
-        let hosts = up.into_iter().zip(down);
-        let hosts = hosts.map(|(up, down)| HostLines::new(up, down));
+    /// Starts carrying packets between `taps`, with these options for the packets of each.
+    pub(crate) fn start(taps: [Tap; 2], options: [LinkOptions; 2]) -> std::io::Result<Forwarder> {
         let shared = Arc::new(Shared {
-            topology,
             taps,
-            lines: Mutex::new(Lines { hosts: hosts.collect() }),
+            lines: Mutex::new(options.map(HostLine::new)),
             wake: eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?,
             stop: AtomicBool::new(false),
             begin: Instant::now(),
@@ -109,49 +84,27 @@ impl Forwarder {
         Ok(Forwarder { shared, thread: Some(thread) })
     }
 
-    /// Changes the lines of a host while they run. `down` is `None` on a cable.
-    pub(crate) fn set(
-        &self,
-        host: usize,
-        up: LinkOptions,
-        down: Option<LinkOptions>,
-    ) -> Result<(), LinkError> {
-        let before = self.shared.lines().hosts[host].up.options().clone();
-        self.shared.taps[host].set(&before, &up)?;
-        {
-            let mut lines = self.shared.lines();
-            let now = self.shared.now();
-            let host = &mut lines.hosts[host];
-            host.up.set(now, up);
-            if let Some(down) = down {
-                host.down.set(now, down);
-            }
-        }
+    /// Changes the line from a host while it runs.
+    pub(crate) fn set(&self, host: usize, options: LinkOptions) -> Result<(), LinkError> {
+        let before = self.shared.lines()[host].line.options().clone();
+        self.shared.taps[host].set(&before, &options)?;
+        self.shared.lines()[host].line.set(self.shared.now(), options);
         self.shared.wake();
         Ok(())
     }
 
-    /// The counters of the packets that `host` sent, and of the packets that it received over its
-    /// own line.
-    pub(crate) fn counters(&self, host: usize) -> (DirectionCounters, DirectionCounters) {
-        let shared = &self.shared;
-        let (mut up, mut down) = {
-            let mut lines = shared.lines();
-            let cable = shared.topology == Topology::Cable;
-            let refused_by_other = if cable { lines.hosts[1 - host].refused } else { 0 };
-            let host = &mut lines.hosts[host];
-            let mut up = host.up.counters();
-            up.dropped_size = host.dropped_size;
-            up.dropped_device = refused_by_other;
-            let mut down = host.down.counters();
-            down.dropped_device = host.refused;
-            (up, down)
+    /// The counters of the packets that `host` sent.
+    pub(crate) fn counters(&self, host: usize) -> DirectionCounters {
+        let mut counters = {
+            let lines = self.shared.lines();
+            DirectionCounters {
+                dropped_size: lines[host].dropped_size,
+                dropped_device: lines[1 - host].refused,
+                ..lines[host].line.counters()
+            }
         };
-        up.dropped_device += shared.taps[host].dropped_before_reading();
-        if shared.topology == Topology::Cable {
-            down = DirectionCounters::default();
-        }
-        (up, down)
+        counters.dropped_device += self.shared.taps[host].dropped_before_reading();
+        counters
     }
 }
 
@@ -189,7 +142,7 @@ impl Shared {
                 let mut lines = self.lines();
                 let more = self.read(&mut lines, &mut buffer);
                 self.deliver(&mut lines);
-                (more, lines.next_arrival())
+                (more, next_arrival(&lines))
             };
             if !more {
                 self.wait(next, &mut patience);
@@ -200,7 +153,7 @@ impl Shared {
     /// Takes the packets that the hosts have sent; returns whether there may be more.
     fn read(&self, lines: &mut Lines, buffer: &mut [u8]) -> bool {
         let mut more = false;
-        for (tap, host) in self.taps.iter().zip(&mut lines.hosts) {
+        for (tap, host) in self.taps.iter().zip(lines.iter_mut()) {
             for turn in 0.. {
                 if host.gone {
                     break;
@@ -221,38 +174,13 @@ impl Shared {
 
     /// Writes the packets that are due.
     fn deliver(&self, lines: &mut Lines) {
-        let hosts = lines.hosts.len();
-        for from in 0..hosts {
-            while let Some((at, frame)) = lines.hosts[from].up.arrived(self.now()) {
-                if self.topology == Topology::Cable {
-                    self.hand_over(&mut lines.hosts[1 - from], 1 - from, &frame);
-                    continue;
-                }
-                match destination(&frame, from, hosts) {
-                    Destination::Host(host) => lines.hosts[host].down.offer(at, frame.len(), frame),
-                    Destination::Others => {
-                        for (_, host) in
-                            lines.hosts.iter_mut().enumerate().filter(|(host, _)| *host != from)
-                        {
-                            host.down.offer(at, frame.len(), frame.clone());
-                        }
-                    }
-                    Destination::Nowhere => {}
+        for from in 0..2 {
+            let to = 1 - from;
+            while let Some((_, frame)) = lines[from].line.arrived(self.now()) {
+                if self.taps[to].write(&frame).is_err() {
+                    lines[to].refused += 1;
                 }
             }
-        }
-        if self.topology == Topology::Switch {
-            for (number, host) in lines.hosts.iter_mut().enumerate() {
-                while let Some((_, frame)) = host.down.arrived(self.now()) {
-                    self.hand_over(host, number, &frame);
-                }
-            }
-        }
-    }
-
-    fn hand_over(&self, host: &mut HostLines, number: usize, frame: &[u8]) {
-        if self.taps[number].write(frame).is_err() {
-            host.refused += 1;
         }
     }
 
@@ -278,7 +206,7 @@ impl Shared {
             tv_nsec: (nanos % NANOS_PER_SECOND) as _,
         });
         let lines = self.lines();
-        let present = self.taps.iter().zip(&lines.hosts).filter(|(_, host)| !host.gone);
+        let present = self.taps.iter().zip(lines.iter()).filter(|(_, host)| !host.gone);
         let mut events: Vec<PollFd<'_>> =
             present.map(|(tap, _)| PollFd::from_borrowed_fd(tap.as_fd(), PollFlags::IN)).collect();
         drop(lines);
@@ -313,33 +241,23 @@ impl Patience {
     }
 }
 
-impl HostLines {
-    fn new(up: LinkOptions, down: LinkOptions) -> Self {
-        HostLines {
-            up: Scheduler::new(up),
-            down: Scheduler::new(down),
-            dropped_size: 0,
-            refused: 0,
-            gone: false,
-        }
+impl HostLine {
+    fn new(options: LinkOptions) -> Self {
+        HostLine { line: Scheduler::new(options), dropped_size: 0, refused: 0, gone: false }
     }
 
     fn sent(&mut self, now: u64, frame: &[u8]) {
-        let most = usize::from(self.up.options().mtu) + HEADER_BYTES + 4; // and a VLAN tag
+        let most = usize::from(self.line.options().mtu) + HEADER_BYTES + 4; // and a VLAN tag
         if (HEADER_BYTES..=most).contains(&frame.len()) {
-            self.up.offer(now, frame.len(), frame.to_vec());
+            self.line.offer(now, frame.len(), frame.to_vec());
         } else {
             self.dropped_size += 1;
         }
     }
 }
 
-impl Lines {
-    fn next_arrival(&self) -> Option<u64> {
-        let each =
-            self.hosts.iter().flat_map(|host| [host.up.next_arrival(), host.down.next_arrival()]);
-        each.flatten().min()
-    }
+fn next_arrival(lines: &Lines) -> Option<u64> {
+    lines.iter().filter_map(|host| host.line.next_arrival()).min()
 }
 
 /// Gives this thread real-time priority and exact timers, since the link stands for hardware, which
@@ -364,17 +282,14 @@ mod tests {
 
     #[test]
     fn frames_of_no_possible_size_are_counted_and_go_no_further() {
-        let mut host = HostLines::new(
-            LinkOptions { mtu: 1500, ..LinkOptions::default() },
-            LinkOptions::default(),
-        );
+        let mut host = HostLine::new(LinkOptions { mtu: 1500, ..LinkOptions::default() });
         let most = 1500 + HEADER_BYTES + 4;
         for size in [0, 1, HEADER_BYTES - 1, most + 1, 65_549] {
             host.sent(0, &vec![0; size]);
         }
-        assert_eq!((host.dropped_size, host.up.counters().offered_packets), (5, 0));
+        assert_eq!((host.dropped_size, host.line.counters().offered_packets), (5, 0));
         host.sent(0, &[0; HEADER_BYTES]);
         host.sent(0, &vec![0; most]);
-        assert_eq!((host.dropped_size, host.up.counters().offered_packets), (5, 2));
+        assert_eq!((host.dropped_size, host.line.counters().offered_packets), (5, 2));
     }
 }

@@ -59,7 +59,6 @@
 mod counters;
 mod error;
 mod forward;
-mod frame;
 mod link;
 mod loss;
 mod namespace;
@@ -69,6 +68,7 @@ mod tap;
 
 pub use counters::{Counters, DirectionCounters};
 pub use error::LinkError;
-pub use link::{Link, Switch, host_address};
+pub use link::Link;
 pub use namespace::{MissingProgram, Namespace, NamespaceError};
 pub use options::{LinkOptions, LinkOptionsError, RATE_CEILING_BITS_PER_SECOND};
+pub use tap::host_address;

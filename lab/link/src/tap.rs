@@ -10,11 +10,12 @@ use std::process::Command;
 use tun_rs::{DeviceBuilder, Layer, SyncDevice};
 
 use crate::error::LinkError;
-use crate::frame::{HEADER_BYTES, mac};
 use crate::namespace::{MissingProgram, Namespace, NamespaceError, run_in};
 use crate::options::LinkOptions;
 use crate::scheduler::{LEAST_FRAME_BYTES, LINE_BYTES};
 
+/// The bytes of an Ethernet header: destination, source, type.
+pub(crate) const HEADER_BYTES: usize = 14;
 /// The device's name in each namespace.
 const DEVICE: &str = "feros0";
 /// The number of packets that the kernel keeps until the link reads them: more than any burst that
@@ -39,9 +40,15 @@ impl std::fmt::Debug for Tap {
     }
 }
 
-/// The address of a link's `host`-th host, counted from 0.
-pub(crate) fn address(host: usize) -> Ipv4Addr {
+/// The address of the `host`-th namespace of a link, counted from 0: 10.77.0.1 or 10.77.0.2.
+pub fn host_address(host: usize) -> Ipv4Addr {
     Ipv4Addr::new(10, 77, 0, u8::try_from(host + 1).unwrap_or(u8::MAX))
+}
+
+/// The hardware address of the `host`-th host of a link, counted from 0. It is locally
+/// administered, so that no other device has it.
+fn mac(host: usize) -> [u8; 6] {
+    [0x02, 0xfe, 0x05, 0x00, 0x00, u8::try_from(host).unwrap_or(u8::MAX)]
 }
 
 impl Tap {
@@ -82,7 +89,7 @@ impl Tap {
         // IPv6 would send additional packets, which would be counted. If the kernel has no IPv6,
         // there is nothing to switch off.
         let _ = std::fs::write(format!("/proc/sys/net/ipv6/conf/{DEVICE}/disable_ipv6"), "1");
-        let address = format!("{}/24", address(host));
+        let address = format!("{}/24", host_address(host));
         ip(&["address", "add", &address, "broadcast", "+", "dev", DEVICE])?;
         ip(&["link", "set", "dev", DEVICE, "up"])?;
         ip(&["route", "add", "224.0.0.0/4", "dev", DEVICE])?; // multicast

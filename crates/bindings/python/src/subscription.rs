@@ -129,7 +129,7 @@ impl Opener {
             Err(error) if error.is_instance_of::<DecodeError>(py) => {
                 if let Some(count) = self.malformed.count() {
                     tracing::error!(
-                        "{}: {count} messages were refused so far; the last: {}",
+                        "{}: {count} messages have been refused so far; the last: {}",
                         self.topic,
                         error.value(py)
                     );

@@ -35,9 +35,9 @@ impl Allocator {
     /// The same as [`Allocator::new`], for an allocator behind a pointer.
     ///
     /// # Safety
-    /// The pointer is null or points at an allocator.
+    /// The pointer is null or points to an allocator.
     pub(crate) unsafe fn at(pointer: *const rcutils_allocator_t) -> Result<Self, Failure> {
-        // SAFETY: [pointers, allocators] the pointer is null or points at an allocator, which stays
+        // SAFETY: [pointers, allocators] the pointer is null or points to an allocator, which stays
         // valid.
         unsafe { Self::new(*crate::arguments::given(pointer, "allocator")?) }
     }

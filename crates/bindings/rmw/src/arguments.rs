@@ -52,7 +52,7 @@ fn is_null(what: &str) -> Failure {
 /// The value behind a pointer from the host program.
 ///
 /// # Safety
-/// The pointer is null or points at a value that lives through the call.
+/// The pointer is null or points to a value that stays alive throughout the call.
 pub(crate) unsafe fn given<'a, T>(pointer: *const T, what: &str) -> Result<&'a T, Failure> {
     // SAFETY: [pointers] the pointer is null or valid for the whole call.
     unsafe { pointer.as_ref() }.ok_or_else(|| is_null(what))
@@ -90,12 +90,13 @@ pub(crate) unsafe fn initialized(context: *const rmw_context_t) -> Result<*mut c
 /// A string from the host program.
 ///
 /// # Safety
-/// The pointer is null or points at a string that ends with NUL and lives through the call.
+/// The pointer is null or points to a string that ends with NUL and stays alive throughout the
+/// call.
 pub(crate) unsafe fn text<'a>(pointer: *const c_char, what: &str) -> Result<&'a str, Failure> {
     if pointer.is_null() {
         return Err(is_null(what));
     }
-    // SAFETY: [strings] the string ends with NUL and lives for the whole call.
+    // SAFETY: [strings] the string ends with NUL and stays alive throughout the call.
     let text = unsafe { CStr::from_ptr(pointer) };
     text.to_str().map_err(|_| Failure::invalid(format!("the argument `{what}` is not UTF-8")))
 }
@@ -106,7 +107,7 @@ pub(crate) struct Out<T>(NonNull<T>);
 
 impl<T> Out<T> {
     /// # Safety
-    /// The pointer is null or points at memory for a value that nobody else uses during the call.
+    /// The pointer is null or points to memory for a value that nobody else uses during the call.
     pub(crate) unsafe fn new(pointer: *mut T, what: &str) -> Result<Self, Failure> {
         NonNull::new(pointer).map(Self).ok_or_else(|| is_null(what))
     }
@@ -128,7 +129,7 @@ mod tests {
     #[test]
     fn objects_are_known_by_who_made_them() {
         let mut gid = rmw_gid_t { implementation_identifier: identifier(), data: [0; 16] };
-        // SAFETY: each pointer is null or points at the gid.
+        // SAFETY: each pointer is null or points to the gid.
         let code = |pointer| unsafe { ours::<rmw_gid_t>(pointer) }.err().map(|error| error.code);
         assert_eq!(code(&raw const gid), None);
         assert_eq!(code(ptr::null()), Some(RMW_RET_INVALID_ARGUMENT));
@@ -140,7 +141,7 @@ mod tests {
 
     #[test]
     fn texts_are_checked() {
-        // SAFETY: each pointer is null or points at a string.
+        // SAFETY: each pointer is null or points to a string.
         let read = |pointer| unsafe { text(pointer, "name") };
         assert_eq!(read(c"ok".as_ptr()), Ok("ok"));
         assert!(read(ptr::null()).is_err_and(|error| error.text.contains("`name` is null")));

@@ -30,7 +30,7 @@ pub(crate) struct Wanted<'a> {
 
 impl Wanted<'_> {
     /// # Safety
-    /// Each pointer is null or points at a valid value of its type through the call; the type
+    /// Each pointer is null or points to a valid value of its type throughout the call; the type
     /// support lives as long as the client or server.
     pub(crate) unsafe fn new(
         node: *const rmw_node_t,
@@ -38,8 +38,9 @@ impl Wanted<'_> {
         name: *const c_char,
         profile: *const rmw_qos_profile_t,
     ) -> Result<Self, Failure> {
-        // SAFETY: [handles] the node lives. [type supports] The type support outlives the client or
-        // server. [strings] The name ends with NUL. [pointers] The profile is valid for the call.
+        // SAFETY: [handles] the node is alive. [type supports] The type support outlives the client
+        // or server. [strings] The name ends with NUL. [pointers] The profile is valid for the
+        // call.
         let (node, program, name, profile) = unsafe {
             let (node, program) = (handle::end(node)?, programs::of_service(type_support)?);
             (node, program, text(name, "service_name")?, given(profile, "qos_profile")?)
@@ -78,7 +79,7 @@ impl<T, S: Source<Item = (T, Sample)> + 'static> CallEnd<S> {
     /// logged and skipped.
     ///
     /// # Safety
-    /// Each pointer is null or points at a valid value of its type; the message has the program's
+    /// Each pointer is null or points to a valid value of its type; the message has the program's
     /// type.
     pub(crate) unsafe fn take(
         &self,
@@ -114,8 +115,8 @@ impl<T, S: Source<Item = (T, Sample)> + 'static> CallEnd<S> {
     fn refuse(&self, what: &str, sample: &Sample, error: &feros_typesupport::DecodeError) {
         if let Some(count) = self.malformed.count() {
             tracing::error!(
-                "{}: {count} {what}s were refused so far; the last, of {} bytes from {}, is not a \
-                 {} {what}: {error}",
+                "{}: {count} {what}s have been refused so far; the last, of {} bytes from {}, is \
+                 not a {} {what}: {error}",
                 self.name.to_string_lossy(),
                 sample.payload.len(),
                 sample.info.publisher_gid,

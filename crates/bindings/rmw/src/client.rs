@@ -20,7 +20,7 @@ use crate::identity::identifier;
 use crate::inbox::Source;
 use crate::{info, qos};
 
-/// The end object, at which `data` of a client points.
+/// The object that the `data` field of an `rmw_client_t` points to.
 pub(crate) struct ClientEnd {
     call: CallEnd<Responses>,
     client: Client,
@@ -44,8 +44,8 @@ impl Source for Responses {
 /// Creates a client.
 ///
 /// # Safety
-/// Each pointer is null or points at a valid value of its type through the call; the type support
-/// lives as long as the client.
+/// Each pointer is null or points to a valid value of its type throughout the call; the type
+/// support lives as long as the client.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_create_client(
     node: *const rmw_node_t,
@@ -100,7 +100,8 @@ unsafe extern "C" fn rmw_destroy_client(
     client: *mut rmw_client_t,
 ) -> rmw_ret_t {
     guarded(|| {
-        // SAFETY: [handles] node and client live. [destruction] This is the last use of the client.
+        // SAFETY: [handles] node and client are alive. [destruction] This is the last use of the
+        // client.
         let end = unsafe { free_of_node(node, client) }?;
         let context = Arc::clone(&end.call.context);
         context.end(end, |end| end.call.entity.close(&context.callbacks));
@@ -111,7 +112,7 @@ unsafe extern "C" fn rmw_destroy_client(
 /// Sends a request, and returns its number.
 ///
 /// # Safety
-/// Each pointer is null or points at a valid value of its type; the request has the service's type.
+/// Each pointer is null or points to a valid value of its type; the request has the service's type.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_send_request(
     client: *const rmw_client_t,
@@ -119,7 +120,7 @@ unsafe extern "C" fn rmw_send_request(
     sequence_id: *mut i64,
 ) -> rmw_ret_t {
     guarded(|| {
-        // SAFETY: [handles] the client lives. [messages] The request has the service's type, and
+        // SAFETY: [handles] the client is alive. [messages] The request has the service's type, and
         // nobody writes it during the call. [outputs] There is memory for the number.
         unsafe {
             let end = end(client)?;
@@ -139,7 +140,7 @@ unsafe extern "C" fn rmw_send_request(
 /// Takes the next response, if there is one, together with the number of its request.
 ///
 /// # Safety
-/// Each pointer is null or points at a valid value of its type; the response has the service's
+/// Each pointer is null or points to a valid value of its type; the response has the service's
 /// type.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_take_response(
@@ -149,9 +150,9 @@ unsafe extern "C" fn rmw_take_response(
     taken: *mut bool,
 ) -> rmw_ret_t {
     guarded(|| {
-        // SAFETY: [handles] the client lives. [messages] The response is an initialized message of
-        // the service's type, which nobody else uses. [outputs] There is memory for the header and
-        // the flag.
+        // SAFETY: [handles] the client is alive. [messages] The response is an initialized message
+        // of the service's type, which nobody else uses. [outputs] There is memory for the header
+        // and the flag.
         unsafe {
             let end = end(client)?;
             given(ros_response, "ros_response")?;
@@ -166,7 +167,7 @@ unsafe extern "C" fn rmw_take_response(
 /// Writes whether a server is available for requests that are sent now.
 ///
 /// # Safety
-/// Node and client are null or valid; the result is null or memory for a bool.
+/// Node and client are null or valid; the result is null or points to memory for a bool.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_service_server_is_available(
     node: *const rmw_node_t,
@@ -174,7 +175,7 @@ unsafe extern "C" fn rmw_service_server_is_available(
     is_available: *mut bool,
 ) -> rmw_ret_t {
     guarded(|| {
-        // SAFETY: [handles] node and client live. [outputs] There is memory for the answer.
+        // SAFETY: [handles] node and client are alive. [outputs] There is memory for the answer.
         let (end, answer) = unsafe {
             end(node)?;
             (end(client)?, Out::new(is_available, "is_available")?)
@@ -196,8 +197,8 @@ unsafe extern "C" fn rmw_client_set_on_new_response_callback(
     user_data: *const c_void,
 ) -> rmw_ret_t {
     guarded(|| {
-        // SAFETY: [handles] the client lives. [callbacks] The function may be called with its data
-        // until it is replaced.
+        // SAFETY: [handles] the client is alive. [callbacks] The function may be called with its
+        // data until it is replaced.
         unsafe {
             let end = end(client)?;
             end.call.entity.listen(&end.call.context.callbacks, callback, user_data)
@@ -208,38 +209,38 @@ unsafe extern "C" fn rmw_client_set_on_new_response_callback(
 /// The policies of the endpoint that sends requests.
 ///
 /// # Safety
-/// The client is null or valid; the profile is null or memory for a profile.
+/// The client is null or valid; the profile is null or points to memory for a profile.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_client_request_publisher_get_actual_qos(
     client: *const rmw_client_t,
     profile: *mut rmw_qos_profile_t,
 ) -> rmw_ret_t {
-    // SAFETY: [handles] the client lives. [outputs] There is memory for the profile.
+    // SAFETY: [handles] the client is alive. [outputs] There is memory for the profile.
     guarded(|| unsafe { qos::report(&end(client)?.client.qos(), profile) })
 }
 
 /// The policies of the endpoint that receives responses.
 ///
 /// # Safety
-/// The client is null or valid; the profile is null or memory for a profile.
+/// The client is null or valid; the profile is null or points to memory for a profile.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_client_response_subscription_get_actual_qos(
     client: *const rmw_client_t,
     profile: *mut rmw_qos_profile_t,
 ) -> rmw_ret_t {
-    // SAFETY: [handles] the client lives. [outputs] There is memory for the profile.
+    // SAFETY: [handles] the client is alive. [outputs] There is memory for the profile.
     guarded(|| unsafe { qos::report(&end(client)?.client.qos(), profile) })
 }
 
 /// The identity of a client.
 ///
 /// # Safety
-/// The client is null or valid; the gid is null or memory for a gid.
+/// The client is null or valid; the gid is null or points to memory for a gid.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_get_gid_for_client(
     client: *const rmw_client_t,
     gid_out: *mut rmw_gid_t,
 ) -> rmw_ret_t {
-    // SAFETY: [handles] the client lives. [outputs] There is memory for the gid.
+    // SAFETY: [handles] the client is alive. [outputs] There is memory for the gid.
     guarded(|| unsafe { info::report_gid(end(client)?.client.response_gid(), gid_out) })
 }

@@ -34,7 +34,7 @@ struct Current {
 /// A string of the filter options; `None` if the pointer is null.
 ///
 /// # Safety
-/// The pointer is null or points at a string that lives as long as the options.
+/// The pointer is null or points to a string that lives as long as the options.
 unsafe fn read(text: *const std::ffi::c_char) -> Option<CString> {
     // SAFETY: [strings] the string ends with NUL and lives as long as the options.
     (!text.is_null()).then(|| unsafe { CStr::from_ptr(text) }.to_owned())

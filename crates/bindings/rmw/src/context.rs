@@ -62,7 +62,7 @@ impl Context {
     /// The context behind an rmw object; an error if the context was shut down.
     ///
     /// # Safety
-    /// The pointer is null or points at a context.
+    /// The pointer is null or points to a context.
     pub(crate) unsafe fn of(context: *const rmw_context_t) -> Result<Arc<Self>, Failure> {
         // SAFETY: [handles] the context is null, zero-initialized or valid.
         let found = unsafe { Self::even_shut_down(context) }?;

@@ -91,7 +91,7 @@ fn fill_all(
 }
 
 /// # Safety
-/// Each pointer is null or points at a valid value of its type.
+/// Each pointer is null or points to a valid value of its type.
 unsafe fn of_topic(
     node: *const rmw_node_t,
     allocator: *mut rcutils_allocator_t,
@@ -100,7 +100,7 @@ unsafe fn of_topic(
     kind: EndpointKind,
     infos: *mut rmw_topic_endpoint_info_array_t,
 ) -> Result<(), Failure> {
-    // SAFETY: [handles] the node lives. [allocators] The allocator is valid. [strings] The name
+    // SAFETY: [handles] the node is alive. [allocators] The allocator is valid. [strings] The name
     // ends with NUL. [zero] The array is zero-initialized, and only this call uses it.
     let (graph, allocator, topic, out) = unsafe {
         let graph = handle::end(node)?.context.session.graph();
@@ -131,7 +131,7 @@ unsafe fn of_topic(
 /// The information about the publishers of a topic.
 ///
 /// # Safety
-/// Each pointer is null or points at a valid value of its type.
+/// Each pointer is null or points to a valid value of its type.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_get_publishers_info_by_topic(
     node: *const rmw_node_t,
@@ -148,7 +148,7 @@ unsafe extern "C" fn rmw_get_publishers_info_by_topic(
 /// The information about the subscriptions of a topic.
 ///
 /// # Safety
-/// Each pointer is null or points at a valid value of its type.
+/// Each pointer is null or points to a valid value of its type.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_get_subscriptions_info_by_topic(
     node: *const rmw_node_t,

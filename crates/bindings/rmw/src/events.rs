@@ -63,7 +63,7 @@ pub(crate) struct Events {
     news: Arc<News>,
     endpoint: Arc<dyn Eventful>,
     thread: Weak<CallbackThread>,
-    /// The objects that `data` of rmw events points at.
+    /// The objects that `data` of rmw events points to.
     asked_for: Mutex<Vec<Arc<EventEnd>>>,
 }
 
@@ -111,7 +111,7 @@ impl Events {
     }
 }
 
-/// The end object, at which `data` of an event points.
+/// The object that the `data` field of an `rmw_event_t` points to.
 pub(crate) struct EventEnd {
     entity: Arc<EventEntity>,
     pub(crate) waitable: Arc<dyn Waitable>,
@@ -238,18 +238,18 @@ extern "C" fn rmw_event_type_is_supported(event_type: u32) -> bool {
 }
 
 /// # Safety
-/// The event is null or valid, and its endpoint lives.
+/// The event is null or valid, and its endpoint is alive.
 unsafe fn entity<'a>(event: *const rmw_event_t) -> Result<&'a Arc<EventEntity>, Failure> {
-    // SAFETY: [handles] the event is null, zero-initialized or ours. [owners] Its endpoint lives,
-    // and owns the object that `data` points at.
+    // SAFETY: [handles] the event is null, zero-initialized or ours. [owners] Its endpoint is
+    // alive, and owns the object that `data` points to.
     Ok(&unsafe { end(event) }?.entity)
 }
 
 /// The status of an event, with the changes since it was last taken.
 ///
 /// # Safety
-/// The event is null or valid, and its endpoint lives; `event_info` is null or memory for its
-/// status.
+/// The event is null or valid, and its endpoint is alive; `event_info` is null or points to memory
+/// for its status.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_take_event(
     event_handle: *const rmw_event_t,
@@ -257,8 +257,8 @@ unsafe extern "C" fn rmw_take_event(
     taken: *mut bool,
 ) -> rmw_ret_t {
     guarded(|| {
-        // SAFETY: [handles, owners] the event and its endpoint live. [outputs] There is memory for
-        // the flag, and for the status of this kind of event.
+        // SAFETY: [handles, owners] the event and its endpoint are alive. [outputs] There is memory
+        // for the flag, and for the status of this kind of event.
         unsafe {
             let entity = entity(event_handle)?;
             given(event_info, "event_info")?;
@@ -275,8 +275,8 @@ unsafe extern "C" fn rmw_take_event(
 /// this kind.
 ///
 /// # Safety
-/// The event is null or valid, and its endpoint lives. The callback may be called with the data on
-/// any thread until another callback is set.
+/// The event is null or valid, and its endpoint is alive. The callback may be called with the data
+/// on any thread until another callback is set.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_event_set_callback(
     event: *mut rmw_event_t,
@@ -284,7 +284,7 @@ unsafe extern "C" fn rmw_event_set_callback(
     user_data: *const c_void,
 ) -> rmw_ret_t {
     guarded(|| {
-        // SAFETY: [handles, owners] the event and its endpoint live.
+        // SAFETY: [handles, owners] the event and its endpoint are alive.
         let entity = unsafe { entity(event) }?;
         let told: Arc<dyn Told> = entity.clone();
         // SAFETY: [callbacks] the function may be called with its data until it is replaced.

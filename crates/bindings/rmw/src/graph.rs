@@ -20,14 +20,14 @@ use crate::{handle, names};
 /// # Safety
 /// The node is null or valid.
 unsafe fn graph(node: *const rmw_node_t) -> Result<Arc<GraphSnapshot>, Failure> {
-    // SAFETY: [handles] the node is null or lives.
+    // SAFETY: [handles] the node is null or alive.
     Ok(unsafe { handle::end(node) }?.context.session.graph())
 }
 
 /// The memory for an array. Fails unless the array is empty.
 ///
 /// # Safety
-/// The pointer is null or points at an array.
+/// The pointer is null or points to an array.
 unsafe fn empty_array(
     pointer: *mut rcutils_string_array_t,
     what: &str,
@@ -44,7 +44,7 @@ unsafe fn empty_array(
 /// The memory for names and types. Fails unless it is empty.
 ///
 /// # Safety
-/// The pointer is null or points at names and types.
+/// The pointer is null or points to names and types.
 unsafe fn empty_names(
     pointer: *mut rmw_names_and_types_t,
 ) -> Result<Out<rmw_names_and_types_t>, Failure> {
@@ -66,8 +66,8 @@ unsafe fn node_names(
     namespaces: *mut rcutils_string_array_t,
     enclaves: Option<*mut rcutils_string_array_t>,
 ) -> Result<(), Failure> {
-    // SAFETY: [handles] the node lives. [zero] The arrays are zero-initialized, and only this call
-    // uses them.
+    // SAFETY: [handles] the node is alive. [zero] The arrays are zero-initialized, and only this
+    // call uses them.
     let (graph, names, namespaces, enclaves) = unsafe {
         let graph = graph(node)?;
         let names = empty_array(names, "node_names")?;
@@ -93,7 +93,7 @@ unsafe fn node_names(
 /// The names and namespaces of all nodes.
 ///
 /// # Safety
-/// Each pointer is null or points at a valid value of its type.
+/// Each pointer is null or points to a valid value of its type.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_get_node_names(
     node: *const rmw_node_t,
@@ -107,7 +107,7 @@ unsafe extern "C" fn rmw_get_node_names(
 /// The names, namespaces and enclaves of all nodes.
 ///
 /// # Safety
-/// Each pointer is null or points at a valid value of its type.
+/// Each pointer is null or points to a valid value of its type.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_get_node_names_with_enclaves(
     node: *const rmw_node_t,
@@ -122,15 +122,15 @@ unsafe extern "C" fn rmw_get_node_names_with_enclaves(
 /// Counts the endpoints of one kind with this name.
 ///
 /// # Safety
-/// Each pointer is null or points at a valid value of its type.
+/// Each pointer is null or points to a valid value of its type.
 unsafe fn count(
     node: *const rmw_node_t,
     kind: EndpointKind,
     name: *const c_char,
     count: *mut usize,
 ) -> Result<(), Failure> {
-    // SAFETY: [handles] the node lives. [strings] The name ends with NUL. [outputs] There is memory
-    // for the count.
+    // SAFETY: [handles] the node is alive. [strings] The name ends with NUL. [outputs] There is
+    // memory for the count.
     unsafe {
         let end = handle::end(node)?;
         let name = text(name, "name")?;
@@ -144,7 +144,7 @@ unsafe fn count(
 /// The number of publishers on a topic.
 ///
 /// # Safety
-/// Each pointer is null or points at a valid value of its type.
+/// Each pointer is null or points to a valid value of its type.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_count_publishers(
     node: *const rmw_node_t,
@@ -158,7 +158,7 @@ unsafe extern "C" fn rmw_count_publishers(
 /// The number of subscriptions on a topic.
 ///
 /// # Safety
-/// Each pointer is null or points at a valid value of its type.
+/// Each pointer is null or points to a valid value of its type.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_count_subscribers(
     node: *const rmw_node_t,
@@ -172,7 +172,7 @@ unsafe extern "C" fn rmw_count_subscribers(
 /// The number of clients of a service.
 ///
 /// # Safety
-/// Each pointer is null or points at a valid value of its type.
+/// Each pointer is null or points to a valid value of its type.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_count_clients(
     node: *const rmw_node_t,
@@ -186,7 +186,7 @@ unsafe extern "C" fn rmw_count_clients(
 /// The number of servers of a service.
 ///
 /// # Safety
-/// Each pointer is null or points at a valid value of its type.
+/// Each pointer is null or points to a valid value of its type.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_count_services(
     node: *const rmw_node_t,
@@ -243,7 +243,7 @@ fn topics_on_the_wire(
 /// All topics with their types.
 ///
 /// # Safety
-/// Each pointer is null or points at a valid value of its type.
+/// Each pointer is null or points to a valid value of its type.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_get_topic_names_and_types(
     node: *const rmw_node_t,
@@ -252,8 +252,8 @@ unsafe extern "C" fn rmw_get_topic_names_and_types(
     topic_names_and_types: *mut rmw_names_and_types_t,
 ) -> rmw_ret_t {
     guarded(|| {
-        // SAFETY: [handles] the node lives. [allocators] The allocator is valid. [zero] The result
-        // is zero-initialized, and only this call uses it.
+        // SAFETY: [handles] the node is alive. [allocators] The allocator is valid. [zero] The
+        // result is zero-initialized, and only this call uses it.
         let (graph, allocator, out) = unsafe {
             (graph(node)?, Allocator::at(allocator)?, empty_names(topic_names_and_types)?)
         };
@@ -267,7 +267,7 @@ unsafe extern "C" fn rmw_get_topic_names_and_types(
 /// All services with their types.
 ///
 /// # Safety
-/// Each pointer is null or points at a valid value of its type.
+/// Each pointer is null or points to a valid value of its type.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_get_service_names_and_types(
     node: *const rmw_node_t,
@@ -275,8 +275,8 @@ unsafe extern "C" fn rmw_get_service_names_and_types(
     service_names_and_types: *mut rmw_names_and_types_t,
 ) -> rmw_ret_t {
     guarded(|| {
-        // SAFETY: [handles] the node lives. [allocators] The allocator is valid. [zero] The result
-        // is zero-initialized, and only this call uses it.
+        // SAFETY: [handles] the node is alive. [allocators] The allocator is valid. [zero] The
+        // result is zero-initialized, and only this call uses it.
         let (graph, allocator, out) = unsafe {
             (graph(node)?, Allocator::at(allocator)?, empty_names(service_names_and_types)?)
         };
@@ -288,7 +288,7 @@ unsafe extern "C" fn rmw_get_service_names_and_types(
 /// The names and types of the endpoints of one kind on one node.
 ///
 /// # Safety
-/// Each pointer is null or points at a valid value of its type.
+/// Each pointer is null or points to a valid value of its type.
 unsafe fn of_node(
     node: *const rmw_node_t,
     allocator: *mut rcutils_allocator_t,
@@ -297,9 +297,9 @@ unsafe fn of_node(
     (kind, no_demangle): (EndpointKind, bool),
     out: *mut rmw_names_and_types_t,
 ) -> Result<(), Failure> {
-    // SAFETY: [handles] the node lives. [allocators] The allocator is valid. [strings] The name and
-    // the namespace end with NUL. [zero] The result is zero-initialized, and only this call uses
-    // it.
+    // SAFETY: [handles] the node is alive. [allocators] The allocator is valid. [strings] The name
+    // and the namespace end with NUL. [zero] The result is zero-initialized, and only this call
+    // uses it.
     let (graph, allocator, name, out) = unsafe {
         let graph = graph(node)?;
         let allocator = Allocator::at(allocator)?;
@@ -321,7 +321,7 @@ unsafe fn of_node(
 /// The topics to which a node subscribes.
 ///
 /// # Safety
-/// Each pointer is null or points at a valid value of its type.
+/// Each pointer is null or points to a valid value of its type.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_get_subscriber_names_and_types_by_node(
     node: *const rmw_node_t,
@@ -339,7 +339,7 @@ unsafe extern "C" fn rmw_get_subscriber_names_and_types_by_node(
 /// The topics to which a node publishes.
 ///
 /// # Safety
-/// Each pointer is null or points at a valid value of its type.
+/// Each pointer is null or points to a valid value of its type.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_get_publisher_names_and_types_by_node(
     node: *const rmw_node_t,
@@ -357,7 +357,7 @@ unsafe extern "C" fn rmw_get_publisher_names_and_types_by_node(
 /// The services that a node offers.
 ///
 /// # Safety
-/// Each pointer is null or points at a valid value of its type.
+/// Each pointer is null or points to a valid value of its type.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_get_service_names_and_types_by_node(
     node: *const rmw_node_t,
@@ -374,7 +374,7 @@ unsafe extern "C" fn rmw_get_service_names_and_types_by_node(
 /// The services that a node calls.
 ///
 /// # Safety
-/// Each pointer is null or points at a valid value of its type.
+/// Each pointer is null or points to a valid value of its type.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_get_client_names_and_types_by_node(
     node: *const rmw_node_t,

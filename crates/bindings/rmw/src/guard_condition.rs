@@ -11,7 +11,7 @@ use crate::ffi::{rmw_context_t, rmw_guard_condition_t, rmw_ret_t};
 use crate::handle::{self, handle};
 use crate::identity::identifier;
 
-/// The end object, at which `data` of a guard condition points.
+/// The object that the `data` field of an `rmw_guard_condition_t` points to.
 pub(crate) struct GuardConditionEnd {
     pub(crate) condition: GuardCondition,
     pub(crate) waitable: Arc<dyn Waitable>,
@@ -25,7 +25,7 @@ pub(crate) struct Object {
     _end: Box<GuardConditionEnd>,
 }
 
-// SAFETY: the object owns the values that the pointers point at and does not move them, and they
+// SAFETY: the object owns the values that the pointers point to and does not move them, and they
 // are `Sync`.
 unsafe impl Send for Object {}
 // SAFETY: as for `Send`, and the object itself is never changed.
@@ -43,7 +43,7 @@ impl Object {
         Self { raw, _end: end }
     }
 
-    /// The pointer for the host program, valid as long as this object lives.
+    /// The pointer for the host program, valid as long as this object is alive.
     pub(crate) fn raw(&self) -> *const rmw_guard_condition_t {
         &raw const *self.raw
     }
@@ -79,7 +79,7 @@ unsafe extern "C" fn rmw_destroy_guard_condition(
     guard_condition: *mut rmw_guard_condition_t,
 ) -> rmw_ret_t {
     guarded(|| {
-        // SAFETY: [handles] the guard condition lives. [destruction] This is its last use.
+        // SAFETY: [handles] the guard condition is alive. [destruction] This is its last use.
         unsafe { handle::free(guard_condition) }.map(drop)
     })
 }
@@ -94,7 +94,7 @@ unsafe extern "C" fn rmw_trigger_guard_condition(
     guard_condition: *const rmw_guard_condition_t,
 ) -> rmw_ret_t {
     guarded(|| {
-        // SAFETY: [handles] the guard condition is null or lives.
+        // SAFETY: [handles] the guard condition is null or alive.
         unsafe { handle::end(guard_condition) }?.condition.trigger();
         Ok(())
     })

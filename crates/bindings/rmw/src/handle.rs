@@ -1,5 +1,5 @@
-//! The objects of rmw whose `data` points at an end object of this library: nodes, endpoints, guard
-//! conditions, wait sets and events.
+//! The objects of rmw (nodes, endpoints, guard conditions, wait sets and events). The `data` field
+//! of each points to its end object, in which this library keeps what belongs to the object.
 
 use std::ffi::c_void;
 
@@ -9,7 +9,7 @@ use crate::ffi::rmw_node_t;
 
 /// An object of rmw with an end object.
 pub(crate) trait Handle: Identified {
-    /// The end object: what `data` points at.
+    /// The end object, which `data` points to.
     type End;
 
     /// The pointer to the end object.
@@ -33,20 +33,20 @@ pub(crate) use handle;
 /// The end object of an object of rmw.
 ///
 /// # Safety
-/// The pointer is null or points at a living object.
+/// The pointer is null or points to a live object.
 pub(crate) unsafe fn end<'a, T: Handle>(object: *const T) -> Result<&'a T::End, Failure> {
-    // SAFETY: [handles] the object is null or lives, and `data` of an object of this library points
-    // at its end object until it is destroyed.
+    // SAFETY: [handles] the object is null or alive, and `data` of an object of this library points
+    // to its end object until it is destroyed.
     unsafe { given(ours(object)?.data().cast::<T::End>(), T::WHAT) }
 }
 
 /// Frees an object of rmw, and returns its end object.
 ///
 /// # Safety
-/// The pointer is null or points at a living object in a box, which nobody uses any longer; the end
+/// The pointer is null or points to a live object in a box, which nobody uses any longer; the end
 /// object is in a box of its own.
 pub(crate) unsafe fn free<T: Handle>(object: *mut T) -> Result<Box<T::End>, Failure> {
-    // SAFETY: [handles] the object lives, and the library made both boxes. [destruction] This is
+    // SAFETY: [handles] the object is alive, and the library made both boxes. [destruction] This is
     // its last use.
     unsafe {
         end(object)?;
@@ -64,7 +64,7 @@ pub(crate) unsafe fn free_of_node<T: Handle>(
     node: *const rmw_node_t,
     endpoint: *mut T,
 ) -> Result<Box<T::End>, Failure> {
-    // SAFETY: [handles] the node and the endpoint live, and the library made both boxes of the
+    // SAFETY: [handles] the node and the endpoint are alive, and the library made both boxes of the
     // endpoint. [destruction] This is the last use of the endpoint.
     unsafe {
         end(node)?;

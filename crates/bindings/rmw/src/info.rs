@@ -23,7 +23,7 @@ pub(crate) fn gid(gid: Gid) -> rmw_gid_t {
 /// Writes a gid for the host program.
 ///
 /// # Safety
-/// The pointer is null or memory for a gid.
+/// The pointer is null or points to memory for a gid.
 pub(crate) unsafe fn report_gid(of_endpoint: Gid, out: *mut rmw_gid_t) -> Result<(), Failure> {
     // SAFETY: [outputs] there is memory for the gid.
     unsafe { Out::new(out, "gid") }?.set(gid(of_endpoint));
@@ -49,7 +49,7 @@ impl From<MessageInfo> for rmw_message_info_t {
 /// Writes whether two identities are the same.
 ///
 /// # Safety
-/// The gids are null or valid; the result is null or memory for a bool.
+/// The gids are null or valid; the result is null or points to memory for a bool.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_compare_gids_equal(
     gid1: *const rmw_gid_t,

@@ -3,7 +3,7 @@
 //! joins the same graph as Feros nodes and stock nodes on other rmw implementations.
 //!
 //! Each file contains the functions of one header or one object of rmw. The **host program** is the
-//! program that loads the library. Its rmw objects point at end objects of this library
+//! program that loads the library. Its rmw objects point to end objects of this library
 //! (`PublisherEnd`, `SubscriptionEnd` ...), which hold an untyped endpoint of `feros-transport` and
 //! the compiled type support that encodes or decodes the messages (a "program" of
 //! `feros-typesupport`).

@@ -48,7 +48,7 @@ impl PublisherEnd {
 /// Lends memory for a message. The host program then publishes the message or returns the memory.
 ///
 /// # Safety
-/// Each pointer is null or points at a valid value of its type.
+/// Each pointer is null or points to a valid value of its type.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_borrow_loaned_message(
     publisher: *const rmw_publisher_t,
@@ -56,7 +56,7 @@ unsafe extern "C" fn rmw_borrow_loaned_message(
     ros_message: *mut *mut c_void,
 ) -> rmw_ret_t {
     guarded(|| {
-        // SAFETY: [handles] the publisher is null or lives.
+        // SAFETY: [handles] the publisher is null or alive.
         let end = unsafe { end(publisher) }?;
         let plain = end.check_loans()?;
         // SAFETY: [type supports] the type support is null or valid. [zero] The pointer to the
@@ -64,7 +64,7 @@ unsafe extern "C" fn rmw_borrow_loaned_message(
         let (_, place) =
             unsafe { (given(type_support, "type_support")?, given(ros_message, "ros_message")?) };
         if !place.is_null() {
-            return Err(Failure::invalid("`ros_message` already points at a message"));
+            return Err(Failure::invalid("`ros_message` already points to a message"));
         }
         let mut loan = end.publisher.lend(HEADER.len() + plain.body_len).map_err(Failure::error)?;
         let (header, body) = loan.bytes_mut().split_at_mut(HEADER.len());
@@ -90,7 +90,7 @@ unsafe extern "C" fn rmw_return_loaned_message_from_publisher(
     loaned_message: *mut c_void,
 ) -> rmw_ret_t {
     guarded(|| {
-        // SAFETY: [handles] the publisher is null or lives.
+        // SAFETY: [handles] the publisher is null or alive.
         let loan = unsafe { end(publisher) }?.take_loan(loaned_message)?;
         drop(loan);
         Ok(())
@@ -109,7 +109,7 @@ unsafe extern "C" fn rmw_publish_loaned_message(
 ) -> rmw_ret_t {
     guarded(|| {
         let mut trace = Outbound::publish();
-        // SAFETY: [handles] the publisher is null or lives. [loans] The host program does not use
+        // SAFETY: [handles] the publisher is null or alive. [loans] The host program does not use
         // the message any longer.
         let end = unsafe { end(publisher) }?;
         let loan = end.take_loan(ros_message)?;
@@ -125,7 +125,7 @@ impl SubscriptionEnd {
     /// Takes the next message without a copy.
     ///
     /// # Safety
-    /// The pointer is null, or points at a valid pointer.
+    /// The pointer is null, or points to a valid pointer.
     unsafe fn take_loaned(
         &self,
         loaned_message: *mut *mut c_void,
@@ -133,7 +133,7 @@ impl SubscriptionEnd {
         self.check_loans()?;
         // SAFETY: [zero] the pointer to the message is null, and only this call uses it.
         if !unsafe { given(loaned_message, "loaned_message") }?.is_null() {
-            return Err(Failure::invalid("`loaned_message` already points at a message"));
+            return Err(Failure::invalid("`loaned_message` already points to a message"));
         }
         let lent = self.take_with(|message| LentMessage::new(&self.program, message))?;
         let Some((mut message, info)) = lent else { return Ok(None) };
@@ -148,7 +148,7 @@ impl SubscriptionEnd {
 /// Takes the next message without a copy, if there is one. The message is read-only.
 ///
 /// # Safety
-/// Each pointer is null or points at a valid value of its type.
+/// Each pointer is null or points to a valid value of its type.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_take_loaned_message(
     subscription: *const rmw_subscription_t,
@@ -156,8 +156,8 @@ unsafe extern "C" fn rmw_take_loaned_message(
     taken: *mut bool,
     _allocation: *mut c_void,
 ) -> rmw_ret_t {
-    // SAFETY: [handles] the subscription lives. [zero] The pointer to the message is null, and only
-    // this call uses it. [outputs] There is memory for the flag.
+    // SAFETY: [handles] the subscription is alive. [zero] The pointer to the message is null, and
+    // only this call uses it. [outputs] There is memory for the flag.
     guarded(|| unsafe { report(subscription, taken, None, |end| end.take_loaned(loaned_message)) })
 }
 
@@ -173,8 +173,8 @@ unsafe extern "C" fn rmw_take_loaned_message_with_info(
     message_info: *mut rmw_message_info_t,
     _allocation: *mut c_void,
 ) -> rmw_ret_t {
-    // SAFETY: [handles] the subscription lives. [zero] The pointer to the message is null, and only
-    // this call uses it. [outputs] There is memory for the flag and the information.
+    // SAFETY: [handles] the subscription is alive. [zero] The pointer to the message is null, and
+    // only this call uses it. [outputs] There is memory for the flag and the information.
     guarded(|| unsafe {
         report(subscription, taken, Some(message_info), |end| end.take_loaned(loaned_message))
     })
@@ -190,7 +190,7 @@ unsafe extern "C" fn rmw_return_loaned_message_from_subscription(
     loaned_message: *mut c_void,
 ) -> rmw_ret_t {
     guarded(|| {
-        // SAFETY: [handles] the subscription is null or lives. [loans] The host program does not
+        // SAFETY: [handles] the subscription is null or alive. [loans] The host program does not
         // use the message any longer.
         let end = unsafe { end(subscription) }?;
         end.check_loans()?;

@@ -20,7 +20,7 @@ pub(crate) trait EndsWithNode: Send + Sync {
     fn end(&self);
 }
 
-/// The end object, at which `data` of a node points.
+/// The object that the `data` field of an `rmw_node_t` points to.
 pub(crate) struct NodeEnd {
     pub(crate) context: Arc<Context>,
     pub(crate) id: NodeId,
@@ -49,7 +49,7 @@ impl NodeEnd {
 /// Creates a node.
 ///
 /// # Safety
-/// Each pointer is null or points at a valid value of its type.
+/// Each pointer is null or points to a valid value of its type.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_create_node(
     context: *mut rmw_context_t,
@@ -87,7 +87,7 @@ unsafe extern "C" fn rmw_create_node(
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_destroy_node(node: *mut rmw_node_t) -> rmw_ret_t {
     guarded(|| {
-        // SAFETY: [handles] the node lives. [destruction] This is its last use.
+        // SAFETY: [handles] the node is alive. [destruction] This is its last use.
         let end = unsafe { handle::free(node) }?;
         end.end_servers();
         let context = Arc::clone(&end.context);
@@ -105,7 +105,7 @@ unsafe extern "C" fn rmw_node_get_graph_guard_condition(
     node: *const rmw_node_t,
 ) -> *const rmw_guard_condition_t {
     guarded_pointer(|| {
-        // SAFETY: [handles] the node is null or lives.
+        // SAFETY: [handles] the node is null or alive.
         Ok(unsafe { handle::end(node) }?.context.graph_condition_object().cast_mut())
     })
 }

@@ -52,7 +52,7 @@ fn known() -> &'static Mutex<Known> {
 /// The program of a message type.
 ///
 /// # Safety
-/// The pointer is null or points at a type support whose library stays loaded while the program is
+/// The pointer is null or points to a type support whose library stays loaded while the program is
 /// in use.
 pub(crate) unsafe fn of_message(
     support: *const rosidl_message_type_support_t,

@@ -27,7 +27,7 @@ use crate::lent_message::can_be_lent;
 use crate::node::NodeEnd;
 use crate::{features, info, names, programs, qos};
 
-/// The end object, at which `data` of a publisher points.
+/// The object that the `data` field of an `rmw_publisher_t` points to.
 pub(crate) struct PublisherEnd {
     pub(crate) context: Arc<Context>,
     pub(crate) program: Arc<MessageProgram>,
@@ -43,8 +43,8 @@ handle!(rmw_publisher_t => PublisherEnd);
 /// Creates a publisher.
 ///
 /// # Safety
-/// Each pointer is null or points at a valid value of its type through the call; the type support
-/// lives as long as the publisher.
+/// Each pointer is null or points to a valid value of its type throughout the call; the type
+/// support lives as long as the publisher.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_create_publisher(
     node: *const rmw_node_t,
@@ -54,7 +54,7 @@ unsafe extern "C" fn rmw_create_publisher(
     publisher_options: *const rmw_publisher_options_t,
 ) -> *mut rmw_publisher_t {
     guarded_pointer(|| {
-        // SAFETY: [handles] the node lives. [type supports] The type support outlives the
+        // SAFETY: [handles] the node is alive. [type supports] The type support outlives the
         // publisher. [strings] The name ends with NUL. [pointers] The profile and the options are
         // valid for the call.
         unsafe {
@@ -125,7 +125,7 @@ unsafe extern "C" fn rmw_destroy_publisher(
     publisher: *mut rmw_publisher_t,
 ) -> rmw_ret_t {
     guarded(|| {
-        // SAFETY: [handles] node and publisher live. [destruction] This is the last use of the
+        // SAFETY: [handles] node and publisher are alive. [destruction] This is the last use of the
         // publisher.
         let end = unsafe { free_of_node(node, publisher) }?;
         Arc::clone(&end.context).end(end, |end| end.events.finish());
@@ -145,8 +145,8 @@ unsafe extern "C" fn rmw_publish(
 ) -> rmw_ret_t {
     guarded(|| {
         let mut trace = Outbound::publish();
-        // SAFETY: [handles] the publisher lives. [messages] The message has the publisher's type,
-        // and nobody writes it during the call.
+        // SAFETY: [handles] the publisher is alive. [messages] The message has the publisher's
+        // type, and nobody writes it during the call.
         let (end, mut message) = unsafe {
             let end = end(publisher)?;
             given(ros_message, "ros_message")?;
@@ -178,8 +178,8 @@ unsafe extern "C" fn rmw_publish_serialized_message(
 ) -> rmw_ret_t {
     guarded(|| {
         let mut trace = Outbound::publish();
-        // SAFETY: [handles] the publisher lives. [bytes] The serialized message is initialized, and
-        // nobody writes it during the call.
+        // SAFETY: [handles] the publisher is alive. [bytes] The serialized message is initialized,
+        // and nobody writes it during the call.
         let (end, bytes) =
             unsafe { (end(publisher)?, given(serialized_message, "serialized_message")?.bytes()) };
         end.publisher.publish_bytes(bytes, &mut trace).map_err(Failure::error)
@@ -189,14 +189,14 @@ unsafe extern "C" fn rmw_publish_serialized_message(
 /// The number of subscriptions that match the publisher now.
 ///
 /// # Safety
-/// The publisher is null or valid; the count is null or memory for a number.
+/// The publisher is null or valid; the count is null or points to memory for a number.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_publisher_count_matched_subscriptions(
     publisher: *const rmw_publisher_t,
     subscription_count: *mut usize,
 ) -> rmw_ret_t {
     guarded(|| {
-        // SAFETY: [handles] the publisher lives. [outputs] There is memory for the count.
+        // SAFETY: [handles] the publisher is alive. [outputs] There is memory for the count.
         let (end, count) =
             unsafe { (end(publisher)?, Out::new(subscription_count, "subscription_count")?) };
         count.set(end.publisher.matched_subscriptions());
@@ -207,13 +207,13 @@ unsafe extern "C" fn rmw_publisher_count_matched_subscriptions(
 /// The policies with which the publisher was created.
 ///
 /// # Safety
-/// The publisher is null or valid; the profile is null or memory for a profile.
+/// The publisher is null or valid; the profile is null or points to memory for a profile.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_publisher_get_actual_qos(
     publisher: *const rmw_publisher_t,
     profile: *mut rmw_qos_profile_t,
 ) -> rmw_ret_t {
-    // SAFETY: [handles] the publisher lives. [outputs] There is memory for the profile.
+    // SAFETY: [handles] the publisher is alive. [outputs] There is memory for the profile.
     guarded(|| unsafe { qos::report(&end(publisher)?.publisher.qos(), profile) })
 }
 
@@ -226,7 +226,7 @@ unsafe extern "C" fn rmw_publisher_assert_liveliness(
     publisher: *const rmw_publisher_t,
 ) -> rmw_ret_t {
     guarded(|| {
-        // SAFETY: [handles] the publisher is null or lives.
+        // SAFETY: [handles] the publisher is null or alive.
         unsafe { end(publisher) }?.publisher.assert_liveliness().map_err(Failure::error)
     })
 }
@@ -241,7 +241,7 @@ unsafe extern "C" fn rmw_publisher_wait_for_all_acked(
     wait_timeout: rmw_time_t,
 ) -> rmw_ret_t {
     guarded(|| {
-        // SAFETY: [handles] the publisher is null or lives.
+        // SAFETY: [handles] the publisher is null or alive.
         let end = unsafe { end(publisher) }?;
         let timeout = wait_timeout.finite().unwrap_or(Duration::MAX);
         end.publisher.wait_for_all_acked(timeout).map_err(|error| match error {
@@ -254,13 +254,13 @@ unsafe extern "C" fn rmw_publisher_wait_for_all_acked(
 /// The identity of a publisher.
 ///
 /// # Safety
-/// The publisher is null or valid; the gid is null or memory for a gid.
+/// The publisher is null or valid; the gid is null or points to memory for a gid.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_get_gid_for_publisher(
     publisher: *const rmw_publisher_t,
     gid_out: *mut rmw_gid_t,
 ) -> rmw_ret_t {
-    // SAFETY: [handles] the publisher lives. [outputs] There is memory for the gid.
+    // SAFETY: [handles] the publisher is alive. [outputs] There is memory for the gid.
     guarded(|| unsafe { info::report_gid(end(publisher)?.publisher.gid(), gid_out) })
 }
 
@@ -274,7 +274,7 @@ unsafe extern "C" fn rmw_publisher_event_init(
     publisher: *const rmw_publisher_t,
     event_type: u32,
 ) -> rmw_ret_t {
-    // SAFETY: [handles] the publisher lives. [zero] The event is zero-initialized, and only this
+    // SAFETY: [handles] the publisher is alive. [zero] The event is zero-initialized, and only this
     // call uses it.
     guarded(|| unsafe { events::init(rmw_event, &end(publisher)?.events, event_type) })
 }

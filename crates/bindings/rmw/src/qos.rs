@@ -98,7 +98,7 @@ pub(crate) fn from_rmw(profile: &rmw_qos_profile_t) -> Result<QosProfile, Failur
 /// Writes the policies of an endpoint for the host program.
 ///
 /// # Safety
-/// The pointer is null or memory for a profile.
+/// The pointer is null or points to memory for a profile.
 pub(crate) unsafe fn report(
     of_endpoint: &QosProfile,
     profile: *mut rmw_qos_profile_t,
@@ -238,7 +238,8 @@ unsafe fn copy_text(text: &str, to: *mut c_char, size: usize) {
 /// Checks whether a publisher and a subscription with these profiles match.
 ///
 /// # Safety
-/// `compatibility` is null or memory for a number; `reason` has room for `reason_size` bytes.
+/// `compatibility` is null or points to memory for a number; `reason` has room for `reason_size`
+/// bytes.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_qos_profile_check_compatible(
     publisher: rmw_qos_profile_t,

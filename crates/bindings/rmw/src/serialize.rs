@@ -10,7 +10,7 @@ use crate::programs;
 /// Serializes a message into an array, which grows as needed.
 ///
 /// # Safety
-/// Each pointer is null or points at a valid value of its type; the message has this type.
+/// Each pointer is null or points to a valid value of its type; the message has this type.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_serialize(
     ros_message: *const c_void,
@@ -36,7 +36,7 @@ unsafe extern "C" fn rmw_serialize(
 /// Fills a message from serialized bytes.
 ///
 /// # Safety
-/// Each pointer is null or points at a valid value of its type; the message has this type.
+/// Each pointer is null or points to a valid value of its type; the message has this type.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_deserialize(
     serialized_message: *const rmw_serialized_message_t,

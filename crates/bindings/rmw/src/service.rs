@@ -23,9 +23,9 @@ use crate::node::EndsWithNode;
 use crate::qos;
 use crate::unanswered::Unanswered;
 
-/// The end object, at which `data` of a server points. A host program may forget to destroy a
-/// server (rclpy never destroys its server for type descriptions); the node then ends the server's
-/// parts.
+/// The object that the `data` field of an `rmw_service_t` points to. A host program may forget to
+/// destroy a server (rclpy never destroys its server for type descriptions); the node then ends the
+/// server's parts.
 pub(crate) struct ServiceEnd {
     server: Arc<ServerHolder>,
     /// The entity, for wait sets.
@@ -68,9 +68,9 @@ impl Source for Requests {
 /// The parts of a server, unless its node has ended.
 ///
 /// # Safety
-/// The pointer is null or points at a living server.
+/// The pointer is null or points to a live server.
 unsafe fn server(service: *const rmw_service_t) -> Result<Arc<Server>, Failure> {
-    // SAFETY: [handles] the server is null or lives.
+    // SAFETY: [handles] the server is null or alive.
     let server = unsafe { end(service) }?.server.0.lock().clone();
     server.ok_or_else(|| Failure::invalid("the node of the service has ended"))
 }
@@ -78,8 +78,8 @@ unsafe fn server(service: *const rmw_service_t) -> Result<Arc<Server>, Failure> 
 /// Creates a server.
 ///
 /// # Safety
-/// Each pointer is null or points at a valid value of its type through the call; the type support
-/// lives as long as the server.
+/// Each pointer is null or points to a valid value of its type throughout the call; the type
+/// support lives as long as the server.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_create_service(
     node: *const rmw_node_t,
@@ -137,7 +137,8 @@ unsafe extern "C" fn rmw_destroy_service(
     service: *mut rmw_service_t,
 ) -> rmw_ret_t {
     guarded(|| {
-        // SAFETY: [handles] node and server live. [destruction] This is the last use of the server.
+        // SAFETY: [handles] node and server are alive. [destruction] This is the last use of the
+        // server.
         unsafe { free_of_node(node, service) }?.server.end();
         Ok(())
     })
@@ -146,7 +147,7 @@ unsafe extern "C" fn rmw_destroy_service(
 /// Takes the next request, if there is one, together with the identity of its client.
 ///
 /// # Safety
-/// Each pointer is null or points at a valid value of its type; the request has the service's type.
+/// Each pointer is null or points to a valid value of its type; the request has the service's type.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_take_request(
     service: *const rmw_service_t,
@@ -155,9 +156,9 @@ unsafe extern "C" fn rmw_take_request(
     taken: *mut bool,
 ) -> rmw_ret_t {
     guarded(|| {
-        // SAFETY: [handles] the server lives. [messages] The request is an initialized message of
-        // the service's type, which nobody else uses. [outputs] There is memory for the header and
-        // the flag.
+        // SAFETY: [handles] the server is alive. [messages] The request is an initialized message
+        // of the service's type, which nobody else uses. [outputs] There is memory for the header
+        // and the flag.
         unsafe {
             let end = server(service)?;
             given(ros_request, "ros_request")?;
@@ -175,7 +176,7 @@ unsafe extern "C" fn rmw_take_request(
 /// Sends the response to a request. Succeeds even if the client no longer exists.
 ///
 /// # Safety
-/// Each pointer is null or points at a valid value of its type; the response has the service's
+/// Each pointer is null or points to a valid value of its type; the response has the service's
 /// type.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_send_response(
@@ -184,7 +185,7 @@ unsafe extern "C" fn rmw_send_response(
     ros_response: *mut c_void,
 ) -> rmw_ret_t {
     guarded(|| {
-        // SAFETY: [handles] the server lives. [pointers] The header is valid for the call.
+        // SAFETY: [handles] the server is alive. [pointers] The header is valid for the call.
         // [messages] The response has the service's type, and nobody writes it during the call.
         unsafe {
             let end = server(service)?;
@@ -214,8 +215,8 @@ unsafe extern "C" fn rmw_service_set_on_new_request_callback(
     user_data: *const c_void,
 ) -> rmw_ret_t {
     guarded(|| {
-        // SAFETY: [handles] the server lives. [callbacks] The function may be called with its data
-        // until it is replaced.
+        // SAFETY: [handles] the server is alive. [callbacks] The function may be called with its
+        // data until it is replaced.
         unsafe {
             let end = server(service)?;
             end.call.entity.listen(&end.call.context.callbacks, callback, user_data)
@@ -226,25 +227,25 @@ unsafe extern "C" fn rmw_service_set_on_new_request_callback(
 /// The policies of the endpoint that receives requests.
 ///
 /// # Safety
-/// The server is null or valid; the profile is null or memory for a profile.
+/// The server is null or valid; the profile is null or points to memory for a profile.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_service_request_subscription_get_actual_qos(
     service: *const rmw_service_t,
     profile: *mut rmw_qos_profile_t,
 ) -> rmw_ret_t {
-    // SAFETY: [handles] the server lives. [outputs] There is memory for the profile.
+    // SAFETY: [handles] the server is alive. [outputs] There is memory for the profile.
     guarded(|| unsafe { qos::report(&server(service)?.service.qos(), profile) })
 }
 
 /// The policies of the endpoint that sends responses.
 ///
 /// # Safety
-/// The server is null or valid; the profile is null or memory for a profile.
+/// The server is null or valid; the profile is null or points to memory for a profile.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_service_response_publisher_get_actual_qos(
     service: *const rmw_service_t,
     profile: *mut rmw_qos_profile_t,
 ) -> rmw_ret_t {
-    // SAFETY: [handles] the server lives. [outputs] There is memory for the profile.
+    // SAFETY: [handles] the server is alive. [outputs] There is memory for the profile.
     guarded(|| unsafe { qos::report(&server(service)?.service.qos(), profile) })
 }

@@ -31,7 +31,7 @@ use crate::node::NodeEnd;
 use crate::status::SubscriptionEvents;
 use crate::{features, names, programs, qos};
 
-/// The end object, at which `data` of a subscription points.
+/// The object that the `data` field of an `rmw_subscription_t` points to.
 pub(crate) struct SubscriptionEnd {
     pub(crate) context: Arc<Context>,
     pub(crate) program: Arc<MessageProgram>,
@@ -72,8 +72,8 @@ impl Source for Messages {
 /// Creates a subscription.
 ///
 /// # Safety
-/// Each pointer is null or points at a valid value of its type through the call; the type support
-/// lives as long as the subscription.
+/// Each pointer is null or points to a valid value of its type throughout the call; the type
+/// support lives as long as the subscription.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_create_subscription(
     node: *const rmw_node_t,
@@ -83,7 +83,7 @@ unsafe extern "C" fn rmw_create_subscription(
     subscription_options: *const rmw_subscription_options_t,
 ) -> *mut rmw_subscription_t {
     guarded_pointer(|| {
-        // SAFETY: [handles] the node lives. [type supports] The type support outlives the
+        // SAFETY: [handles] the node is alive. [type supports] The type support outlives the
         // subscription. [strings] The name ends with NUL. [pointers] The profile and the options,
         // with their filter, are valid for the call.
         unsafe {
@@ -189,8 +189,8 @@ unsafe extern "C" fn rmw_destroy_subscription(
     subscription: *mut rmw_subscription_t,
 ) -> rmw_ret_t {
     guarded(|| {
-        // SAFETY: [handles] node and subscription live. [destruction] This is the last use of the
-        // subscription.
+        // SAFETY: [handles] node and subscription are alive. [destruction] This is the last use of
+        // the subscription.
         let end = unsafe { free_of_node(node, subscription) }?;
         let context = Arc::clone(&end.context);
         context.end(end, |end| {
@@ -213,8 +213,8 @@ unsafe extern "C" fn rmw_subscription_set_on_new_message_callback(
     user_data: *const c_void,
 ) -> rmw_ret_t {
     guarded(|| {
-        // SAFETY: [handles] the subscription lives. [callbacks] The function may be called with its
-        // data until it is replaced.
+        // SAFETY: [handles] the subscription is alive. [callbacks] The function may be called with
+        // its data until it is replaced.
         unsafe {
             let end = end(subscription)?;
             end.entity.listen(&end.context.callbacks, callback, user_data)
@@ -225,14 +225,14 @@ unsafe extern "C" fn rmw_subscription_set_on_new_message_callback(
 /// The number of publishers that match the subscription now.
 ///
 /// # Safety
-/// The subscription is null or valid; the count is null or memory for a number.
+/// The subscription is null or valid; the count is null or points to memory for a number.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_subscription_count_matched_publishers(
     subscription: *const rmw_subscription_t,
     publisher_count: *mut usize,
 ) -> rmw_ret_t {
     guarded(|| {
-        // SAFETY: [handles] the subscription lives. [outputs] There is memory for the count.
+        // SAFETY: [handles] the subscription is alive. [outputs] There is memory for the count.
         let (end, count) =
             unsafe { (end(subscription)?, Out::new(publisher_count, "publisher_count")?) };
         count.set(end.subscription.matched_publishers());
@@ -243,13 +243,13 @@ unsafe extern "C" fn rmw_subscription_count_matched_publishers(
 /// The policies with which the subscription was created.
 ///
 /// # Safety
-/// The subscription is null or valid; the profile is null or memory for a profile.
+/// The subscription is null or valid; the profile is null or points to memory for a profile.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_subscription_get_actual_qos(
     subscription: *const rmw_subscription_t,
     profile: *mut rmw_qos_profile_t,
 ) -> rmw_ret_t {
-    // SAFETY: [handles] the subscription lives. [outputs] There is memory for the profile.
+    // SAFETY: [handles] the subscription is alive. [outputs] There is memory for the profile.
     guarded(|| unsafe { qos::report(&end(subscription)?.subscription.qos(), profile) })
 }
 
@@ -263,7 +263,7 @@ unsafe extern "C" fn rmw_subscription_set_content_filter(
     options: *const rmw_subscription_content_filter_options_t,
 ) -> rmw_ret_t {
     guarded(|| {
-        // SAFETY: [handles] the subscription lives. [pointers, strings, arrays] The options are
+        // SAFETY: [handles] the subscription is alive. [pointers, strings, arrays] The options are
         // valid for the call, with as many strings as they say. [exclusive] This call writes a flag
         // of the subscription, and no other call uses the subscription.
         unsafe {
@@ -278,7 +278,7 @@ unsafe extern "C" fn rmw_subscription_set_content_filter(
 /// The content filter of a subscription.
 ///
 /// # Safety
-/// Each pointer is null or points at a valid value of its type.
+/// Each pointer is null or points to a valid value of its type.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_subscription_get_content_filter(
     subscription: *const rmw_subscription_t,
@@ -286,8 +286,8 @@ unsafe extern "C" fn rmw_subscription_get_content_filter(
     options: *mut rmw_subscription_content_filter_options_t,
 ) -> rmw_ret_t {
     guarded(|| {
-        // SAFETY: [handles] the subscription lives. [allocators] The allocator is valid. [outputs]
-        // There is memory for the options.
+        // SAFETY: [handles] the subscription is alive. [allocators] The allocator is valid.
+        // [outputs] There is memory for the options.
         let (end, allocator, out) = unsafe {
             let end = end(subscription)?;
             (end, Allocator::at(allocator)?, Out::new(options, "options")?)
@@ -307,7 +307,7 @@ unsafe extern "C" fn rmw_subscription_event_init(
     subscription: *const rmw_subscription_t,
     event_type: u32,
 ) -> rmw_ret_t {
-    // SAFETY: [handles] the subscription lives. [zero] The event is zero-initialized, and only this
-    // call uses it.
+    // SAFETY: [handles] the subscription is alive. [zero] The event is zero-initialized, and only
+    // this call uses it.
     guarded(|| unsafe { events::init(rmw_event, &end(subscription)?.events, event_type) })
 }

@@ -31,9 +31,9 @@ impl SubscriptionEnd {
                 Err(failure) => {
                     if let Some(count) = self.malformed.count() {
                         tracing::error!(
-                            "{}: {count} messages were refused so far; the last, of {len} bytes \
-                             from {publisher}, is not a {}: {}. Check that both sides were built \
-                             from the same definition",
+                            "{}: {count} messages have been refused so far; the last, of {len} \
+                             bytes from {publisher}, is not a {}: {}. Check that both sides were \
+                             built from the same definition",
                             self.topic.to_string_lossy(),
                             self.program.ros_type_name(),
                             failure.text,
@@ -66,14 +66,14 @@ impl SubscriptionEnd {
 /// information about the message.
 ///
 /// # Safety
-/// Each pointer is null or points at a valid value of its type.
+/// Each pointer is null or points to a valid value of its type.
 pub(crate) unsafe fn report(
     subscription: *const rmw_subscription_t,
     taken: *mut bool,
     message_info: Option<*mut rmw_message_info_t>,
     take: impl FnOnce(&SubscriptionEnd) -> Result<Option<rmw_message_info_t>, Failure>,
 ) -> Result<(), Failure> {
-    // SAFETY: [handles] the subscription lives. [outputs] There is memory for the flag and the
+    // SAFETY: [handles] the subscription is alive. [outputs] There is memory for the flag and the
     // information.
     let (end, taken, message_info) = unsafe {
         let (end, taken) = (handle::end(subscription)?, Out::new(taken, "taken")?);
@@ -93,7 +93,7 @@ pub(crate) unsafe fn report(
 /// Takes the next message, if there is one.
 ///
 /// # Safety
-/// Each pointer is null or points at a valid value of its type; the message has the subscription's
+/// Each pointer is null or points to a valid value of its type; the message has the subscription's
 /// type.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_take(
@@ -102,8 +102,8 @@ unsafe extern "C" fn rmw_take(
     taken: *mut bool,
     _allocation: *mut c_void,
 ) -> rmw_ret_t {
-    // SAFETY: [handles] the subscription lives. [messages] The message has the subscription's type,
-    // and nobody else uses it. [outputs] There is memory for the flag.
+    // SAFETY: [handles] the subscription is alive. [messages] The message has the subscription's
+    // type, and nobody else uses it. [outputs] There is memory for the flag.
     guarded(|| unsafe { report(subscription, taken, None, |end| end.take(ros_message)) })
 }
 
@@ -119,8 +119,8 @@ unsafe extern "C" fn rmw_take_with_info(
     message_info: *mut rmw_message_info_t,
     _allocation: *mut c_void,
 ) -> rmw_ret_t {
-    // SAFETY: [handles] the subscription lives. [messages] The message has the subscription's type,
-    // and nobody else uses it. [outputs] There is memory for the flag and the information.
+    // SAFETY: [handles] the subscription is alive. [messages] The message has the subscription's
+    // type, and nobody else uses it. [outputs] There is memory for the flag and the information.
     guarded(|| unsafe {
         report(subscription, taken, Some(message_info), |end| end.take(ros_message))
     })
@@ -141,7 +141,7 @@ unsafe extern "C" fn rmw_take_sequence(
     _allocation: *mut c_void,
 ) -> rmw_ret_t {
     guarded(|| {
-        // SAFETY: [handles] the subscription lives. [arrays] The sequences have as much room as
+        // SAFETY: [handles] the subscription is alive. [arrays] The sequences have as much room as
         // they say. [messages] Each message has the subscription's type, and nobody else uses it.
         // [outputs] There is memory for the number.
         unsafe {
@@ -201,8 +201,8 @@ unsafe extern "C" fn rmw_take_serialized_message(
     taken: *mut bool,
     _allocation: *mut c_void,
 ) -> rmw_ret_t {
-    // SAFETY: [handles] the subscription lives. [bytes] The array is initialized, and nobody else
-    // uses it. [outputs] There is memory for the flag.
+    // SAFETY: [handles] the subscription is alive. [bytes] The array is initialized, and nobody
+    // else uses it. [outputs] There is memory for the flag.
     guarded(|| unsafe {
         report(subscription, taken, None, |end| end.take_serialized(serialized_message))
     })
@@ -220,8 +220,8 @@ unsafe extern "C" fn rmw_take_serialized_message_with_info(
     message_info: *mut rmw_message_info_t,
     _allocation: *mut c_void,
 ) -> rmw_ret_t {
-    // SAFETY: [handles] the subscription lives. [bytes] The array is initialized, and nobody else
-    // uses it. [outputs] There is memory for the flag and the information.
+    // SAFETY: [handles] the subscription is alive. [bytes] The array is initialized, and nobody
+    // else uses it. [outputs] There is memory for the flag and the information.
     guarded(|| unsafe {
         report(subscription, taken, Some(message_info), |end| {
             end.take_serialized(serialized_message)

@@ -29,14 +29,14 @@ use crate::identity::identifier;
 use crate::service::ServiceEnd;
 use crate::subscription::SubscriptionEnd;
 
-/// The end object: what `data` of a wait set points at.
+/// The object that the `data` field of an `rmw_wait_set_t` points to.
 pub(crate) struct WaitSetEnd {
     context: Arc<Context>,
 }
 
 handle!(rmw_wait_set_t => WaitSetEnd);
 
-/// The kind of entity in an array; it determines the type that the entries point at.
+/// The kind of entity in an array; it determines the type that the entries point to.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Subscription,
@@ -58,10 +58,10 @@ impl Entry {
     /// The entity to wait for.
     ///
     /// # Safety
-    /// The entry is not null, and its entity lives through the wait.
+    /// The entry is not null, and its entity stays alive throughout the wait.
     unsafe fn waitable<'a>(self) -> &'a Arc<dyn Waitable> {
-        // SAFETY: [waits] the entity lives through the wait, and each kind of entry points at the
-        // type that the branch names.
+        // SAFETY: [waits] the entity stays alive throughout the wait, and each kind of entry points
+        // to the type that the branch names.
         unsafe {
             let data = *self.place;
             match self.kind {
@@ -82,7 +82,7 @@ impl Entry {
     /// The contract of [`Entry::waitable`].
     unsafe fn confirm(self) -> bool {
         match self.kind {
-            // SAFETY: [waits] the guard condition lives through the wait.
+            // SAFETY: [waits] the guard condition stays alive throughout the wait.
             Kind::GuardCondition => unsafe {
                 (*(*self.place).cast::<GuardConditionEnd>()).condition.take()
             },
@@ -132,7 +132,7 @@ impl Arrays {
         let [.., events] = self.0;
         // SAFETY: [waits] the array of events is null or has `count` entries.
         for place in unsafe { places(events.1) } {
-            // SAFETY: [waits] the entry points at an event that lives through the wait.
+            // SAFETY: [waits] the entry points to an event that stays alive throughout the wait.
             let event = unsafe { ours((*place).cast::<rmw_event_t>()) }?;
             if event.data.is_null() {
                 return Err(Failure::invalid("the event was not initialized"));
@@ -144,13 +144,13 @@ impl Arrays {
     /// Whether a wait set has exactly these entities, in this order.
     ///
     /// # Safety
-    /// The contract of [`Arrays::entries`], and the entities live.
+    /// The contract of [`Arrays::entries`], and the entities are alive.
     unsafe fn are_those_of(&self, wait_set: &WaitSet) -> bool {
         let mut known = wait_set.entities().iter();
         for &(kind, array) in &self.0 {
             // SAFETY: [waits] the array is null or has `count` entries.
             for place in unsafe { places(array) } {
-                // SAFETY: [waits] the entity lives through the wait.
+                // SAFETY: [waits] the entity stays alive throughout the wait.
                 let wanted = unsafe { Entry { kind, place }.waitable() };
                 let wanted = Arc::as_ptr(wanted).cast::<()>();
                 let is_known = known
@@ -216,7 +216,7 @@ unsafe extern "C" fn rmw_create_wait_set(
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_destroy_wait_set(wait_set: *mut rmw_wait_set_t) -> rmw_ret_t {
     guarded(|| {
-        // SAFETY: [handles] the wait set lives. [destruction] This is its last use.
+        // SAFETY: [handles] the wait set is alive. [destruction] This is its last use.
         let WaitSetEnd { context } = *unsafe { handle::free(wait_set) }?;
         context.clone().end(context, |_| ());
         Ok(())
@@ -227,8 +227,8 @@ unsafe extern "C" fn rmw_destroy_wait_set(wait_set: *mut rmw_wait_set_t) -> rmw_
 /// With a null timeout it waits forever; with a zero timeout it returns immediately.
 ///
 /// # Safety
-/// Each array is null or has `count` entries: the `data` of living entities, or living events. The
-/// wait set and the timeout are null or valid.
+/// Each array is null or has `count` entries: the `data` of live entities, or live events. The wait
+/// set and the timeout are null or valid.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_wait(
     subscriptions: *mut rmw_entities_t,
@@ -240,7 +240,7 @@ unsafe extern "C" fn rmw_wait(
     wait_timeout: *const rmw_time_t,
 ) -> rmw_ret_t {
     guarded(|| {
-        // SAFETY: [handles] the wait set is null or lives.
+        // SAFETY: [handles] the wait set is null or alive.
         let end = unsafe { handle::end(wait_set) }?;
         let arrays = Arrays([
             (Kind::Subscription, subscriptions),
@@ -249,12 +249,12 @@ unsafe extern "C" fn rmw_wait(
             (Kind::Client, clients),
             (Kind::Event, events),
         ]);
-        // SAFETY: [waits] the array of events has `count` entries, and each points at a living
-        // event.
+        // SAFETY: [waits] the array of events has `count` entries, and each points to a live event.
         unsafe { arrays.check_events() }?;
         // SAFETY: [pointers] the timeout is null or valid for the call.
         let timeout = unsafe { wait_timeout.as_ref() }.and_then(|timeout| timeout.finite());
-        // SAFETY: [waits] the arrays have `count` entries, and the entities live through the wait.
+        // SAFETY: [waits] the arrays have `count` entries, and the entities stay alive throughout
+        // the wait.
         let count = unsafe { wait(&end.context, &arrays, timeout) };
         if count == 0 { Err(Failure::timeout()) } else { Ok(()) }
     })
@@ -266,12 +266,12 @@ unsafe extern "C" fn rmw_wait(
 /// The contract of [`rmw_wait`].
 unsafe fn wait(context: &Context, arrays: &Arrays, timeout: Option<Duration>) -> usize {
     let end = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
-    // SAFETY: [waits] each array is null or has `count` entries, whose entities live.
+    // SAFETY: [waits] each array is null or has `count` entries, whose entities are alive.
     let mut wait_set = context.wait_sets.take_where(|known| unsafe { arrays.are_those_of(known) });
     if wait_set.is_empty() {
         // SAFETY: [waits] each array is null or has `count` entries.
         for entry in unsafe { arrays.entries() } {
-            // SAFETY: [waits] the entity lives through the wait.
+            // SAFETY: [waits] the entity stays alive throughout the wait.
             wait_set.add(Arc::clone(unsafe { entry.waitable() }));
         }
     }
@@ -285,7 +285,7 @@ unsafe fn wait(context: &Context, arrays: &Arrays, timeout: Option<Duration>) ->
         for &index in ready {
             let entry = entries.nth(index - passed);
             passed = index + 1;
-            // SAFETY: [waits] the entity lives through the wait.
+            // SAFETY: [waits] the entity stays alive throughout the wait.
             if entry.is_some_and(|entry| unsafe { entry.confirm() }) {
                 confirmed.push(index);
             }

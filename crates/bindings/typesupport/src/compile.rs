@@ -19,7 +19,7 @@ const MAX_UNROLLED: usize = 64;
 /// Compiles a message.
 ///
 /// # Safety
-/// `members` and everything that it points at are introspection of a message in the language `M`.
+/// `members` and everything that it points to are introspection of a message in the language `M`.
 pub(crate) unsafe fn compile<M: Memory>(members: &MessageMembers) -> Result<Program, CompileError> {
     let mut builder = Builder::at(Position::BODY);
     // SAFETY: by this function's contract.

@@ -58,7 +58,7 @@ unsafe fn fields<M: Memory>(
 }
 
 /// # Safety
-/// The contract of [`read`]; `at` points at the sequence.
+/// The contract of [`read`]; `at` points to the sequence.
 unsafe fn sequence<M: Memory>(
     sequence: &Sequence,
     at: *mut u8,
@@ -102,7 +102,7 @@ unsafe fn sequence<M: Memory>(
 }
 
 /// # Safety
-/// The contract of [`read`]; `at` points at the first of `count` elements.
+/// The contract of [`read`]; `at` points to the first of `count` elements.
 unsafe fn elements<M: Memory>(
     element: &Element,
     at: *mut u8,
@@ -148,7 +148,7 @@ unsafe fn elements<M: Memory>(
 }
 
 /// # Safety
-/// The contract of [`read`]; `at` points at the `wstring`.
+/// The contract of [`read`]; `at` points to the `wstring`.
 unsafe fn wide_text<M: Memory>(
     at: *mut u8,
     bound: usize,
@@ -252,7 +252,7 @@ impl<'a> Source<'a> {
     /// Copies `bytes`, which are one or more whole blocks, to `to`.
     ///
     /// # Safety
-    /// `to` points at `bytes.len()` bytes of fields with the block's types.
+    /// `to` points to `bytes.len()` bytes of fields with the block's types.
     #[inline]
     unsafe fn fill(&self, block: &Block, bytes: &[u8], to: *mut u8) {
         // SAFETY: by this function's contract.

@@ -38,7 +38,7 @@ pub(crate) unsafe fn write<M: Memory>(
 /// Receives the values of a message one after the other: either counts their bytes or writes them.
 ///
 /// # Safety of the functions
-/// Each pointer points at as many initialized values as the arguments say.
+/// Each pointer points to as many initialized values as the arguments say.
 trait Sink {
     unsafe fn blocks(
         &mut self,
@@ -83,7 +83,7 @@ unsafe fn fields<M: Memory, S: Sink>(
 }
 
 /// # Safety
-/// The contract of [`size`]; `at` points at the sequence.
+/// The contract of [`size`]; `at` points to the sequence.
 unsafe fn sequence<M: Memory, S: Sink>(
     sequence: &Sequence,
     at: *const u8,
@@ -109,7 +109,7 @@ unsafe fn sequence<M: Memory, S: Sink>(
 }
 
 /// # Safety
-/// The contract of [`size`]; `at` points at the first of `count` elements.
+/// The contract of [`size`]; `at` points to the first of `count` elements.
 unsafe fn elements<M: Memory, S: Sink>(
     element: &Element,
     at: *const u8,

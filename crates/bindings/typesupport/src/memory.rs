@@ -11,7 +11,7 @@ use crate::{ffi, shim};
 /// language.
 ///
 /// # Safety of all functions
-/// Each pointer points at an initialized value of the kind that the function's name says, and the
+/// Each pointer points to an initialized value of the kind that the function's name says, and the
 /// caller has checked lengths. A function that fails (returns false or `None`) leaves a value that
 /// can be finalized.
 pub(crate) trait Memory {

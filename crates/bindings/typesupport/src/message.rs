@@ -201,7 +201,7 @@ impl MessageProgram {
     /// for the defaults.
     ///
     /// # Safety
-    /// `message` points at [`MessageProgram::size_of`] bytes of memory, aligned as by `malloc`.
+    /// `message` points to [`MessageProgram::size_of`] bytes of memory, aligned as by `malloc`.
     pub unsafe fn init(&self, message: *mut c_void) -> bool {
         if self.language == Language::C {
             // Zeros the memory first, because the C function does not set numbers without defaults.

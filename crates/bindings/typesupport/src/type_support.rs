@@ -114,7 +114,7 @@ impl Asked {
 /// The name of a type, such as `std_msgs/msg/String`.
 ///
 /// # Safety
-/// Each pointer is null or points at a string that ends with NUL.
+/// Each pointer is null or points to a string that ends with NUL.
 pub(crate) unsafe fn type_name(namespace: *const c_char, name: *const c_char) -> String {
     // SAFETY: by this function's contract.
     let (namespace, name) = unsafe { (text(namespace), text(name)) };

@@ -50,7 +50,8 @@ impl ChangeQueue {
             state.waiting.pop_front();
             if let Some(dropped) = self.dropped.count() {
                 tracing::error!(
-                    "{}: {dropped} changes of parameters were dropped so far: a post-set callback takes too long",
+                    "{}: {dropped} changes of parameters have been dropped so far: a post-set \
+                     callback takes too long",
                     self.node
                 );
             }

@@ -187,7 +187,7 @@ fn create(
     log::install();
     let text = c_string(configuration);
     log::start_collecting();
-    // SAFETY: the string lives during the call.
+    // SAFETY: the string stays alive throughout the call.
     let created = Entity::new(unsafe { sys::dds_create_domain(id, text.as_ptr()) });
     let said = log::collected();
     match created {

@@ -18,9 +18,9 @@ pub(crate) type ListenerState<S> = listener::ListenerState<S, Taken>;
 /// Returns the `ListenerState` that the listener was created with.
 ///
 /// # Safety
-/// `arg` must come from `Arc::as_ptr` of a `ListenerState<S>` that lives during the call. This
-/// holds because the endpoint owns the state and drops its entity first, which waits for running
-/// listeners.
+/// `arg` must come from `Arc::as_ptr` of a `ListenerState<S>` that stays alive throughout the call.
+/// This holds because the endpoint owns the state and drops its entity first, which waits for
+/// running listeners.
 unsafe fn listener_state<'a, S>(arg: *mut c_void) -> &'a ListenerState<S> {
     // SAFETY: guaranteed by the caller's contract.
     unsafe { &*arg.cast::<ListenerState<S>>() }

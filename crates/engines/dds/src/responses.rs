@@ -80,7 +80,7 @@ impl<T: Taken> Responses<T> {
         drop(displaced); // after the lock has been released
         if let Some(count) = count {
             tracing::error!(
-                "{}: {count} responses were lost so far, because nobody took them: await the \
+                "{}: {count} responses have been lost so far, because nobody took them: await the \
                  responses, or make fewer calls at once",
                 self.service
             );

@@ -120,9 +120,9 @@ impl<P: Participant> DdsService<P> {
         let lost = self.gaps.lock().next(client, taken.number(), || self.requests.matched_gids());
         if let Some(count) = self.lost.count_many(lost) {
             tracing::error!(
-                "{}: {count} requests were lost so far, the last from client {client}: more than \
-                 {} requests came before the server took them; give the service a larger depth, or \
-                 make fewer calls at once",
+                "{}: {count} requests have been lost so far, the last from client {client}: more \
+                 than {} requests came before the server took them; give the service a larger \
+                 depth, or make fewer calls at once",
                 self.replies.service,
                 self.qos.depth
             );

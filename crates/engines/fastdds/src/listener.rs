@@ -217,7 +217,7 @@ pub(crate) unsafe extern "C" fn on_status<S: LivelinessStatus>(
     status: *const sys::status,
 ) {
     // SAFETY: the context is the endpoint's `Listener`, which lives until the endpoint's drop has
-    // waited for callbacks; the status lives during the call.
+    // waited for callbacks; the status stays alive throughout the call.
     let (listener, status) = unsafe { (&*context.cast::<Listener<S>>(), &*status) };
     let (state, total, change) = (&listener.state, count(status.total), status.change);
     match status.kind {

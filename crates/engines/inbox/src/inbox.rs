@@ -79,8 +79,8 @@ impl<M: Received> Inbox<M> {
         {
             tracing::warn!(
                 target: LOG_TARGET,
-                "the queue of {}, which keeps all messages, is full: {count} messages were lost so \
-                 far; take them faster",
+                "the queue of {}, which keeps all messages, is full: {count} messages have been \
+                 lost so far; take them faster",
                 self.topic
             );
         }

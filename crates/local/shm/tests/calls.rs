@@ -135,7 +135,7 @@ fn channels_are_for_four_servers_and_come_back_when_those_leave() {
     client.send(1, 0, 2, write(b"hi")).unwrap();
     assert_eq!(request(&server), Some((1, b"hi".to_vec())));
     memory.free_channels(|_| false);
-    assert!(client.is_open(), "its process lives");
+    assert!(client.is_open(), "its process is alive");
 }
 
 #[test]

@@ -93,24 +93,20 @@ impl TopicSelection {
         let is_named = |names: &[String], name: &str| names.iter().any(|known| known == name);
         let is_found =
             |regex: &Option<Regex>, name: &str| regex.as_ref().is_some_and(|r| r.is_match(name));
+        let has_part_of = |owner: &str, all: bool, named: &[String], excluded: &[String]| {
+            let is_left_out = is_named(excluded, owner) || is_found(&self.exclude_regex, owner);
+            let is_wanted = all
+                || is_named(named, owner)
+                || is_named(&self.topics, name)
+                || is_found(&self.regex, owner);
+            is_wanted && !is_left_out
+        };
         match topic_kind(name, type_name) {
             TopicKind::Service(service) => {
-                let is_left_out = is_named(&self.exclude_services, service)
-                    || is_found(&self.exclude_regex, service);
-                let is_wanted = self.all_services
-                    || is_named(&self.services, service)
-                    || is_named(&self.topics, name)
-                    || is_found(&self.regex, service);
-                is_wanted && !is_left_out
+                has_part_of(service, self.all_services, &self.services, &self.exclude_services)
             }
             TopicKind::Action(action) => {
-                let is_left_out = is_named(&self.exclude_actions, action)
-                    || is_found(&self.exclude_regex, action);
-                let is_wanted = self.all_actions
-                    || is_named(&self.actions, action)
-                    || is_named(&self.topics, name)
-                    || is_found(&self.regex, action);
-                is_wanted && !is_left_out
+                has_part_of(action, self.all_actions, &self.actions, &self.exclude_actions)
             }
             TopicKind::Topic => {
                 let is_shown = self.include_hidden_topics || !feros_engine::name::is_hidden(name);

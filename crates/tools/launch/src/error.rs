@@ -93,17 +93,6 @@ impl LaunchError {
             _ => Err(Self::Several(told)),
         }
     }
-
-    /// The position of the mistake if it is in a file; the first position if there are several
-    /// mistakes.
-    pub fn position(&self) -> Option<&Position> {
-        match self {
-            Self::InFile { position, .. } => Some(position),
-            Self::Unreadable { from, .. } | Self::Language { from, .. } => from.as_ref(),
-            Self::Several(errors) => errors.iter().find_map(Self::position),
-            Self::TooLarge { .. } | Self::Argument(_) => None,
-        }
-    }
 }
 
 /// Shortens text from a file for a message, and removes control characters.

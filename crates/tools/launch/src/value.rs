@@ -103,20 +103,21 @@ impl Value {
     /// Makes a list of values of one type. Whole numbers among floating point numbers become
     /// floating point numbers.
     pub(crate) fn list(items: Vec<Self>) -> Result<Self, String> {
-        let names: Vec<&str> = items.iter().map(Self::type_name).collect();
-        let all = |name: &str| names.iter().all(|each| *each == name);
-        if all("bool") && !items.is_empty() {
+        let kinds: Vec<ValueType> = items.iter().map(Self::kind).collect();
+        let all = |wanted: &[ValueType]| kinds.iter().all(|kind| wanted.contains(kind));
+        if all(&[ValueType::Bool]) && !items.is_empty() {
             Ok(Self::Bools(items.iter().filter_map(Self::as_bool).collect()))
-        } else if all("int") && !items.is_empty() {
+        } else if all(&[ValueType::Integer]) && !items.is_empty() {
             Ok(Self::Integers(items.iter().filter_map(Self::as_integer).collect()))
-        } else if names.iter().all(|name| matches!(*name, "int" | "float")) && !items.is_empty() {
+        } else if all(&[ValueType::Integer, ValueType::Double]) && !items.is_empty() {
             Ok(Self::Doubles(items.iter().filter_map(Self::as_double).collect()))
-        } else if all("str") {
+        } else if all(&[ValueType::String]) {
             let texts = items
                 .into_iter()
                 .filter_map(|item| if let Self::String(text) = item { Some(text) } else { None });
             Ok(Self::Strings(texts.collect()))
         } else {
+            let names: Vec<String> = kinds.iter().map(ToString::to_string).collect();
             Err(format!("a list of {}: expected items of one type", names.join(", ")))
         }
     }
@@ -136,16 +137,16 @@ impl Value {
         }
     }
 
-    fn type_name(&self) -> &'static str {
+    fn kind(&self) -> ValueType {
         match self {
-            Self::Bool(_) => "bool",
-            Self::Integer(_) => "int",
-            Self::Double(_) => "float",
-            Self::String(_) => "str",
-            Self::Bools(_) => "list_of_bool",
-            Self::Integers(_) => "list_of_int",
-            Self::Doubles(_) => "list_of_float",
-            Self::Strings(_) => "list_of_str",
+            Self::Bool(_) => ValueType::Bool,
+            Self::Integer(_) => ValueType::Integer,
+            Self::Double(_) => ValueType::Double,
+            Self::String(_) => ValueType::String,
+            Self::Bools(_) => ValueType::Bools,
+            Self::Integers(_) => ValueType::Integers,
+            Self::Doubles(_) => ValueType::Doubles,
+            Self::Strings(_) => ValueType::Strings,
         }
     }
 
@@ -169,9 +170,8 @@ impl Value {
     /// Converts the value to a requested type. For `str`, a text that looks like another type
     /// becomes a string.
     pub(crate) fn coerced(self, kind: ValueType, source: &str) -> Result<Self, String> {
-        let refused = |value: &Self| {
-            format!("the {} `{value}` does not fit type=\"{kind}\"", value.type_name())
-        };
+        let refused =
+            |value: &Self| format!("the {} `{value}` does not fit type=\"{kind}\"", value.kind());
         match (kind, &self) {
             (ValueType::String, _) => Ok(Self::String(source.to_owned())),
             (ValueType::Double, Self::Integer(_)) => {
@@ -192,12 +192,7 @@ impl Value {
                     _ => Self::Doubles(Vec::new()),
                 })
             }
-            _ if ValueType::NAMES
-                .iter()
-                .any(|(name, each)| *each == kind && *name == self.type_name()) =>
-            {
-                Ok(self)
-            }
+            _ if self.kind() == kind => Ok(self),
             _ => Err(refused(&self)),
         }
     }

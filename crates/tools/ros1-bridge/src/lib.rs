@@ -129,22 +129,21 @@ impl From<TypeError> for BridgeError {
     }
 }
 
-/// The topics, services and actions that are currently bridged.
+/// The names of the topics, services and actions that are currently bridged.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Bridged {
-    /// Topics from ROS 1 to ROS 2: the name, the ROS 1 type and the ROS 2 type.
-    pub to_ros2: Vec<(String, String, String)>,
-    /// Topics from ROS 2 to ROS 1, with both types. The ROS 1 type is empty if it follows from the
-    /// ROS 2 type.
-    pub to_ros1: Vec<(String, String, String)>,
-    /// Services of ROS 1 that ROS 2 can call, with their nodes.
-    pub services_of_ros1: Vec<(String, String)>,
-    /// Services of ROS 2 that ROS 1 can call, with their types.
-    pub services_of_ros2: Vec<(String, String)>,
-    /// Actions of ROS 1 that ROS 2 can use, with their types.
-    pub actions_of_ros1: Vec<(String, String)>,
-    /// Actions of ROS 2 that ROS 1 can use, with their types.
-    pub actions_of_ros2: Vec<(String, String)>,
+    /// Topics from ROS 1 to ROS 2.
+    pub to_ros2: BTreeSet<String>,
+    /// Topics from ROS 2 to ROS 1.
+    pub to_ros1: BTreeSet<String>,
+    /// Services of ROS 1 that ROS 2 can call.
+    pub services_of_ros1: BTreeSet<String>,
+    /// Services of ROS 2 that ROS 1 can call.
+    pub services_of_ros2: BTreeSet<String>,
+    /// Actions of ROS 1 that ROS 2 can use.
+    pub actions_of_ros1: BTreeSet<String>,
+    /// Actions of ROS 2 that ROS 1 can use.
+    pub actions_of_ros2: BTreeSet<String>,
 }
 
 /// A bridge. Call [`Bridge::update`] repeatedly, and spin the ROS 2 node at the same time.
@@ -303,12 +302,6 @@ impl Bridge {
         self.facing = Some(facing);
     }
 
-    /// Whether the master answered the last call.
-    #[must_use]
-    pub fn master_is_there(&self) -> bool {
-        self.master_is_there == Some(true)
-    }
-
     /// Returns the counts so far.
     #[must_use]
     pub fn counts(&self) -> Counts {
@@ -317,26 +310,21 @@ impl Bridge {
         counts
     }
 
-    /// Returns the topics, services and actions that are currently bridged.
+    /// Returns the names of the topics, services and actions that are currently bridged.
     #[must_use]
     pub fn bridged(&self) -> Bridged {
-        let one = |(topic, way): (&String, &OneToTwo)| {
-            (topic.clone(), way.ros1_type.clone(), way.ros2_type.to_string())
-        };
-        let two = |(topic, way): (&String, &TwoToOne)| {
-            (topic.clone(), way.ros1_type.clone().unwrap_or_default(), way.ros2_type.to_string())
-        };
+        let (of_ros1, of_ros2) = (self.actions_of_ros1.iter(), self.actions_of_ros2.iter());
         Bridged {
-            to_ros2: self.to_ros2.iter().map(one).collect(),
-            to_ros1: self.to_ros1.iter().map(two).collect(),
-            services_of_ros1: named(&self.of_ros1, |way| Some(way.server.clone())),
-            services_of_ros2: named(&self.of_ros2, |way| Some(way.ros2_type.to_string())),
-            actions_of_ros1: named(&self.actions_of_ros1, |way| {
-                way.is_served().then(|| way.ros1_type.clone())
-            }),
-            actions_of_ros2: named(&self.actions_of_ros2, |way| {
-                way.is_served().then(|| way.ros2_type.to_string())
-            }),
+            to_ros2: self.to_ros2.keys().cloned().collect(),
+            to_ros1: self.to_ros1.keys().cloned().collect(),
+            services_of_ros1: self.of_ros1.keys().cloned().collect(),
+            services_of_ros2: self.of_ros2.keys().cloned().collect(),
+            actions_of_ros1: of_ros1
+                .filter_map(|(name, way)| way.is_served().then(|| name.clone()))
+                .collect(),
+            actions_of_ros2: of_ros2
+                .filter_map(|(name, way)| way.is_served().then(|| name.clone()))
+                .collect(),
         }
     }
 
@@ -538,14 +526,6 @@ impl Bridge {
         }
         self.counters.warn_once(format!("{name} is not bridged: {error}"));
     }
-}
-
-/// The names with the types that `ty` finds.
-fn named<W>(
-    ways: &BTreeMap<String, W>,
-    ty: impl Fn(&W) -> Option<String>,
-) -> Vec<(String, String)> {
-    ways.iter().filter_map(|(name, way)| Some((name.clone(), ty(way)?))).collect()
 }
 
 impl Drop for Bridge {

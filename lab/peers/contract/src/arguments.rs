@@ -248,6 +248,12 @@ impl Arguments {
             || now_nanos() >= self.end_nanos
     }
 
+    /// Waits until `is_met`, for at most `most`, and no longer if the program must stop.
+    pub fn wait_until(&self, most: Duration, is_met: impl Fn() -> bool) {
+        let until = now_nanos() + most.as_nanos() as u64;
+        while !is_met() && now_nanos() < until && !self.wait_stopped(Duration::from_millis(2)) {}
+    }
+
     pub(crate) fn work(&self) {
         compute(self.work.as_nanos() as u64);
     }

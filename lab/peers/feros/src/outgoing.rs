@@ -14,13 +14,13 @@ use crate::{Form, Task, transport};
 /// The time that any transport may take to become possible after the match.
 const POSSIBLE_NANOS: u64 = 1_000_000_000;
 /// The time that a talker waits for the messages in its shared memory to be read.
-const LINGER_NANOS: u64 = 500_000_000;
+const LINGER: Duration = Duration::from_millis(500);
 /// The time that a talker pauses while another process creates or removes shared memory.
 const BUSY_PAUSE: Duration = Duration::from_micros(200);
 /// A number of messages in turn that fits into caches, and a number that exceeds the caches.
 const PAYLOADS_IN_CACHE: usize = 8;
 const PAYLOADS_IN_MEMORY: usize = 96;
-const RELAY_NANOS: u64 = 5_000_000_000;
+const ONWARD_WITHIN: Duration = Duration::from_secs(5);
 /// The limit on messages that wait for the publisher's sending thread, unless the depth of the
 /// history is larger.
 const QUEUE_DEPTH: usize = 10;
@@ -110,11 +110,8 @@ impl<'a, M: Carrier> Outgoing<'a, M> {
     /// Waits for a subscription to a relay's output, for which the talker cannot wait. The wait
     /// ends after a while.
     pub(crate) fn wait_a_while(&self) {
-        let until = now_nanos() + RELAY_NANOS;
-        while self.publisher.subscription_count() == 0
-            && now_nanos() < until
-            && !self.task.arguments.wait_stopped(Duration::from_millis(1))
-        {}
+        let is_met = || self.publisher.subscription_count() > 0;
+        self.task.arguments.wait_until(ONWARD_WITHIN, is_met);
     }
 
     pub(crate) fn send_all(&self, subscriptions: usize) -> Result<(), Failure> {
@@ -231,12 +228,10 @@ impl<'a, M: Carrier> Outgoing<'a, M> {
             // The laboratory reports losses.
             let _ = self.publisher.wait_for_all_acked(Duration::from_secs(2));
         }
-        let until = now_nanos() + LINGER_NANOS;
-        while self.publisher.counts().shared_memory.messages > 0
-            && self.publisher.subscription_count() > 0
-            && now_nanos() < until
-            && !self.task.arguments.wait_stopped(Duration::from_millis(2))
-        {}
+        self.task.arguments.wait_until(LINGER, || {
+            self.publisher.counts().shared_memory.messages == 0
+                || self.publisher.subscription_count() == 0
+        });
     }
 
     /// Fails if messages took another transport than the one under test, since the run then has no

@@ -23,10 +23,10 @@ use iceoryx2::service::Service;
 use endpoints::{Reception, Sender, Topic};
 
 /// A relay is ready once it has a subscriber, or after this time.
-const RELAY_NANOS: u64 = 5_000_000_000;
+const ONWARD_WITHIN: Duration = Duration::from_secs(5);
 /// The time that a sender waits for the messages in its memory to be read; receivers leave after
 /// the last message.
-const LINGER_NANOS: u64 = 500_000_000;
+const LINGER: Duration = Duration::from_millis(500);
 
 fn main() -> ExitCode {
     set_log_level(LogLevel::Error);
@@ -82,11 +82,7 @@ fn send_all<S: Service>(
 }
 
 fn linger<S: Service>(arguments: &Arguments, topic: &Topic<S>) {
-    let until = now_nanos() + LINGER_NANOS;
-    while topic.receivers() > 0
-        && now_nanos() < until
-        && !arguments.wait_stopped(Duration::from_millis(2))
-    {}
+    arguments.wait_until(LINGER, || topic.receivers() == 0);
 }
 
 fn talker<S: Service>(arguments: &Arguments, output: &Output) -> Result<Ended, Failure> {
@@ -118,11 +114,7 @@ fn relay<S: Service>(arguments: &Arguments, output: &Output) -> Result<Ended, Fa
     );
     let (receiver, sender) = (from.receiver(arguments)?, to.sender(arguments)?);
     let (samples, published) = (arguments.samples(0), arguments.published());
-    let until = now_nanos() + RELAY_NANOS;
-    while to.receivers() == 0
-        && now_nanos() < until
-        && !arguments.wait_stopped(Duration::from_millis(1))
-    {}
+    arguments.wait_until(ONWARD_WITHIN, || to.receivers() > 0);
     output.ready();
     let is_over = || samples.is_done() || arguments.is_stopped();
     receiver.until(is_over, |_, payload, now| {

@@ -334,11 +334,7 @@ fn listener<M: Message>(peer: &Peer<'_>, output: &Output) -> Result<Ended, Failu
         None => noting(&samples),
         Some(published) => {
             let writer = Arc::new(peer.writer::<M>(&arguments.to)?);
-            let until = now_nanos() + ONWARD_WITHIN.as_nanos() as u64;
-            while writer.readers() == 0
-                && now_nanos() < until
-                && !arguments.wait_stopped(Duration::from_millis(2))
-            {}
+            arguments.wait_until(ONWARD_WITHIN, || writer.readers() > 0);
             onward = Some(writer.clone());
             passing_on(arguments, &samples, published, writer)
         }
@@ -382,8 +378,7 @@ fn pair<M: Message>(peer: &Peer<'_>, output: &Output) -> Result<Ended, Failure> 
 
 fn chain<M: Message>(peer: &Peer<'_>, output: &Output) -> Result<Ended, Failure> {
     let arguments = peer.arguments;
-    let mut counting = arguments.clone();
-    counting.keeps_samples = false;
+    let counting = arguments.without_samples();
     let topic = |link: usize| format!("{}_{link}", arguments.topic);
     let last = arguments.samples(0);
     let links = arguments.nodes - 1;

@@ -111,14 +111,10 @@ impl Sender<'_> {
 
     /// Waits until the queue has sent the last messages, since the session closes when this program
     /// ends.
-    fn linger(&self, arguments: &Arguments) -> Result<(), Failure> {
-        let patience = LINGER.iter().find(|(reliability, _)| *reliability == arguments.reliability);
-        let until = now_nanos() + patience.map_or(0, |(_, patience)| patience.as_nanos() as u64);
-        while self.has_match()?
-            && now_nanos() < until
-            && !arguments.wait_stopped(Duration::from_millis(2))
-        {}
-        Ok(())
+    fn linger(&self, arguments: &Arguments) {
+        let most = LINGER.iter().find(|(reliability, _)| *reliability == arguments.reliability);
+        let most = most.map_or(Duration::ZERO, |(_, most)| *most);
+        arguments.wait_until(most, || !self.has_match().unwrap_or(false));
     }
 
     fn publish_all(&self, arguments: &Arguments, output: &Output) -> Result<Published, Failure> {
@@ -273,7 +269,7 @@ fn talker(peer: &Peer<'_>, output: &Output) -> Result<Ended, Failure> {
         }
     }
     let published = sender.publish_all(peer.arguments, output)?;
-    sender.linger(peer.arguments)?;
+    sender.linger(peer.arguments);
     Ok(output.end(Some(&published), &[]))
 }
 
@@ -284,11 +280,7 @@ fn listener(peer: &Peer<'_>, output: &Output) -> Result<Ended, Failure> {
     let relayed = (arguments.role == Role::Relay).then(|| arguments.published());
     let _receiver = if let Some(published) = &relayed {
         let sender = peer.sender(&arguments.to)?;
-        let until = now_nanos() + ONWARD_WITHIN.as_nanos() as u64;
-        while !sender.has_match()?
-            && now_nanos() < until
-            && !arguments.wait_stopped(Duration::from_millis(2))
-        {}
+        arguments.wait_until(ONWARD_WITHIN, || sender.has_match().unwrap_or(true));
         peer.receiver(
             &arguments.topic,
             own_thread,
@@ -324,8 +316,7 @@ fn pair(peer: &Peer<'_>, output: &Output) -> Result<Ended, Failure> {
 
 fn chain(peer: &Peer<'_>, output: &Output) -> Result<Ended, Failure> {
     let arguments = peer.arguments;
-    let mut counting = arguments.clone();
-    counting.keeps_samples = false;
+    let counting = arguments.without_samples();
     let topic = |link: usize| format!("{}_{link}", arguments.topic);
     let last = arguments.samples(0);
     let links = arguments.nodes - 1;

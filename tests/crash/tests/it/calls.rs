@@ -1,6 +1,6 @@
 //! Servers and clients of services are killed or restarted, or their memory is overwritten: the
-//! surviving processes go on, every call reaches a living server if there is one, and nothing is
-//! left behind.
+//! surviving processes go on, every call reaches a live server if there is one, and nothing is left
+//! behind.
 
 use std::fs::OpenOptions;
 use std::time::{Duration, Instant};

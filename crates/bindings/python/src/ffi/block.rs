@@ -66,8 +66,8 @@ impl Block {
         if copied.is_power_of_two() {
             tracing::warn!(
                 "{} messages are kept in the memory in which they arrived, so {copied} further \
-                 messages were copied so far: release arrays of old messages, copy the arrays that \
-                 you keep, or raise `max_pinned`",
+                 messages have been copied so far: release arrays of old messages, copy the arrays \
+                 that you keep, or raise `max_pinned`",
                 pins.limit
             );
         }

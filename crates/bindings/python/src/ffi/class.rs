@@ -117,7 +117,7 @@ impl Slot {
             return Err(PyTypeError::new_err(format!("{slot} of {class} is not a slot")));
         }
         let kind = kind.as_type_ptr();
-        // SAFETY: `kind` is a type that lives through the call.
+        // SAFETY: `kind` is a type object that stays alive throughout the call.
         let (get, set) = unsafe {
             (
                 ffi::PyType_GetSlot(kind, ffi::Py_tp_descr_get),
@@ -154,7 +154,7 @@ impl<'py> Instance<'_, 'py> {
     pub(crate) fn get(&self, index: usize) -> PyResult<Bound<'py, PyAny>> {
         let py = self.object.py();
         let Some(place) = self.place(index) else { return self.get_by_descriptor(index) };
-        // SAFETY: a slot is null or points at an object to which it holds a reference. The
+        // SAFETY: a slot is null or points to an object to which it holds a reference. The
         // interpreter lock, which `py` represents, keeps the object alive until the new reference
         // exists.
         unsafe {

@@ -21,7 +21,7 @@ struct Lent {
     size: usize,
 }
 
-// SAFETY: the pointer points at memory that the loan owns, and the loan may be sent to any thread.
+// SAFETY: the pointer points to memory that the loan owns, and the loan may be sent to any thread.
 unsafe impl Send for Lent {}
 
 #[derive(Default)]
@@ -118,8 +118,9 @@ impl LoanMemory {
         let copied = self.copied.fetch_add(1, Ordering::Relaxed) + 1;
         if copied.is_power_of_two() {
             tracing::warn!(
-                "{copied} loans were copied so far, because arrays of them were held when they \
-                 were published: release the arrays first, or write through the loan's own arrays"
+                "{copied} loans have been copied so far, because arrays of them were held when \
+                 they were published: release the arrays first, or write through the loan's own \
+                 arrays"
             );
         }
         py.detach(|| self.publisher.publish_serialized(&copy)).map_err(publish_error)?;

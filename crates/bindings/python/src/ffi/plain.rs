@@ -71,7 +71,7 @@ impl Plain {
         }
         for step in &self.steps {
             // SAFETY: the object is an instance of the class, and all instances have the slot at
-            // this offset. The slot is null or points at an object to which it holds a reference.
+            // this offset. The slot is null or points to an object to which it holds a reference.
             let value =
                 unsafe { *object.cast::<u8>().add(step.offset).cast::<*mut ffi::PyObject>() };
             if value.is_null() {

@@ -356,8 +356,8 @@ impl Publishing<'_> {
         if let Some(lost) = self.inner.not_published.count_many(lost) {
             tracing::error!(
                 ros_logger = &**self.inner.node.logger(),
-                "{lost} transitions were not published so far: more than {MAX_UNPUBLISHED} transitions \
-                 waited while one was being published"
+                "{lost} transitions have not been published so far: more than {MAX_UNPUBLISHED} \
+                 transitions waited while one was being published"
             );
         }
         next

@@ -168,7 +168,9 @@ impl<S: ServiceType> EventPublisher<S> {
         if let Err(error) = published
             && let Some(count) = self.failed.count()
         {
-            tracing::warn!("{count} service events were not published so far; the last: {error}");
+            tracing::warn!(
+                "{count} service events have not been published so far; the last: {error}"
+            );
         }
     }
 }

@@ -104,7 +104,7 @@ impl<S: ServiceType> Service<S> {
                     if let Some(count) = malformed.count() {
                         tracing::error!(
                             ros_logger = &*logger,
-                            "{}: {} requests were refused so far; the last, of {} bytes from \
+                            "{}: {} requests have been refused so far; the last, of {} bytes from \
                              client {}, is not a {} request: {error}",
                             troubles.service(),
                             count,

@@ -216,7 +216,7 @@ fn subscription_event_needs_a_word(event: &SubscriptionEvent) -> Option<Word> {
         SubscriptionEvent::MessageLost { total, change }
             if total.checked_ilog2() > total.saturating_sub(*change).checked_ilog2() =>
         {
-            Some(Word::Warn(format!("{total} messages were lost so far")))
+            Some(Word::Warn(format!("{total} messages have been lost so far")))
         }
         _ => None,
     }

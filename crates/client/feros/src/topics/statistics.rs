@@ -85,7 +85,7 @@ impl TopicStatistics {
                     && let Some(count) = failed.count()
                 {
                     tracing::warn!(
-                        "{count} topic statistics were not published so far; the last: {error}"
+                        "{count} topic statistics have not been published so far; the last: {error}"
                     );
                 }
             }

@@ -230,7 +230,7 @@ impl Hearing {
             *count += 1;
             if count.is_power_of_two() {
                 tracing::warn!(
-                    "{error} ({count} transforms were refused for this kind of reason so far)"
+                    "{error} ({count} transforms have been refused for this kind of reason so far)"
                 );
             }
         });

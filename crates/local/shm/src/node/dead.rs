@@ -3,9 +3,9 @@
 //! The files of an iceoryx2 service list the processes that take part in it, and iceoryx2 trusts
 //! these files. A process that was killed, or that overwrote the files, may have left them in any
 //! state, and reading them may crash the reader. So a dead process is taken out of a service only
-//! by processes that take part in this service, and that read its files anyway. If no living
-//! process takes part in a service, its files are removed without being read, because their names
-//! identify them.
+//! by processes that take part in this service, and that read its files anyway. If no live process
+//! takes part in a service, its files are removed without being read, because their names identify
+//! them.
 
 use std::collections::HashSet;
 use std::fs;

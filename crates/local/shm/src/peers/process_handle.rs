@@ -54,7 +54,7 @@ impl ProcessHandle {
     }
 
     /// Whether the process is still running. Never waits. If the check itself fails, the process
-    /// counts as running, because it would do harm to mistake a living process for a dead process.
+    /// counts as running, because it would do harm to mistake a live process for a dead process.
     pub(crate) fn is_alive(&self) -> bool {
         match self {
             Self::Pidfd(handle) => {

@@ -298,7 +298,7 @@ fn refuse(states: &ConnectionStates, publisher: Gid, why: &dyn Display) {
     if let Some(count) = states.refused.count() {
         tracing::error!(
             target: "feros::shm",
-            "{count} messages of publisher {publisher} were refused so far; the reason of the \
+            "{count} messages of publisher {publisher} have been refused so far; the reason of the \
              last: {why}"
         );
     }

@@ -174,7 +174,8 @@ fn sides(args: &Args, domain_id: u32) -> Result<Vec<SideArgs>, CliError> {
     Ok(sides)
 }
 
-fn selection(names: Option<&[String]>) -> Result<Selection, CliError> {
+/// The names that an option gives; all names without the option.
+pub(super) fn selection(names: Option<&[String]>) -> Result<Selection, CliError> {
     let Some(names) = names else { return Ok(Selection::all()) };
     let names: Vec<String> = names.iter().filter(|name| !name.is_empty()).cloned().collect();
     Selection::of(&names).map_err(CliError::usage)

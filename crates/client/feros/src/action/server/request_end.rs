@@ -84,8 +84,8 @@ impl RequestEnd {
         if let Some(count) = self.malformed.count() {
             tracing::error!(
                 ros_logger = &*self.logger,
-                "{}: {count} requests were refused so far; the last, of {size} bytes from client \
-                 {}, is not a {} request: {refused}",
+                "{}: {count} requests have been refused so far; the last, of {size} bytes from \
+                 client {}, is not a {} request: {refused}",
                 self.troubles.service(),
                 request.client,
                 self.type_name,

@@ -226,8 +226,8 @@ impl<F: ActionServerForm> ServerCore<F> {
                 if let Some(count) = self.displaced.count() {
                     tracing::warn!(
                         ros_logger = &*self.logger,
-                        "{}: {count} requests for the result of goal {} were displaced by later \
-                         requests so far: request the result once and keep the future",
+                        "{}: {count} requests for the result of goal {} have so far been displaced \
+                         by later requests: request the result once and keep the future",
                         self.action,
                         hex(id),
                     );

@@ -115,7 +115,7 @@ where
             .map_or_else(String::new, |node| node.describe_publisher(&self.topic, publisher));
         tracing::error!(
             ros_logger = &*self.logger,
-            "{}: {count} messages were refused so far; the last, of {size_bytes} bytes from \
+            "{}: {count} messages have been refused so far; the last, of {size_bytes} bytes from \
              {from}, is not a {}: {error}. Check that both sides were built from the same \
              definition",
             self.topic,

@@ -196,7 +196,7 @@ impl Printer {
             Err(error) => {
                 if let Some(refused) = self.refused.count() {
                     notices::warn(format!(
-                        "{refused} messages could not be printed so far; the last, of {} bytes \
+                        "{refused} messages so far could not be printed; the last, of {} bytes \
                          from publisher {}, is malformed: {error}",
                         bytes.len(),
                         info.publisher_gid

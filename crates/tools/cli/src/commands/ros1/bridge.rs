@@ -8,6 +8,7 @@ use feros::Executor;
 use feros_ros1::{Catalog, DEFAULT_MASTER, Master, MasterError, Rules, Value};
 use feros_ros1_bridge::{Bridge, BridgeOptions, Bridged, Counts, Selection};
 
+use crate::commands::bridge::selection;
 use crate::connection::Connection;
 use crate::ending;
 use crate::error::CliError;
@@ -127,18 +128,10 @@ fn listed(master: &Master, lists: &[&str], key: &str) -> Result<Selection, CliEr
 }
 
 fn options(args: &Args) -> Result<BridgeOptions, CliError> {
-    let selection = |names: &Option<Vec<String>>| match names {
-        None => Ok(Selection::all()),
-        Some(names) => {
-            let names: Vec<String> =
-                names.iter().filter(|name| !name.is_empty()).cloned().collect();
-            Selection::of(&names).map_err(CliError::usage)
-        }
-    };
     Ok(BridgeOptions {
-        topics: selection(&args.topics)?,
-        services: selection(&args.services)?,
-        actions: selection(&args.actions)?,
+        topics: selection(args.topics.as_deref())?,
+        services: selection(args.services.as_deref())?,
+        actions: selection(args.actions.as_deref())?,
         all_of_ros1: args.bridge_all_topics || args.bridge_all_1to2_topics,
         all_of_ros2: args.bridge_all_topics || args.bridge_all_2to1_topics,
         queue_len: args.queue,
@@ -180,30 +173,19 @@ fn watch(
 }
 
 fn say_changes(before: &Bridged, now: &Bridged) -> Result<(), CliError> {
-    let topics =
-        |all: &[(String, String, String)]| all.iter().map(|(name, ..)| name.clone()).collect();
-    let others = |all: &[(String, String)]| all.iter().map(|(name, _)| name.clone()).collect();
-    let of = |all: &Bridged| -> [BTreeSet<String>; 6] {
-        [
-            topics(&all.to_ros2),
-            topics(&all.to_ros1),
-            others(&all.services_of_ros1),
-            others(&all.services_of_ros2),
-            others(&all.actions_of_ros1),
-            others(&all.actions_of_ros2),
-        ]
-    };
-    let kinds = [
-        ("topic", "from ROS 1 to ROS 2"),
-        ("topic", "from ROS 2 to ROS 1"),
-        ("service", "of ROS 1, for ROS 2"),
-        ("service", "of ROS 2, for ROS 1"),
-        ("action", "of ROS 1, for ROS 2"),
-        ("action", "of ROS 2, for ROS 1"),
+    type Names = fn(&Bridged) -> &BTreeSet<String>;
+    let kinds: [(&str, &str, Names); 6] = [
+        ("topic", "from ROS 1 to ROS 2", |all| &all.to_ros2),
+        ("topic", "from ROS 2 to ROS 1", |all| &all.to_ros1),
+        ("service", "of ROS 1, for ROS 2", |all| &all.services_of_ros1),
+        ("service", "of ROS 2, for ROS 1", |all| &all.services_of_ros2),
+        ("action", "of ROS 1, for ROS 2", |all| &all.actions_of_ros1),
+        ("action", "of ROS 2, for ROS 1", |all| &all.actions_of_ros2),
     ];
-    for ((before, now), kind) in of(before).iter().zip(&of(now)).zip(kinds) {
-        output::print(&difference("bridged", kind, now.difference(before)))?;
-        output::print(&difference("no longer bridged", kind, before.difference(now)))?;
+    for (kind, way, names) in kinds {
+        let (before, now) = (names(before), names(now));
+        output::print(&difference("bridged", (kind, way), now.difference(before)))?;
+        output::print(&difference("no longer bridged", (kind, way), before.difference(now)))?;
     }
     Ok(())
 }

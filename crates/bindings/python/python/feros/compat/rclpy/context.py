@@ -130,7 +130,7 @@ class Context:
         self.try_shutdown()
 
     def on_shutdown(self, callback: Callable[[], None]) -> None:
-        """Calls a function, or a method of an object that still lives, at the shutdown."""
+        """Calls a function, or a method of an object that is still alive, at the shutdown."""
         if not callable(callback):
             raise TypeError('callback should be a callable')
         bound = hasattr(callback, '__self__')

@@ -46,7 +46,7 @@ class NoTypeSupportImportedException(Exception):
 
 
 class NameValidationException(Exception):
-    """A name that ROS does not allow; the text points at the position of the error."""
+    """A name that ROS does not allow; the text points to the position of the error."""
 
     def __init__(self, name_type: str, name: str, error_msg: str, invalid_index: int) -> None:
         self.name_type = name_type

@@ -189,7 +189,8 @@ impl Printer {
             Err(Refused::Malformed(reason) | Refused::NotInThis(reason)) => {
                 if let Some(refused) = self.refused.count() {
                     notices::warn(format!(
-                        "{refused} messages could not be printed so far; the last, of {} bytes from publisher {}: {reason}",
+                        "{refused} messages so far could not be printed; the last, of {} bytes \
+                         from publisher {}: {reason}",
                         bytes.len(),
                         info.publisher_gid
                     ));
