@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 use std::sync::mpsc::{TryRecvError, sync_channel};
+use std::time::{Duration, Instant};
 
 use feros_engine::engine::GraphChangeGuard;
 use feros_engine::{
@@ -11,7 +12,9 @@ use feros_engine::{
     Session, Subscription, SubscriptionOptions, TypeHash, copied,
 };
 
-use crate::harness::{Fixture, HASH, NUMBER, NotificationCounter, number_in, numbered, unique};
+use crate::harness::{
+    Fixture, HASH, NUMBER, NotificationCounter, WATCHDOG, number_in, numbered, unique,
+};
 
 /// The type of the services of the suite.
 const SET_BOOL: &str = "std_srvs/srv/SetBool";
@@ -251,6 +254,24 @@ impl TestSubscription {
     /// Waits for the next message.
     pub fn next(&self) -> Sample {
         self.data.wait_for("a message", || self.subscription.take().unwrap())
+    }
+
+    /// Publishes every five seconds until a message comes, for peers that drop messages while their
+    /// link is busy.
+    pub fn next_repeated(&self, publish: impl Fn()) -> Sample {
+        const PERIOD: Duration = Duration::from_secs(5);
+        let watchdog = Instant::now() + WATCHDOG;
+        while Instant::now() < watchdog {
+            publish();
+            let published = Instant::now();
+            while published.elapsed() < PERIOD {
+                if let Some(sample) = self.subscription.take().unwrap() {
+                    return sample;
+                }
+                std::thread::sleep(Duration::from_millis(10));
+            }
+        }
+        panic!("no message came, although the test published repeatedly")
     }
 
     /// Waits for the next message and returns the number in it.

@@ -53,8 +53,7 @@ fn arrays_and_a_megabyte_pass_in_both_directions() {
     text.wait_for_matches(1);
     repeated.wait_for_matches(1);
     let megabyte = "0123456789abcdef".repeat(1 << 16);
-    text.publish(&text_message(&megabyte));
-    let sample = repeated.next();
+    let sample = repeated.next_repeated(|| text.publish(&text_message(&megabyte)));
     assert!(text_in(&sample.payload) == format!("repeated: {megabyte}"), "all of it");
 }
 

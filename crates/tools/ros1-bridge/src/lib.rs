@@ -320,10 +320,12 @@ impl Bridge {
             services_of_ros1: self.of_ros1.keys().cloned().collect(),
             services_of_ros2: self.of_ros2.keys().cloned().collect(),
             actions_of_ros1: of_ros1
-                .filter_map(|(name, way)| way.is_served().then(|| name.clone()))
+                .filter(|(_, way)| way.is_served())
+                .map(|(name, _)| name.clone())
                 .collect(),
             actions_of_ros2: of_ros2
-                .filter_map(|(name, way)| way.is_served().then(|| name.clone()))
+                .filter(|(_, way)| way.is_served())
+                .map(|(name, _)| name.clone())
                 .collect(),
         }
     }
