@@ -82,7 +82,8 @@ fn an_unknown_history_becomes_the_default_history() {
         }
     }
     let unset = QosProfile { history: History::SystemDefault, ..QosProfile::keep_last(0) };
-    assert_eq!(unset.with_system_defaults_resolved(), QosProfile::keep_last(1));
+    let resolved = unset.with_system_defaults_resolved();
+    assert_eq!((resolved.history, resolved.depth), (History::KeepLast, 1));
 }
 
 #[test]
