@@ -74,7 +74,8 @@ fn a_robot_is_shown_until_ctrl_c() {
     let finished = view.finish();
     assert!(has_line(
         &finished.err,
-        "the page is at this address; it is read-only without --allow-changes: Ctrl-C ends it"
+        "the page is at this address; it is read-only without --allow-changes. Ctrl-C ends the \
+         server"
     ));
     finished.success();
 }

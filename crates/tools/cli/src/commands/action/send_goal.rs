@@ -116,7 +116,8 @@ fn wait_for_server(
     let actions = connection.context.graph().actions();
     let others = actions.keys().map(String::as_str).filter(|other| *other != name);
     Err(CliError::failed(format!(
-        "there is no server of the action {name} after {limit:?}: start it, or see `feros action list`{}",
+        "no server of the action {name} appeared within {limit:?}: start one, or see `feros action \
+         list`{}",
         did_you_mean(name, others)
     )))
 }

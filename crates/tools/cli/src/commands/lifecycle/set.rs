@@ -27,7 +27,7 @@ pub(crate) struct Args {
     /// seconds for the node and as long as the transition takes
     #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
     timeout: Option<Duration>,
-    /// Accepted for command lines written for `ros2`: a node may be hidden if it is named
+    /// Accepted for command lines written for `ros2`: you can always name a hidden node
     #[arg(long, hide = true)]
     include_hidden_nodes: bool,
 }
