@@ -7,7 +7,7 @@ use crate::error::CliError;
 use crate::output;
 use crate::value_parsers::parse_seconds;
 
-/// How long to wait for the node itself when the transition has no limit.
+/// How long to wait for the node itself if the user sets no limit.
 const NODE_TIMEOUT: Duration = Duration::from_secs(5);
 /// A year counts as forever, and keeps arithmetic with clocks in range.
 const FOR_EVER: Duration = Duration::from_secs(31_536_000);

@@ -135,7 +135,7 @@ impl NodeClient for ParameterClient {
         }
         let others = names.iter().map(String::as_str).filter(|other| !is_hidden(other));
         CliError::failed(format!(
-            "there is no node {name} after {waited:?}: start it, or see `feros node list`{}",
+            "no node {name} appeared within {waited:?}: start it, or see `feros node list`{}",
             did_you_mean(name, others)
         ))
     }
