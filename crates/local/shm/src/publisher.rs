@@ -20,8 +20,8 @@ use crate::ipc::service::{
 use crate::limits::check_open_files;
 use crate::mapped_file::MappedFile;
 use crate::node::{HostNode, check_space, refused};
-use crate::storage::populate::free_bytes;
 use crate::storage;
+use crate::storage::populate::free_bytes;
 
 /// The limit on the number of pools. It is enough for sizes from 4 KiB to more than
 /// [`MAX_MESSAGE_BYTES`], if each pool is four times as large as the previous pool.
