@@ -5,7 +5,7 @@
     kilted/bin/pip install $(python3 scripts/update_interfaces.py --list)
     python3 scripts/update_interfaces.py kilted
 
-The script takes interface facts only: types, names, constants and defaults in their order; no comments.
+The script takes interface facts only: types, names, constants and defaults, in the order of the definition; no comments.
 No wheel has the packages of NO_WHEEL. Their folders and their rows in the golden file stay unchanged.
 """
 

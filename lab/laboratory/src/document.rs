@@ -19,7 +19,7 @@ pub struct DocumentError {
     pub text: String,
 }
 
-/// A file's text, with which errors in it are located.
+/// The text of a file, kept to find the line of an error.
 pub(crate) struct Document {
     path: PathBuf,
     text: String,

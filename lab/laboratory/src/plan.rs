@@ -1,5 +1,5 @@
-//! The plan of a run: the cells in their order, the reasons why some cells are impossible, and the
-//! time that the other cells take.
+//! The plan of a run: the cells in the order of the run, the reasons why some cells are impossible,
+//! and the time that the other cells take.
 
 mod cell;
 mod costs;

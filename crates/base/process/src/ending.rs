@@ -22,7 +22,7 @@ impl<const N: usize> Ending<N> {
     }
 
     fn wait_for_next(&mut self) {
-        // After a wait that is too long for an `Instant`, the signal is never due.
+        // If the wait is too long for an `Instant`, the signal is never due.
         let next = self.steps.get(self.sent);
         self.due = next.and_then(|(after, _)| Instant::now().checked_add(*after));
     }

@@ -1,7 +1,8 @@
-//! Child processes, as launcher, container, command and laboratory start and end them.
+//! Starts and ends child processes, for the launcher, the container, the command and the
+//! laboratory.
 //!
 //! - [`ChildGroup`]: a child that leads a process group, which is killed when the value is dropped.
-//! - [`Ending`]: the signals that end a child, each after a time.
+//! - [`Ending`]: the signals that end a child, each sent after a delay.
 //! - [`Lines`] and [`read_lines`]: output as lines of limited length.
 //!
 //! ```

@@ -18,8 +18,8 @@ pub fn log_lines(run: impl FnOnce()) -> Vec<String> {
     std::mem::take(&mut *lines)
 }
 
-/// Passes the target and the text of each warning and error that the process logs to `keep`, from
-/// now on. Only the first call in a process has an effect.
+/// From now on, calls `keep` with the target and the text of each warning and error that the
+/// process logs. Only the first call in a process has an effect.
 pub fn listen_to_log(keep: impl Fn(&str, String) + Send + Sync + 'static) {
     let _ = tracing::subscriber::set_global_default(Listener(keep)); // there may be one already
 }

@@ -15,8 +15,8 @@ use crate::ring::Ring;
 pub const DEFAULT_CAPACITY: usize = 32_768;
 /// The largest number of events that a thread keeps.
 const LARGEST_CAPACITY: usize = 16 << 20;
-/// The limit on the number of traced threads, which includes threads that have ended. Further
-/// threads are not traced but only counted.
+/// The limit on the number of traced threads. A thread that has ended counts until its events are
+/// read. Further threads are not traced but only counted.
 const MOST_THREADS: usize = 256;
 
 static ON: AtomicBool = AtomicBool::new(false);
@@ -72,7 +72,7 @@ pub fn enable_in(folder: &FilePath) -> Result<(), WriteError> {
 }
 
 /// Limits the files of the process to this many bytes. If a file would exceed half of the limit, a
-/// new file is started, and only the previous file is kept.
+/// new file is started, and of the older files only the last one is kept.
 pub(crate) fn bound_file(bytes: u64) {
     if let Some(file) = &mut *FILE.lock() {
         file.bound(bytes);

@@ -80,7 +80,7 @@ class Lines:
 
     def wait(self):
         self.all_said.wait(120)
-        assert not self.missing, f"{self.missing} is missing in {''.join(self.said)}"
+        assert not self.missing, f"{self.missing} is missing from {''.join(self.said)}"
 
 
 @pytest.mark.parametrize("block", BLOCKS, ids=lambda block: block.strip().splitlines()[0])

@@ -345,7 +345,7 @@ impl Visit for Fields {
     }
 }
 
-/// Logs at a level for the logger of a node; the other macros use it.
+/// Logs at a level for the logger of a node; all the macros below except `fatal!` use it.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! log_as {

@@ -11,7 +11,7 @@ use crate::room::Room;
 
 /// The limit on messages in the inbox of a keep-all subscription. Receiving does not wait for the
 /// user, because other subscriptions receive over the same connection. So the limit is higher than
-/// [`KEEP_ALL_LIMIT`], at which publishers in the same session or process start to wait.
+/// [`KEEP_ALL_LIMIT`], the limit for publishers in the same session or process, which can wait.
 const MOST_MESSAGES: usize = 1 << 16;
 const MOST_BYTES: usize = 256 << 20;
 

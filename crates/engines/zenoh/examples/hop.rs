@@ -7,7 +7,7 @@
 //!
 //! On Zenoh, the processes discover each other by multicast on a port of their own. On Cyclone DDS,
 //! they use a domain of their own.
-#![allow(clippy::unwrap_used, reason = "a measurement that fails ends")]
+#![allow(clippy::unwrap_used, reason = "a failed measurement may panic")]
 
 #[path = "../../engine-bridge/examples/hop/measure.rs"]
 mod measure;

@@ -1,4 +1,4 @@
-//! The doorbell: a futex word and ready flags, with which threads of this and other processes
+//! The doorbell: a futex word and ready flags. Threads of this and other processes use them to
 //! signal that an entity has work.
 //!
 //! Every process that maps shared memory can write to it. So an executor trusts the doorbell as

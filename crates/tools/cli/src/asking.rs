@@ -9,7 +9,7 @@ use feros_sync::{AtomicUsize, Ordering};
 /// and announced endpoints.
 pub(crate) const MOST_ASKED: usize = 32;
 
-/// Asks all questions, and returns the answers in their order.
+/// Asks all questions, and returns the answers in the order of the questions.
 pub(crate) fn all_at_once<Q: Sync, A: Send>(
     questions: &[Q],
     ask: impl Fn(&Q) -> A + Sync,

@@ -116,7 +116,7 @@ enum Command {
     /// Explain to users of `ros2 daemon` that Feros has no daemon
     #[command(hide = true)]
     Daemon(daemon::Args),
-    /// The laboratory: experiments on Feros and its peers, side by side
+    /// The laboratory: experiments that compare Feros with other systems
     #[command(subcommand)]
     Lab(lab::Command),
     /// Show topics, nodes and their processes on a screen, updated each second

@@ -6,7 +6,7 @@ use feros_message::dynamic::{PrintOptions, ValueRef};
 
 use crate::output::foreign;
 
-/// The fields of all values on one line, in their order.
+/// The fields of all values on one line, in the order of the values.
 pub(crate) fn line<'a>(
     values: impl IntoIterator<Item = ValueRef<'a>>,
     options: &PrintOptions,

@@ -92,7 +92,7 @@ fn ask(
     }
     connection.wait_until(PATIENCE, |graph| !users(graph).is_empty())?;
     let mut refusal = CliError::failed(format!(
-        "nor does any node of {topic} describe its types (~/get_type_description)"
+        "nor can any node on {topic} describe it (~/get_type_description)"
     ));
     let users = users(&connection.context.graph());
     for answer in all_at_once(&users, |users| describe(connection, users, name)) {

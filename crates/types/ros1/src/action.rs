@@ -1,6 +1,6 @@
-//! Actions of actionlib. An action has five topics. Their messages first identify a goal. After
-//! that, they contain the fields of the action's own type (`actionlib_msgs`,
-//! `actionlib/DetailedDescription`).
+//! Actions of actionlib. An action has five topics (`actionlib_msgs`,
+//! `actionlib/DetailedDescription`). A message on `goal`, `feedback` or `result` first identifies a
+//! goal, and then contains the fields of the action's own type.
 
 use feros_interface::TypeName;
 
@@ -103,7 +103,7 @@ impl Ros1GoalStatus {
     pub const ABORTED: u8 = 4;
     /// The server did not accept the goal.
     pub const REJECTED: u8 = 5;
-    /// A client asked to cancel the goal while the server works on it.
+    /// A client asked to cancel the goal while the server was working on it.
     pub const PREEMPTING: u8 = 6;
     /// A client asked to cancel the goal before the server started to work on it.
     pub const RECALLING: u8 = 7;
@@ -122,7 +122,9 @@ impl Ros1GoalStatus {
 
 /// The error for a malformed message of one of the topics of an action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the message of an action ends too early, or its text is malformed, at byte {offset}")]
+#[error(
+    "the message of an action ends too early, or a string in it is malformed, at byte {offset}"
+)]
 pub struct ActionMessageError {
     /// The offset of the malformed part.
     pub offset: usize,

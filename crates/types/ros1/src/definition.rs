@@ -59,8 +59,7 @@ pub enum DefinitionError {
 /// One message of ROS 1, without the messages that it refers to.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ros1Message {
-    /// The fields of the message, under the name `package/msg/Name`. It does not contain the
-    /// constants.
+    /// The name `package/msg/Name` and the fields of the message, without its constants.
     pub definition: MessageDefinition,
     /// The constants in the form that the checksum covers: `type NAME=value`.
     pub constants: Vec<String>,

@@ -15,14 +15,14 @@
 //! | `master`, `slave_api`, `xmlrpc`, `http` | XML-RPC: the master, and the calls of a node |
 //! | `node`, `node_error`, `own_host`, `address`, `siblings` | a node under a master, its address, and nodes of the same process |
 //! | `publication`, `subscription`, `service`, `header` | TCPROS: topics and services |
-//! | `runtime`, `connections`, `within` | tasks on a few threads, and limits in number and time |
+//! | `runtime`, `connections`, `within` | tasks on a few threads, and limits on the number of connections and on time |
 //! | `lines`, `peer_text`, `strangers` | a limit on warnings, and text from other nodes in a form that is safe to log |
 //!
 //! # Invariants
 //!
 //! The crate does not depend on ROS 2 nodes. Input from other programs is limited before it is
-//! stored, and a definition is used only if its checksum matches. No other program can cause a
-//! thread to start.
+//! stored, and a definition is used only if its checksum matches. The number of threads is limited,
+//! whatever other programs do.
 #![forbid(unsafe_code)]
 
 mod action;

@@ -2,8 +2,9 @@
 //! directions.
 //!
 //! The rules are those of `ros1_bridge` (`ros1_bridge/__init__.py:determine_field_mapping`): fields
-//! are paired by their names in lower case, and fields that exist on only one side are omitted. If
-//! both sides have unpaired fields, a field was probably renamed, and a rule must name the pair.
+//! are paired by their names in lower case, and a field that exists on only one side is skipped in
+//! one direction and filled with zeros in the other. If both sides have unpaired fields, a field
+//! was probably renamed, and a rule must name the pair.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

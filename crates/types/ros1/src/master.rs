@@ -9,7 +9,7 @@ use crate::http;
 use crate::peer_text::{MAX_NAME_BYTES, is_name, shown, shown_name};
 use crate::xmlrpc::{self, Value};
 
-/// The reason why a call of the master failed.
+/// The reason why a call to the master failed.
 #[derive(Debug, thiserror::Error)]
 pub enum MasterError {
     /// The master cannot be reached.

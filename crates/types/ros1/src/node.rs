@@ -64,8 +64,9 @@ struct Inner {
     telling: Mutex<()>,
     /// Whether registrations are made later if the master does not answer at present.
     is_patient: bool,
-    /// Whether the master failed to answer the last call. If so, nothing is unregistered, and only
-    /// `refresh` calls the master, since its callers can wait.
+    /// Whether the master failed to answer the last call. While this is true, nothing is
+    /// unregistered, and a patient node registers nothing, until `register_missing` gets a new
+    /// state of the master.
     is_alone: AtomicBool,
     /// The time at which unregistering must end, if a limit has been set.
     farewell: Mutex<Option<Instant>>,
@@ -169,7 +170,7 @@ impl Node {
         &self.inner().master
     }
 
-    /// The reason why the node must end, or `None` if nobody has requested its end. Usually another
+    /// The reason why the node must end, or `None` if nobody has asked it to end. Usually another
     /// node with the same name has started.
     #[must_use]
     pub fn told_to_end(&self) -> Option<String> {
@@ -262,8 +263,9 @@ impl Node {
     /// Makes the master report changes that other nodes make to parameters below this node's name.
     /// Must be called again after a restart of the master.
     ///
-    /// A thread of the node calls `hears`, which must not wait. Any program can cause such a call
-    /// with any name, so `hears` must get the value from the master.
+    /// `hears` runs on a thread of the node and must not block. Any program can cause such a call
+    /// with any name, so treat the name as a hint, and get the value from the master later, on
+    /// another thread.
     ///
     /// # Errors
     /// Returns an error if the master cannot be reached or refuses.
@@ -289,8 +291,8 @@ impl Node {
         Ok(state)
     }
 
-    /// Registers everything that is missing in the state of the master, until `is_over` returns
-    /// true.
+    /// Registers everything that is missing from the state of the master. Stops early if `is_over`
+    /// returns true.
     ///
     /// # Errors
     /// Returns an error if the master cannot be reached or refuses.

@@ -8,7 +8,7 @@ pub const MAX_NAME_BYTES: usize = 1024;
 const MOST_SHOWN_BYTES: usize = 16 << 10;
 
 /// Makes text from another node safe for a log or a terminal. Control characters except line ends
-/// are written as `\u{1b}`, and text of more than 16 KiB is cut.
+/// are written in the form `\u{1b}`, and text of more than 16 KiB is cut.
 ///
 /// ```
 /// assert_eq!(feros_ros1::shown("/talker"), "/talker");

@@ -33,7 +33,8 @@ pub struct PublicationOptions {
     pub md5sum: String,
     /// The definition, with all types that it refers to.
     pub definition: String,
-    /// Whether the last message of each source is kept for later subscribers.
+    /// Whether the last message of each source is kept for later subscribers; see
+    /// [`Publishing::source`].
     pub is_latching: bool,
     /// The limit on messages in the queue of each subscriber. When the queue is full, a new message
     /// replaces the oldest message.
@@ -50,7 +51,8 @@ pub struct PublicationOptions {
 /// The options for one message.
 #[derive(Clone, Copy, Debug)]
 pub struct Publishing {
-    /// The source of the message. Each source has its own history.
+    /// The publisher that the message comes from. A publication may carry the messages of several
+    /// publishers; each has its own history.
     pub source: u64,
     /// The limit on messages in the queue of each subscriber. When the queue is full, a new message
     /// replaces the oldest message.

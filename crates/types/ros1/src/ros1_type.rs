@@ -81,7 +81,8 @@ pub enum CatalogError {
 /// A ROS 1 message with all types that it refers to.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ros1Type {
-    /// The name of the message, `package/msg/Name`, or the name of a part of a service.
+    /// The name of the message, `package/msg/Name`; for a part of a service,
+    /// `package/srv/Name_Request` or `package/srv/Name_Response`.
     pub name: TypeName,
     /// The message and all types that it refers to, by name.
     pub messages: BTreeMap<TypeName, Arc<Ros1Message>>,
@@ -235,8 +236,8 @@ fn md5_text_of(
     Ok(lines.join("\n").trim().to_owned())
 }
 
-/// Refuses a message with too many fields, because plans handle each field. If each message
-/// contains two fields of the next message type, the fields do not fit into memory.
+/// Refuses a message with too many fields, because a plan has steps for each field. In a chain of
+/// types, each with two fields of the next type, the number of fields doubles with each type.
 ///
 /// # Errors
 /// Returns [`CatalogError::TooManyFields`]. The nesting depth must have been checked before.

@@ -24,7 +24,7 @@ const IDLE: std::time::Duration = std::time::Duration::from_secs(10);
 static RUNTIME: Mutex<Option<Runtime>> = Mutex::new(None);
 static LOOKUPS: Semaphore = Semaphore::const_new(MOST_LOOKUPS);
 
-/// Returns a handle to the threads. The first node starts them.
+/// Returns a handle to the threads. The first call starts them.
 ///
 /// # Errors
 /// Returns an error if the operating system cannot start a thread.

@@ -260,7 +260,7 @@ impl CallConnection {
 }
 
 impl CallConnection {
-    /// Returns a second handle to the connection, with which it can be shut down.
+    /// Returns a second handle to the connection, which can shut it down.
     ///
     /// # Errors
     /// Returns an error if the process has no free descriptor.

@@ -66,7 +66,7 @@ pub struct Subscription {
     received: AtomicU64,
 }
 
-/// A publisher that is connected, or that has refused, so that the node must not ask it again.
+/// A publisher that is connected, or that the node must not ask again because it has refused.
 struct Publisher {
     task: AbortHandle,
     _remembered: Place,

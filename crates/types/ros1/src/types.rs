@@ -11,7 +11,7 @@ use crate::mapping::{MappingError, Plans};
 use crate::ros1_type::{CatalogError, Ros1Service, Ros1Type};
 use crate::rules::Rules;
 
-/// The advice if both sides have different checksums.
+/// The advice if the two sides have different checksums.
 pub const ONE_DEFINITION: &str = "use one definition in the packages of both sides (the definition here comes from \
      ROS_PACKAGE_PATH, AMENT_PREFIX_PATH or FEROS_INTERFACES, if one of them has the package), or give one side \
      another name";
@@ -93,7 +93,7 @@ pub struct ServicePlans {
 
 impl Types {
     /// Returns the ROS 2 type for a ROS 1 type. `used` are the types that are used on the topic;
-    /// the result is one of them, or any known type if `used` is empty.
+    /// the result is one of them, or the first known counterpart if `used` is empty.
     ///
     /// # Errors
     /// Returns an error if the type has no counterpart or its definition is unknown.

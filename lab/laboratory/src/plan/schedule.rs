@@ -1,4 +1,4 @@
-//! The cells in their order, and the reasons why some of them are impossible.
+//! The cells in the order of the run, and the reasons why some of them are impossible.
 
 use super::cell::{self, Cell};
 use crate::contract::{Placement, Role};

@@ -15,7 +15,7 @@ use crate::support::{Inbox, Spinning, WATCHDOG, items, node, stock};
 const FIBONACCI: &str = "test_msgs/action/Fibonacci";
 const PARTS: [&str; 3] = ["SendGoalService", "CancelGoalService", "GetResultService"];
 
-/// QoS policies with which events from before the match are received too.
+/// QoS policies that deliver events from before the match too.
 fn latched() -> (QosProfile, Value) {
     let profile = QosProfile::keep_last(10).transient_local();
     (profile, json!({"durability": "transient_local", "depth": 10}))

@@ -12,7 +12,7 @@ use crate::support::{Inbox, Spinning, WATCHDOG, items, node, stock};
 const SET_BOOL: &str = "std_srvs/srv/SetBool";
 const EVENTS: &str = "/switch/_service_event";
 
-/// QoS policies with which events from before the match are received too.
+/// QoS policies that deliver events from before the match too.
 fn latched() -> Value {
     json!({"durability": "transient_local", "depth": 10})
 }

@@ -83,7 +83,7 @@ fn a_stock_node_is_managed_by_feros() {
     );
     let graph = client.get_transition_graph(WATCHDOG).unwrap();
     let ours: Vec<TransitionDescription> = Transition::ALL.into_iter().map(Into::into).collect();
-    assert_eq!(graph, ours, "the whole graph is that of stock, in its order");
+    assert_eq!(graph, ours, "the whole graph is that of stock, in the same order");
     let available = client.get_available_transitions(WATCHDOG).unwrap();
     assert_eq!(available.iter().map(|t| t.transition.id).collect::<Vec<_>>(), [4, 7]);
     assert!(client.change_state("shutdown", WATCHDOG).unwrap());

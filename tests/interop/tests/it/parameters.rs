@@ -223,8 +223,8 @@ fn stock_sets_our_parameters_is_refused_with_reasons_and_hears_of_changes() {
     let deleted = json!({"parameters": [{"name": "any", "value": nothing}]});
     assert_eq!(call(&mut peer, "set_parameters", deleted)["results"][0]["successful"], true);
 
-    // Four changes in their order: two sets of one parameter, one atomic set, and the removal of a
-    // parameter.
+    // Four changes, in the order in which they were made: two sets of one parameter, one atomic
+    // set, and the removal of a parameter.
     let events = peer.ask("take", json!({"topic": "/parameter_events", "count": 4}));
     let names = |event: &Value, kind: &str| -> Vec<String> {
         items(&event[kind])

@@ -87,7 +87,7 @@ impl CallbackGroup {
     }
 
     /// Moves the entities of a separate group to an executor. Returns `None` if the group is not
-    /// separate, and `false` if the group is on an executor already.
+    /// separate, and `Some(false)` if it is already on an executor.
     pub(crate) fn join(&self, executor: &ExecutorHandle) -> Result<Option<bool>, AddError> {
         let separate = self.0.separate.as_ref();
         separate.map(|separate| self.0.members.join_group(separate, executor)).transpose()

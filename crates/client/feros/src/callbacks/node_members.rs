@@ -70,8 +70,8 @@ impl Place {
         };
     }
 
-    /// Returns the resource that keeps the entity from running until the present callback of this
-    /// thread has ended.
+    /// Returns the reason why the entity cannot run during the callback that this thread executes,
+    /// or `None` if it can.
     fn obstacle(&self) -> Option<Obstacle> {
         // `try_lock` instead of `lock`, because a thread that takes the entity off its executor
         // holds the lock and may be waiting for this very callback.
@@ -102,8 +102,8 @@ impl Member {
 pub(crate) struct WeakMember(Weak<Place>);
 
 impl WeakMember {
-    /// Returns the resource that keeps the entity from running until the present callback of this
-    /// thread has ended.
+    /// Returns the reason why the entity cannot run during the callback that this thread executes,
+    /// or `None` if it can.
     pub(crate) fn obstacle(&self) -> Option<Obstacle> {
         self.0.upgrade()?.obstacle()
     }
@@ -203,7 +203,7 @@ impl NodeMembers {
         let _ = supervision.compare_exchange(off, catch, Ordering::AcqRel, Ordering::Relaxed);
     }
 
-    /// Runs a callback outside any executor, and handles its panics in the same way.
+    /// Runs a callback outside any executor, and handles its panics like those of the entities.
     pub(crate) fn supervise(&self, work: impl FnOnce()) {
         feros_executor::supervise(&*self.0, work);
     }

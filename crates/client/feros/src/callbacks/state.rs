@@ -80,7 +80,7 @@ impl<T> Clone for CallbackState<T> {
 }
 
 impl<T: Send + 'static> CallbackState<T> {
-    /// Wraps the state that callbacks are to share.
+    /// Wraps the state that callbacks will share.
     pub fn new(state: T) -> Self {
         let place = Mutex::new(Place::Here(Box::new(state)));
         Self(Arc::new(Shared { place, given_back: Condvar::new() }))

@@ -20,6 +20,7 @@ mod node_options;
 mod panic;
 mod parameter_struct;
 mod parameters;
+mod qos_overrides;
 mod service;
 mod service_introspection;
 mod shared_memory;

@@ -12,7 +12,7 @@ use crate::support::{WATCHDOG, context, spinning_node};
 
 type Event = <SetBool as feros::message::Service>::Event;
 
-/// Policies with which events that were published before the match arrive too.
+/// QoS policies that deliver events from before the match too.
 fn latched() -> QosProfile {
     QosProfile::keep_last(64).transient_local()
 }

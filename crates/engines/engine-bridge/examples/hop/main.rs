@@ -4,7 +4,7 @@
 //! ```console
 //! cargo run --release -p feros-engine-bridge --example hop -- 201 202 > hops.csv
 //! ```
-#![allow(clippy::unwrap_used, reason = "a measurement that fails ends")]
+#![allow(clippy::unwrap_used, reason = "a failed measurement may panic")]
 
 mod measure;
 

@@ -90,8 +90,8 @@ impl Timeline {
         Ok(Self { order: MessageOrder::Sent, range, lag })
     }
 
-    /// The messages of some topics and of a stretch of this timeline, in its order. At most
-    /// `max_bytes` of messages, plus one message, wait for others.
+    /// The messages of some topics in a part of this timeline, in the order of the timeline. At
+    /// most `max_bytes` of messages, plus one message, wait for others.
     pub(super) fn messages<'a>(
         &self,
         bags: &'a [BagReader],

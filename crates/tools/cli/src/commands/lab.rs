@@ -1,4 +1,4 @@
-//! `feros lab`: experiments on Feros and on its peers, side by side.
+//! `feros lab`: experiments that compare Feros with other systems, which it calls peers.
 
 mod compare;
 mod goals;

@@ -66,7 +66,7 @@ pub(crate) fn run(args: Args, interfaces: &InterfaceArgs) -> Result<(), CliError
     let server = Server::start(&connection.node, options).map_err(CliError::failed)?;
     output::print_lines([server.link()])?;
     let only_shows = if allow_changes { "" } else { "; it is read-only without --allow-changes" };
-    notices::note(format!("the page is at this address{only_shows}: Ctrl-C ends it"));
+    notices::note(format!("the page is at this address{only_shows}. Ctrl-C ends the server"));
     let _opened = (!no_open).then(|| browser::open(server.link(), is_secret));
     spin(&connection.node, None, || false)?;
     drop(server);

@@ -173,7 +173,8 @@ fn a_goal_without_a_server_or_of_another_type_is_refused() {
     let _server = Server::start("/a_types");
     let error = feros(&["action", "send_goal", "/a_type", FIBONACCI, "--timeout", "5"]).failure(1);
     assert!(
-        error.contains("there is no server of the action /a_type") && error.contains("/a_types"),
+        error.contains("no server of the action /a_type appeared within")
+            && error.contains("/a_types"),
         "{error}"
     );
     let other = "test_msgs/action/Fibonacci";

@@ -103,5 +103,8 @@ fn managed_nodes_are_listed_beside_others() {
     let error = feros(&["lifecycle", "get", "/l_plain", "--timeout", "2"]).failure(1);
     assert!(error.contains("node /l_plain is not managed"), "{error}");
     let error = feros(&["lifecycle", "set", "/l_shwon", "1", "--timeout", "2"]).failure(1);
-    assert!(error.contains("there is no node /l_shwon") && error.contains("/l_shown"), "{error}");
+    assert!(
+        error.contains("no node /l_shwon appeared within") && error.contains("/l_shown"),
+        "{error}"
+    );
 }

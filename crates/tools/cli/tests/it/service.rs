@@ -60,7 +60,7 @@ fn a_service_is_called() {
     let error = feros(&["service", "call", "/s_enabel", "std_srvs/srv/SetBool", "--timeout", "10"])
         .failure(1);
     assert!(
-        error.contains("there is no server of /s_enabel") && error.contains("/s_enable"),
+        error.contains("no server of /s_enabel appeared within") && error.contains("/s_enable"),
         "{error}"
     );
     let error =

@@ -8,8 +8,8 @@ use std::path::Path;
 use feros::msgs::std_msgs::msg::String as Text;
 use feros_test_support::until;
 use serde_json::{Value, json};
-use tungstenite::Message;
 use tungstenite::client::IntoClientRequest as _;
+use tungstenite::{Message, WebSocket};
 
 use crate::process::{Running, WATCHDOG, context, feros, has_line};
 
@@ -17,6 +17,17 @@ use crate::process::{Running, WATCHDOG, context, feros, has_line};
 fn parts(link: &str) -> (&str, &str) {
     let rest = link.strip_prefix("http://").unwrap();
     rest.split_at(rest.find('/').unwrap())
+}
+
+/// A client of the server at a link of the command, as the page is one.
+pub(crate) fn connect(link: &str) -> WebSocket<TcpStream> {
+    let (host, path) = parts(link);
+    let mut request = format!("ws://{host}{path}").into_client_request().unwrap();
+    let protocol = "feros.view.v1".parse().unwrap();
+    request.headers_mut().insert("Sec-WebSocket-Protocol", protocol);
+    let stream = TcpStream::connect(host).unwrap();
+    stream.set_read_timeout(Some(WATCHDOG)).unwrap();
+    tungstenite::client(request, stream).unwrap().0
 }
 
 fn get(host: &str, path: &str) -> String {
@@ -40,12 +51,7 @@ fn a_robot_is_shown_until_ctrl_c() {
     assert_eq!(path, "/?token=0123456789");
     assert!(get(host, path).starts_with("HTTP/1.1 200 "));
     assert!(get(host, "/").starts_with("HTTP/1.1 401 "));
-    let mut request = format!("ws://{host}{path}").into_client_request().unwrap();
-    let protocol = "feros.view.v1".parse().unwrap();
-    request.headers_mut().insert("Sec-WebSocket-Protocol", protocol);
-    let stream = TcpStream::connect(host).unwrap();
-    stream.set_read_timeout(Some(WATCHDOG)).unwrap();
-    let (mut socket, _) = tungstenite::client(request, stream).unwrap();
+    let mut socket = connect(&link);
     let mut op = |fits: &dyn Fn(&Value) -> bool| loop {
         if let Message::Text(text) = socket.read().unwrap() {
             let op = serde_json::from_str::<Value>(&text).unwrap();
@@ -74,7 +80,8 @@ fn a_robot_is_shown_until_ctrl_c() {
     let finished = view.finish();
     assert!(has_line(
         &finished.err,
-        "the page is at this address; it is read-only without --allow-changes: Ctrl-C ends it"
+        "the page is at this address; it is read-only without --allow-changes. Ctrl-C ends the \
+         server"
     ));
     finished.success();
 }

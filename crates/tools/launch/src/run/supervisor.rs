@@ -485,7 +485,7 @@ fn poll(descriptors: &mut [PollFd<'_>], timeout: Option<Duration>) -> Result<(),
             Ok(())
         }
         Err(errno) => {
-            Err(RunError::System { what: "waiting for processes failed", cause: errno.into() })
+            Err(RunError::System { what: "processes cannot be waited for", cause: errno.into() })
         }
     }
 }

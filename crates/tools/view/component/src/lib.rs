@@ -34,7 +34,7 @@ struct Settings {
 
 /// A server for as long as this value lives. If other machines can connect and `FEROS_VIEW_TOKEN`
 /// has no token, the server makes a token, and prints the link with the token to standard error.
-/// The log has only the address, since everybody in the network can read `/rosout`.
+/// The log has only the address, since everybody on the network can read `/rosout`.
 pub struct View {
     node: Node,
     server: Server,

@@ -121,7 +121,7 @@ impl Server {
     }
 
     /// The address of the page, with the token if the server needs one. An address with a token is
-    /// a secret that must not be logged: a node's log goes to `/rosout`, which everybody in the
+    /// a secret that must not be logged: a node's log goes to `/rosout`, which everybody on the
     /// network can read.
     pub fn link(&self) -> &str {
         &self.link

@@ -10,7 +10,8 @@ use feros_view::{Server, ViewOptions};
 
 use crate::client::Client;
 
-/// A server, and a node that it observes. The fields are dropped in their order.
+/// A server, and a node that it observes. The order of the fields is the order in which they are
+/// dropped.
 pub(crate) struct Fixture {
     pub(crate) server: Server,
     pub(crate) robot: Node,

@@ -13,7 +13,8 @@ use crate::publication::Publication;
 use crate::subscription::Subscription;
 use crate::xmlrpc::Value;
 
-/// The limit on the number of topics for whose publishers a node asks the master again in one pass.
+/// In one pass, a node registers at most this many subscriptions again, to get from the master the
+/// publishers for which it had no free connection.
 const MOST_ASKED_AGAIN: usize = 16;
 
 impl Inner {

@@ -15,7 +15,7 @@ type GoalEvent = <<Fibonacci as Action>::SendGoal as Service>::Event;
 type ResultEvent = <<Fibonacci as Action>::GetResult as Service>::Event;
 type CancelEvent = <CancelGoal as Service>::Event;
 
-/// Policies with which events that were published before the match arrive too.
+/// QoS policies that deliver events from before the match too.
 fn latched() -> QosProfile {
     QosProfile::keep_last(64).transient_local()
 }

@@ -1,5 +1,5 @@
-//! `feros action echo`: the messages on the topics of an action, and the events of its services
-//! where these are introspected.
+//! `feros action echo`: prints the messages on the topics of an action, and the events of its
+//! services if their introspection is turned on.
 
 use std::sync::Arc;
 

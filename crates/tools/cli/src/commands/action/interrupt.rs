@@ -1,5 +1,5 @@
-//! Handles Ctrl-C while a goal is running. The first signal ends the wait but not the participant,
-//! so that the goal can still be canceled. A second signal ends the command at once.
+//! Handles Ctrl-C while a goal is running. The first signal ends the wait, but does not shut the
+//! context down, so that the goal can still be canceled. A second signal ends the command at once.
 
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -19,7 +19,8 @@ pub(super) struct Interrupt {
 }
 
 impl Interrupt {
-    /// Makes the first signal shut the context down, until [`stop_instead`](Self::stop_instead).
+    /// Starts to listen. The first signal shuts the context down, unless
+    /// [`stop_instead`](Self::stop_instead) has been called.
     pub(super) fn listen(context: &Context) -> Result<Self, CliError> {
         let mut signals = Signals::new([SIGINT, SIGTERM])
             .map_err(|error| CliError::failed(format!("failed to listen for Ctrl-C: {error}")))?;
@@ -45,7 +46,7 @@ impl Interrupt {
         Ok(Self { stopper, signals: handle, thread: Some(thread) })
     }
 
-    /// Makes the first signal stop an executor instead.
+    /// From now on, the first signal stops this executor instead.
     pub(super) fn stop_instead(&self, stopper: Stopper) {
         *self.stopper.lock() = Some(stopper);
     }

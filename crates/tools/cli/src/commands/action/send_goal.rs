@@ -41,7 +41,8 @@ pub(crate) struct Args {
     /// Print feedback as it comes
     #[arg(short, long)]
     feedback: bool,
-    /// Wait at most this long for server and result; a goal that has not ended by then is canceled
+    /// Wait at most this long for the server and the result; a goal that has not ended by then is
+    /// canceled
     #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
     timeout: Option<Duration>,
     /// Print only the result, and feedback with -f, as one JSON object per line
@@ -89,7 +90,8 @@ fn wait_for_server(
     limit: Duration,
 ) -> Result<(), CliError> {
     let name = client.action_name();
-    // This command's own subscription to feedback counts as a client.
+    // Only publishers of feedback count, since this command itself subscribes to feedback with the
+    // wanted type.
     let other_type = || {
         let graph = connection.context.graph();
         let mut types = graph.names_and_types(|endpoint| {
@@ -116,7 +118,8 @@ fn wait_for_server(
     let actions = connection.context.graph().actions();
     let others = actions.keys().map(String::as_str).filter(|other| *other != name);
     Err(CliError::failed(format!(
-        "there is no server of the action {name} after {limit:?}: start it, or see `feros action list`{}",
+        "no server of the action {name} appeared within {limit:?}: start one, or see `feros action \
+         list`{}",
         did_you_mean(name, others)
     )))
 }
@@ -192,7 +195,8 @@ impl Goal<'_> {
         if status == GoalStatus::Succeeded { Ok(()) } else { Err(CliError::Ended(1)) }
     }
 
-    /// Cancels the goal after Ctrl-C or a timeout, and returns the reason why the command ends.
+    /// Cancels the goal after Ctrl-C, a timeout or a failure to print feedback, and returns the
+    /// reason why the command ends.
     fn give_up(
         &self,
         id: &GoalId,

@@ -1,5 +1,5 @@
-//! `feros component build`: builds packages as libraries, and containers with the same Feros, into
-//! one prefix.
+//! `feros component build`: builds packages of components as libraries, together with the container
+//! programs that can load them, and installs both into one prefix.
 //!
 //! Rust has no stable ABI, so one call of cargo builds the libraries and the containers, from a
 //! workspace that is written for this purpose (`workspace`). Cargo itself (`cargo`) provides what
@@ -33,7 +33,8 @@ use super::register::note_prefix;
 use crate::error::CliError;
 use crate::{notices, output};
 
-/// Build packages with components, and containers of the same Feros, into a prefix
+/// Build packages of components and the container programs that can load them, and install both
+/// into a prefix
 #[derive(clap::Args)]
 #[command(
     after_help = "Examples:\n  feros component build\n  feros component build ~/camera ~/arm --release --prefix ~/robot\n  \

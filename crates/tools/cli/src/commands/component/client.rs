@@ -1,4 +1,4 @@
-//! Finds a running container, and limits the time of its services.
+//! Finds a running container, and limits how long its services may take.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ pub(super) const DISCOVERY_TIMEOUT: Duration = Duration::from_secs(5);
 /// A client of a running container.
 ///
 /// # Errors
-/// When there is no such container; the error names the existing ones.
+/// When there is no such container; the error names existing containers with similar names.
 pub(super) fn find_container(
     connection: &Connection,
     name: &str,

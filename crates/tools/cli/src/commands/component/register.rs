@@ -44,7 +44,7 @@ pub(super) fn note_prefix(prefix: &Path) {
     let is_searched = |searched: &PathBuf| searched.canonicalize().ok() == wanted;
     if !Index::from_env().prefixes().iter().any(is_searched) {
         notices::note(format!(
-            "containers find it when FEROS_PREFIX_PATH holds {}",
+            "containers find the components if FEROS_PREFIX_PATH contains {}",
             prefix.display()
         ));
     }

@@ -87,7 +87,7 @@ fn end(child: &mut Child) {
         let _ = kill_process(Pid::from_child(child), Signal::TERM);
     }
     if let Err(error) = child.wait() {
-        notices::warn(format!("waiting for the end of the container failed: {error}"));
+        notices::warn(format!("cannot wait for the container to end: {error}"));
     }
 }
 

@@ -12,7 +12,7 @@ use crate::error::CliError;
 use crate::value_parsers::parse_seconds;
 use crate::{notices, output};
 
-/// Print the state of a managed node, or of all
+/// Print the state of a managed node, or of all managed nodes
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  feros lifecycle get /driver\n  feros lifecycle get --json")]
 pub(crate) struct Args {

@@ -23,7 +23,7 @@ pub(crate) struct Args {
     /// Wait at most this long for the node, and for its answer
     #[arg(long, value_name = "SECONDS", default_value = "5", value_parser = parse_seconds)]
     timeout: Duration,
-    /// Accepted for command lines written for `ros2`: a node may be hidden if it is named
+    /// Accepted for command lines written for `ros2`: you can always name a hidden node
     #[arg(long, hide = true)]
     include_hidden_nodes: bool,
     /// Print a JSON array of objects with id, label, start and goal

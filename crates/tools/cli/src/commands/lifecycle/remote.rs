@@ -62,7 +62,7 @@ impl NodeClient for LifecycleClient {
             )
         } else {
             format!(
-                "there is no node {name} after {waited:?}: start it, or see `feros lifecycle \
+                "no node {name} appeared within {waited:?}: start it, or see `feros lifecycle \
                  nodes`{known}"
             )
         })

@@ -7,7 +7,7 @@ use crate::error::CliError;
 use crate::output;
 use crate::value_parsers::parse_seconds;
 
-/// How long to wait for the node itself when the transition has no limit.
+/// How long to wait for the node itself if the user sets no limit.
 const NODE_TIMEOUT: Duration = Duration::from_secs(5);
 /// A year counts as forever, and keeps arithmetic with clocks in range.
 const FOR_EVER: Duration = Duration::from_secs(31_536_000);
@@ -27,7 +27,7 @@ pub(crate) struct Args {
     /// seconds for the node and as long as the transition takes
     #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
     timeout: Option<Duration>,
-    /// Accepted for command lines written for `ros2`: a node may be hidden if it is named
+    /// Accepted for command lines written for `ros2`: you can always name a hidden node
     #[arg(long, hide = true)]
     include_hidden_nodes: bool,
 }

@@ -22,7 +22,7 @@ pub(super) struct NodeArgs {
     /// Wait at most this long for the node, and for its answer
     #[arg(long, alias = "service-timeout", value_name = "SECONDS", default_value = "5", value_parser = parse_seconds)]
     timeout: Duration,
-    /// Accepted for command lines written for `ros2`: a node may be hidden if it is named
+    /// Accepted for command lines written for `ros2`: you can always name a hidden node
     #[arg(long, hide = true)]
     include_hidden_nodes: bool,
     #[command(flatten)]
@@ -135,7 +135,7 @@ impl NodeClient for ParameterClient {
         }
         let others = names.iter().map(String::as_str).filter(|other| !is_hidden(other));
         CliError::failed(format!(
-            "there is no node {name} after {waited:?}: start it, or see `feros node list`{}",
+            "no node {name} appeared within {waited:?}: start it, or see `feros node list`{}",
             did_you_mean(name, others)
         ))
     }

@@ -161,7 +161,7 @@ fn wait_for_service(
     let others =
         services.keys().map(String::as_str).filter(|other| *other != name && !is_hidden(other));
     Err(CliError::failed(format!(
-        "there is no server of {name} after {limit:?}: start it, or see `feros service list`{}",
+        "no server of {name} appeared within {limit:?}: start one, or see `feros service list`{}",
         did_you_mean(name, others)
     )))
 }

@@ -223,7 +223,7 @@ fn node_details(state: &State, watcher: &Watcher<'_>) -> Vec<Line<'static>> {
         .collect()
 }
 
-/// A line of text, in which names from the network are made harmless.
+/// A line of text. Names from the network in it are made harmless.
 fn line(text: String) -> Line<'static> {
     Line::from(harmless(&text).into_owned())
 }

@@ -14,7 +14,7 @@ pub(super) enum Focus {
     Nodes,
 }
 
-/// The columns of topics to sort by, in their order.
+/// The columns by which topics can be sorted, from left to right.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TopicOrder {
     Name,
@@ -24,7 +24,7 @@ pub(super) enum TopicOrder {
     Lost,
 }
 
-/// The columns of nodes to sort by, in their order.
+/// The columns by which nodes can be sorted, from left to right.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum NodeOrder {
     Name,

@@ -23,7 +23,7 @@ impl Crates {
         let Some(shared) = children.keys().find(is_shared) else {
             return Err(BuildError::Answer {
                 command: "cargo tree".to_owned(),
-                reason: "feros-shared is missing in it".to_owned(),
+                reason: "it does not name feros-shared".to_owned(),
             });
         };
         let (mut found, mut open) = (BTreeSet::from(settings), vec![*shared]);

@@ -38,7 +38,10 @@ pub(super) enum BuildError {
     )]
     TwoFeros { first: String, first_feros: String, second: String, second_feros: String },
     /// Part of Feros is missing.
-    #[error("{} is missing: feros-component belongs to a whole checkout of Feros there", .0.display())]
+    #[error(
+        "{} is missing: the folder of feros-component is not in a complete checkout of Feros",
+        .0.display()
+    )]
     IncompleteSources(PathBuf),
     /// A kind of source that this command does not know.
     #[error(

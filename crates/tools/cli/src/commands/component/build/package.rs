@@ -1,4 +1,4 @@
-//! The packages with components in the folders that a user names, as cargo sees them.
+//! Finds the packages of components in the folders that a user names, with `cargo metadata`.
 
 use std::path::{Path, PathBuf};
 

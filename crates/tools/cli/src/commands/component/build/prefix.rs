@@ -68,8 +68,8 @@ impl Prefix {
         names.map(other).filter(|other| !other.stamps.is_empty()).collect()
     }
 
-    /// Checks that the packages that stay use the same crates. The check is cheap, so it comes
-    /// before anything is compiled.
+    /// Checks that the packages that this build leaves unchanged use the same crates. The check is
+    /// cheap, so it comes before anything is compiled.
     pub(super) fn check_crates(
         &self,
         crates: &Crates,
@@ -84,8 +84,9 @@ impl Prefix {
         Err(self.refusal(others.iter(), packages, &differences))
     }
 
-    /// Checks that the packages that stay fit the build: by their stamps, and by the symbols of the
-    /// shared libraries, which also reveal differences that no list contains.
+    /// Checks that the packages that this build leaves unchanged fit the build: by their stamps,
+    /// and by the symbols of the shared libraries, which also reveal differences that no list
+    /// contains.
     pub(super) fn check_stamps(
         &self,
         built: &Built,

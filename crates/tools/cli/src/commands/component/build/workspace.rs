@@ -12,7 +12,7 @@ use super::feros::Feros;
 use super::package::ComponentPackage;
 use crate::notices;
 
-/// The programs, by the kind of their containers.
+/// The container programs, each with the kind of its container.
 const CONTAINERS: [(&str, &str); 4] = [
     ("component_container", "SingleThreaded"),
     ("component_container_mt", "MultiThreaded"),
@@ -20,8 +20,9 @@ const CONTAINERS: [(&str, &str); 4] = [
     ("component_container_process", "Process"),
 ];
 
-/// Installed containers are in `lib/feros_component`, and all libraries in `lib`. Unlike the
-/// RUNPATH that linkers write, an RPATH also applies to the dependencies of the libraries.
+/// The build script of the containers. Installed containers are in `lib/feros_component`, and all
+/// libraries in `lib`. Unlike the RUNPATH that linkers write, an RPATH also applies to the
+/// dependencies of the libraries.
 const CONTAINERS_BUILD: &str = r#"//! Makes the containers look for libraries where both are installed.
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");

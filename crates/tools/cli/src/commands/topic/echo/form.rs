@@ -37,7 +37,7 @@ pub(in crate::commands) struct TextForm {
     /// YAML with braces and brackets, a message on one line
     #[arg(long)]
     flow_style: bool,
-    /// Leave out elements of arrays and characters of strings after this many
+    /// Cut arrays and strings off after this many elements or characters
     #[arg(
         short = 'l',
         long,
