@@ -30,7 +30,7 @@ def test_a_filter_is_set_replaced_and_taken_away(node, spin_until):
         String, "chatter", lambda message: heard.append(message.data), 20)
     publisher = node.create_publisher(String, "chatter", 20)
     assert not subscription.is_cft_enabled
-    with pytest.raises(RCLError, match="has none"):
+    with pytest.raises(RCLError, match="has no filter"):
         subscription.get_content_filter()
 
     def say(*texts):
