@@ -6,7 +6,7 @@
     python3 scripts/update_interfaces.py kilted
 
 The script takes interface facts only: types, names, constants and defaults, in the order of the definition; no comments.
-No wheel has the packages of NO_WHEEL. Their folders and their rows in the golden file stay unchanged.
+Packages that no wheel has keep their folders, and their rows in type_hashes.tsv, which say `pinned`.
 """
 
 import argparse
@@ -25,7 +25,6 @@ WHEELS = """
     rmw_dds_common rosgraph_msgs sensor_msgs service_msgs shape_msgs std_msgs std_srvs stereo_msgs test_msgs
     trajectory_msgs type_description_interfaces unique_identifier_msgs visualization_msgs
 """.split()
-NO_WHEEL = "composition_interfaces example_interfaces rosbag2_interfaces statistics_msgs tf2_msgs".split()
 # The types whose whole descriptions (with defaults) are kept for comparisons field by field, in
 # addition to all hashes.
 FULL = """

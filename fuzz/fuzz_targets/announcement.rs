@@ -1,15 +1,22 @@
 //! Reads any two lines as the announcements of a match's endpoints about their transports. Valid
 //! announcements stay the same when they are encoded and read again, and every pair has a
 //! transport, or a reason for not having a transport.
+//!
+//! The target puts the version of the format before lines that begin with a comma, so that the
+//! seeds remain valid when the version changes.
 
 use feros_engine::announcement::check_announcement;
-use feros_shm::{Announced, Reason, Transport, classify};
+use feros_shm::{Announced, FORMAT_VERSION, Reason, Transport, classify};
 
 /// Runs one input: two lines, or one line for both sides.
 pub(crate) fn run(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
+    let text = text.strip_suffix('\n').unwrap_or(text);
     let (first, second) = text.split_once('\n').unwrap_or((text, text));
-    let [first, second] = [first, second].map(|text| Announced::read(Some(text)));
+    let [first, second] = [first, second].map(|line| match line.strip_prefix(',') {
+        Some(fields) => Announced::read(Some(&format!("{FORMAT_VERSION:x},{fields}"))),
+        None => Announced::read(Some(line)),
+    });
     for announced in [&first, &second] {
         let Some(announcement) = announced.feros() else { continue };
         let text = announcement.encode();

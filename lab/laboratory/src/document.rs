@@ -7,6 +7,9 @@ use serde::de::DeserializeOwned;
 
 use feros_wording::did_you_mean;
 
+/// The limit on the size of a file.
+const MOST_BYTES: u64 = 1 << 20;
+
 /// An error in a scenario or a manifest.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{}:{line}: {text}", path.display())]
@@ -28,11 +31,12 @@ pub(crate) struct Document {
 impl Document {
     /// Reads a file.
     pub(crate) fn read(path: &Path) -> Result<Self, DocumentError> {
-        let text = std::fs::read_to_string(path).map_err(|error| DocumentError {
-            path: path.to_owned(),
-            line: 1,
-            text: format!("it cannot be read: {error}"),
-        })?;
+        let text =
+            feros_files::read_to_string(path, MOST_BYTES).map_err(|error| DocumentError {
+                path: path.to_owned(),
+                line: 1,
+                text: format!("it cannot be read: {error}"),
+            })?;
         Ok(Self { path: path.to_owned(), text })
     }
 
@@ -67,5 +71,21 @@ fn explained(message: &str) -> String {
             format!("{message}{}", did_you_mean(given, quoted))
         }
         _ => message.to_owned(),
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pipe_is_refused_and_not_waited_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let pipe = folder.path().join("scenario.toml");
+        let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+        assert!(made.unwrap().success());
+        let error = Document::read(&pipe).err().unwrap();
+        assert!(error.text.contains("not a regular file"), "{error}");
     }
 }

@@ -1,6 +1,6 @@
 //! Systems under test, which their manifests describe.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
@@ -66,6 +66,10 @@ pub struct Manifest {
     /// its own.
     #[serde(default)]
     pub shared_memory: Vec<String>,
+    /// The prefixes of the environment variables that configure the system, such as `IOX_`. The
+    /// programs of all systems run without such variables of the user.
+    #[serde(default)]
+    pub variables: Vec<String>,
     /// The configurations other than the default configuration.
     #[serde(default)]
     pub variant: Vec<Variant>,
@@ -293,6 +297,11 @@ impl Peers {
         self.by_name.values()
     }
 
+    /// The prefixes of the environment variables that configure any of the systems.
+    pub fn variables(&self) -> BTreeSet<&str> {
+        self.iter().flat_map(|peer| &peer.manifest.variables).map(String::as_str).collect()
+    }
+
     /// Finds a system by its name, such as `rcl` or `rcl:recommended`.
     ///
     /// # Errors
@@ -326,9 +335,10 @@ impl Peers {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
     use std::path::Path;
 
-    use super::Peers;
+    use super::{Peer, Peers};
     use crate::contract::{Placement, Role};
     use crate::record::CallbackThread;
 
@@ -344,13 +354,45 @@ mod tests {
         }
     }
 
+    /// If a manifest sets a variable, the user's shell may set it too, or a related variable.
+    #[test]
+    fn every_variable_that_a_manifest_sets_has_a_prefix_in_a_manifest() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../peers");
+        let peers = Peers::read(&folder).unwrap();
+        let prefixes = peers.variables();
+        let of_libraries = [
+            "CYCLONEDDS_",
+            "FASTDDS_",
+            "FASTRTPS_",
+            "FEROS_",
+            "IOX_",
+            "RCUTILS_",
+            "RMW_",
+            "ROS_",
+            "ZENOH_",
+        ];
+        assert_eq!(prefixes, BTreeSet::from(of_libraries));
+        let set_by = |peer: &Peer| -> Vec<String> {
+            let manifest = &peer.manifest;
+            let variants = manifest.variant.iter().map(|variant| &variant.environment);
+            let servers = manifest.server.iter().map(|server| &server.environment);
+            let all = [&manifest.environment].into_iter().chain(variants).chain(servers);
+            all.flat_map(|environment| environment.keys().cloned()).collect()
+        };
+        for name in peers.iter().flat_map(set_by) {
+            // The loader's variables configure no system.
+            let is_known = prefixes.iter().any(|prefix| name.starts_with(prefix));
+            assert!(is_known || name.starts_with("LD_"), "no manifest has a prefix of {name}");
+        }
+    }
+
     /// The report never ranks two systems against each other if their callbacks run on different
     /// kinds of threads.
     #[test]
     fn who_is_measured_within_a_process_says_which_thread_calls_back() {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../peers");
         let peers = Peers::read(&folder).unwrap();
-        let variants = |peer: &super::Peer| -> Vec<String> {
+        let variants = |peer: &Peer| -> Vec<String> {
             let of = |variant: &super::Variant| format!("{}:{}", peer.name, variant.name);
             peer.manifest.variant.iter().map(of).chain([peer.name.clone()]).collect()
         };

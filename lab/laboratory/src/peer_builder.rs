@@ -218,9 +218,10 @@ fn run(
     let (mut child, began, mut next) = (ChildGroup::spawn(command)?, Instant::now(), FIRST_WORD);
     loop {
         if let Some(status) = child.wait_until(Instant::now() + LOOK_INTERVAL)? {
-            // A terminal's Ctrl-C reaches a child that does not have a process group of its own
+            // A terminal's signal reaches a child that does not have a process group of its own
             // yet.
-            let is_interrupted = status.signal() == Some(Signal::INT.as_raw());
+            let endings = [Signal::INT, Signal::TERM, Signal::HUP].map(Signal::as_raw);
+            let is_interrupted = status.signal().is_some_and(|signal| endings.contains(&signal));
             return Ok((!is_interrupted).then(|| status.code().unwrap_or(-1)));
         }
         if interrupted.load(Ordering::Relaxed) {

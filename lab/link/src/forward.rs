@@ -1,14 +1,14 @@
 //! The thread that carries packets: it reads the packets that hosts send, asks the schedulers when
 //! each packet arrives, and writes the packets when they are due.
 
-use feros_sync::{Mutex, MutexGuard};
-use std::os::fd::{AsFd, OwnedFd};
+use feros_sync::{Mutex, MutexGuard, WakeDescriptor};
+use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use thread_priority::{RealtimeThreadSchedulePolicy, ThreadPriority, ThreadSchedulePolicy};
 
 use crate::counters::DirectionCounters;
@@ -51,7 +51,7 @@ pub(crate) struct Forwarder {
 struct Shared {
     taps: [Tap; 2],
     lines: Mutex<Lines>,
-    wake: OwnedFd,
+    wake: WakeDescriptor,
     stop: AtomicBool,
     begin: Instant,
 }
@@ -74,7 +74,7 @@ impl Forwarder {
         let shared = Arc::new(Shared {
             taps,
             lines: Mutex::new(options.map(HostLine::new)),
-            wake: eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?,
+            wake: WakeDescriptor::new()?,
             stop: AtomicBool::new(false),
             begin: Instant::now(),
         });
@@ -89,7 +89,7 @@ impl Forwarder {
         let before = self.shared.lines()[host].line.options().clone();
         self.shared.taps[host].set(&before, &options)?;
         self.shared.lines()[host].line.set(self.shared.now(), options);
-        self.shared.wake();
+        self.shared.wake.wake();
         Ok(())
     }
 
@@ -111,7 +111,7 @@ impl Forwarder {
 impl Drop for Forwarder {
     fn drop(&mut self) {
         self.shared.stop.store(true, Ordering::Release);
-        self.shared.wake();
+        self.shared.wake.wake();
         if let Some(thread) = self.thread.take() {
             // If the thread has panicked, the panic hook has reported it.
             let _ = thread.join();
@@ -126,11 +126,6 @@ impl Shared {
 
     fn lines(&self) -> MutexGuard<'_, Lines> {
         self.lines.lock()
-    }
-
-    fn wake(&self) {
-        // The write fails only if the counter is full, and then the thread is awake.
-        let _ = rustix::io::write(&self.wake, &1u64.to_ne_bytes());
     }
 
     fn carry(&self) {
@@ -214,7 +209,7 @@ impl Shared {
         // After a signal or an error, the thread looks for work again, as after a packet.
         let _ = poll(&mut events, timeout.as_ref());
         if events.last().is_some_and(|wake| !wake.revents().is_empty()) {
-            let _ = rustix::io::read(&self.wake, &mut [0u8; 8]);
+            self.wake.reset();
         }
     }
 }

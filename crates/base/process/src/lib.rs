@@ -4,6 +4,7 @@
 //! - [`ChildGroup`]: a child that leads a process group, which is killed when the value is dropped.
 //! - [`Ending`]: the signals that end a child, each sent after a delay.
 //! - [`Lines`] and [`read_lines`]: output as lines of limited length.
+//! - [`ignores_hangup`]: whether this process is meant to outlive its terminal.
 //!
 //! ```
 //! use std::process::Command;
@@ -24,9 +25,11 @@
 
 mod child_group;
 mod ending;
+mod hangup;
 mod lines;
 
 pub use child_group::{ChildGroup, described};
 pub use ending::Ending;
+pub use hangup::ignores_hangup;
 pub use lines::{Lines, read_lines};
 pub use rustix::process::Signal;

@@ -1,4 +1,5 @@
-//! Synchronization of threads: atomics, locks without poison, and the [`Futex`].
+//! Synchronization of threads: atomics, locks without poison, the [`Futex`], and the
+//! [`WakeDescriptor`].
 //!
 //! Under `cfg(loom)`, this crate uses the atomics and locks of [loom](https://docs.rs/loom) and not
 //! those of the standard library, so that loom can check the code that uses this crate. No other
@@ -21,10 +22,14 @@ mod futex;
 #[path = "futex_under_loom.rs"]
 mod futex;
 mod locks;
+#[cfg(not(loom))]
+mod wake_descriptor;
 
 pub use drop_oldest_queue::DropOldestQueue;
 pub use futex::Futex;
 pub use locks::{Condvar, Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard};
+#[cfg(not(loom))]
+pub use wake_descriptor::WakeDescriptor;
 
 #[cfg(loom)]
 pub use loom::sync::{

@@ -30,7 +30,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use crate::clock::now_nanos;
+use crate::clock::{boot_id, now_nanos};
 use crate::endpoint::endpoints_of;
 use crate::event::{Event, ThreadEvents};
 use encode::Encoder;
@@ -260,8 +260,7 @@ fn head() -> Vec<u8> {
     head.raw(&now_nanos().to_le_bytes());
     let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     head.raw(&u64::try_from(since_epoch.as_nanos()).unwrap_or(u64::MAX).to_le_bytes());
-    let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
-    head.text(boot.trim());
+    head.text(&boot_id().unwrap_or_default());
     let program = std::env::args_os().next().map(PathBuf::from);
     let program = program.as_deref().and_then(Path::file_name).unwrap_or_default();
     head.text(&program.to_string_lossy());

@@ -66,7 +66,7 @@ mod periodic;
 mod recorder;
 
 #[cfg(not(loom))]
-pub use clock::now_nanos;
+pub use clock::{boot_id, now_nanos};
 #[cfg(not(loom))]
 pub use endpoint::{Endpoint, EndpointName, Kind, endpoints};
 #[cfg(not(loom))]

@@ -1,19 +1,18 @@
 //! Wakes an asyncio event loop, through one file descriptor for everything that the loop waits for.
 //! Waking the loop does not take the interpreter lock.
 
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::{AsFd as _, AsRawFd as _};
 use std::sync::Arc;
 use std::task::{Wake, Waker};
 
-use feros_sync::Mutex;
+use feros_sync::{Mutex, WakeDescriptor};
 use pyo3::prelude::*;
-use rustix::event::{EventfdFlags, eventfd};
 
 use crate::error::error;
 
 /// The descriptor that the loop watches, and the tokens of the tasks to wake.
 pub(crate) struct Bell {
-    descriptor: OwnedFd,
+    descriptor: WakeDescriptor,
     ready: Mutex<Vec<u64>>,
 }
 
@@ -26,8 +25,7 @@ impl Bell {
         }
         drop(ready);
         if was_empty {
-            // This can only fail if the counter is full. The descriptor is then already readable.
-            let _ = rustix::io::write(&self.descriptor, &1_u64.to_ne_bytes());
+            self.descriptor.wake();
         }
     }
 }
@@ -59,21 +57,18 @@ impl Wakeups {
 impl Wakeups {
     #[new]
     fn new() -> PyResult<Self> {
-        let flags = EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK;
-        let descriptor = eventfd(0, flags).map_err(error)?;
+        let descriptor = WakeDescriptor::new().map_err(error)?;
         Ok(Self(Arc::new(Bell { descriptor, ready: Mutex::default() })))
     }
 
     /// The descriptor, which is readable while there are tasks to wake.
     fn fileno(&self) -> i32 {
-        self.0.descriptor.as_raw_fd()
+        self.0.descriptor.as_fd().as_raw_fd()
     }
 
     /// Takes the tokens of the tasks to wake.
     fn take(&self) -> Vec<u64> {
-        let mut count = [0; 8];
-        // The read fails if another call has already emptied the counter.
-        let _ = rustix::io::read(&self.0.descriptor, &mut count);
+        self.0.descriptor.reset();
         std::mem::take(&mut *self.0.ready.lock())
     }
 }

@@ -37,11 +37,13 @@ static INSTALLED: OnceLock<Option<Handle>> = OnceLock::new();
 static PATIENCE_MILLIS: AtomicU64 = AtomicU64::new(0);
 
 /// Makes the process ignore further signals for this time after the first signal, and treat SIGHUP
-/// like SIGINT. Signals after this time end the process immediately.
+/// like SIGINT. Signals after this time end the process immediately. If the process ignores SIGHUP,
+/// for example because `nohup` started it, SIGHUP stays ignored.
 pub fn set_patience(patience: Duration) {
     let millis = u64::try_from(patience.as_millis()).unwrap_or(u64::MAX);
     PATIENCE_MILLIS.store(millis, Ordering::Relaxed);
-    if let Some(handle) = handler() {
+    let Some(handle) = handler() else { return };
+    if !feros_process::ignores_hangup() {
         // This fails only for signals that no program may handle.
         let _ = handle.add_signal(SIGHUP);
     }

@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 
 use feros_engine::engine::{Fill, filled};
 use feros_engine::{
-    AnnounceError, Created, Durability, EventError, FailureCounter, Gid, Liveliness, Match,
-    PublishError, PublishMode, Publisher, PublisherEvent, PublisherOptions, QosDuration,
-    QosProfile, SendingThread, Stamp, WaitForAckedError, copied, twin,
+    AnnounceError, Created, EventError, FailureCounter, Gid, Match, PublishError, PublishMode,
+    Publisher, PublisherEvent, PublisherOptions, QosProfile, SendingThread, Stamp,
+    WaitForAckedError, copied, twin,
 };
 use feros_sync::Mutex;
 
@@ -48,7 +48,7 @@ pub(crate) struct Writer {
     /// Whether each message must also be sent on the second engine.
     needs_second: AtomicBool,
     /// Whether a policy requires each message on both engines, no matter which endpoints match.
-    keeps_promises: bool,
+    requires_each_write: bool,
     /// This is locked while both engines send, so that a message has the same number on both
     /// engines. It contains the copy of the message for the second engine.
     order: Mutex<Vec<u8>>,
@@ -63,14 +63,6 @@ struct Matches {
     /// The gids, on the second engine, of subscriptions that the first engine found after the
     /// second engine had found them.
     handovers: Vec<Gid>,
-}
-
-/// Whether a policy requires each message on both engines. This is the case if late subscriptions
-/// need the history, or if messages show that the publisher keeps its deadline or is alive.
-fn keeps_promises(qos: &QosProfile) -> bool {
-    qos.durability == Durability::TransientLocal
-        || matches!(qos.deadline, QosDuration::Finite(_))
-        || qos.liveliness == Liveliness::ManualByTopic
 }
 
 impl PairPublisher {
@@ -90,7 +82,7 @@ impl PairPublisher {
         let first = of_side(0, options.qos, &twin::first_announcement(options.announcement))?;
         let marked = twin::announcement(first.gid(), options.announcement);
         let second = of_side(1, first.qos(), &marked)?;
-        let keeps_promises = keeps_promises(&first.qos());
+        let requires_each_write = first.qos().requires_each_write();
         let writer = Arc::new(Writer {
             names: shared.sides.each_ref().map(|side| side.engine_name()),
             topic: options.topic.to_owned(),
@@ -103,8 +95,8 @@ impl PairPublisher {
             sides: [first, second],
             watch,
             matched: AtomicUsize::new(0),
-            needs_second: AtomicBool::new(keeps_promises),
-            keeps_promises,
+            needs_second: AtomicBool::new(requires_each_write),
+            requires_each_write,
             order: Mutex::default(),
             refused: FailureCounter::new(),
             announcement: Mutex::new(options.announcement.to_owned()),
@@ -141,7 +133,7 @@ impl Writer {
                 matches.handovers.push(*gid);
             }
         }
-        let is_needed = self.keeps_promises || joined.iter().any(|one| one.on[0].is_none());
+        let is_needed = self.requires_each_write || joined.iter().any(|one| one.on[0].is_none());
         self.needs_second.store(is_needed, Ordering::Release);
         self.matched.store(joined.len(), Ordering::Release);
         matches.last = joined;

@@ -6,8 +6,8 @@ use feros_executor::{
     CAPACITY, Doorbell, Entity, Executor, ExecutorOptions, Place, Progress, Ringer, Slot,
 };
 use feros_shm::{
-    Announced, Announcement, EntryId, Obstacle, Peer, PeerError, PeerSubscription, ProcessSegment,
-    Reason, Room, SharedDoorbell, Side, SubscriptionEntry, TransportSet, random_id,
+    Announced, Announcement, EntryId, FORMAT_VERSION, Obstacle, Peer, PeerError, PeerSubscription,
+    ProcessSegment, Reason, Room, SharedDoorbell, Side, SubscriptionEntry, TransportSet, random_id,
 };
 use feros_sync::{Mutex, MutexGuard};
 use feros_test_support::{TestProcess, WATCHDOG, skip};
@@ -380,10 +380,11 @@ fn files_that_are_no_segments_are_refused() {
     ));
     let later = memory(NAME, size, &later_version, seals);
     let error = attempt(&later).unwrap_err();
-    assert!(matches!(error, PeerError::OtherVersion { theirs: 4, ours: 3, .. }));
+    let (theirs, ours) = (FORMAT_VERSION + 1, FORMAT_VERSION);
+    assert_eq!(error, PeerError::OtherVersion { pid, theirs, ours });
     assert_eq!(
         error.reason(Side::Publisher),
-        Reason::IncompatibleVersion { publisher: 4, subscription: 3 }
+        Reason::IncompatibleVersion { publisher: theirs, subscription: ours }
     );
     assert_eq!(
         attempt(&memory(NAME, size, &header, seals)).unwrap_err(),

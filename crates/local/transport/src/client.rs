@@ -10,7 +10,7 @@ use feros_engine::{
     Created, Gid, NodeId, Notify, PublishError, QosProfile, Sample, ServiceMapping, Session,
     TakeError, TypeHash,
 };
-use feros_shm::{Announcement, CallMemory, Obstacle, Transport, TransportSet};
+use feros_shm::{Announcement, CallMemory, Obstacle, TransportSet};
 
 use crate::calls::caller::{Caller, CallerOptions};
 use crate::calls::counters::CallCounts;
@@ -248,11 +248,8 @@ impl Client {
 
 /// Makes the memory for calls. Returns `Ok(None)` if the shared-memory transport is not allowed.
 fn make_memory(transports: TransportSet) -> Result<Option<CallMemory>, Obstacle> {
-    if !transports.contains(Transport::SharedMemory) {
+    if !availability::of(transports)? {
         return Ok(None);
-    }
-    if let Some(obstacle) = availability::obstacle() {
-        return Err(obstacle);
     }
     CallMemory::create().map(Some).map_err(|unavailable| unavailable.obstacle())
 }

@@ -123,9 +123,8 @@ pub(crate) struct Router {
     shared_memory: Mutex<SharedMemorySending>,
     /// The random id of the publisher on the shared-memory transport.
     id: NonZeroU64,
-    /// Whether the engine must send every message to every match, in order to fulfil the QoS
-    /// policies.
-    engine_keeps_promises: bool,
+    /// Whether the engine sends every message to every match, because the QoS policies require it.
+    requires_each_write: bool,
     needs_clean_up: AtomicBool,
 }
 
@@ -135,7 +134,7 @@ impl Router {
         engine: &Arc<dyn EnginePublisher>,
         shared_memory: SharedMemorySending,
         matches: Arc<AtomicU64>,
-        engine_keeps_promises: bool,
+        requires_each_write: bool,
     ) -> Self {
         Self {
             topic: topic.to_owned(),
@@ -144,7 +143,7 @@ impl Router {
             id: shared_memory.id(),
             shared_memory: Mutex::new(shared_memory),
             matches,
-            engine_keeps_promises,
+            requires_each_write,
             needs_clean_up: AtomicBool::new(false),
         }
     }
@@ -175,7 +174,7 @@ impl Router {
 
     /// Finds the routes for the message with this number and for later messages.
     pub(crate) fn find_routes(&self, former: &Routes, next_number: u64) -> Routes {
-        let mut routes = Routes::new(self.generation(), self.engine_keeps_promises);
+        let mut routes = Routes::new(self.generation(), self.requires_each_write);
         let mut shared_memory = self.shared_memory.lock();
         for found in self.engine.matches() {
             let mut announced = Announced::read(found.announcement.as_deref());

@@ -11,7 +11,7 @@ use feros_engine::{
     Created, Gid, NodeId, Payload, PublishError, QosProfile, RequestId, Sample,
     Service as EngineService, ServiceMapping, Session, Stamp, TakeError, TypeHash,
 };
-use feros_shm::{Announced, Announcement, Obstacle, SendToChannelError, Transport, TransportSet};
+use feros_shm::{Announced, Announcement, SendToChannelError, Transport, TransportSet};
 use feros_sync::Mutex;
 
 use crate::bytes::{BufferPool, lend};
@@ -140,7 +140,8 @@ impl Service {
     /// The engine refuses.
     pub fn new(session: &dyn Session, options: ServiceOptions<'_>) -> Created<Self> {
         let ServiceOptions { service, transports, ringer, .. } = options;
-        let announcement = Announcement::of_this_process(0, transports, obstacle(transports));
+        let obstacle = availability::of(transports).err();
+        let announcement = Announcement::of_this_process(0, transports, obstacle);
         let channels = Arc::new(ServerChannels::new(Announced::from(announcement.clone()), ringer));
         let engine_pending = Arc::new(AtomicBool::new(false));
         let on_request = notification(&engine_pending, ringer);
@@ -243,10 +244,6 @@ impl Service {
     pub fn gid(&self) -> Gid {
         self.0.engine.gid()
     }
-}
-
-fn obstacle(transports: TransportSet) -> Option<Obstacle> {
-    transports.contains(Transport::SharedMemory).then(availability::obstacle).flatten()
 }
 
 impl Inner {

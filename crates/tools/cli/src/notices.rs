@@ -3,6 +3,8 @@
 //! from the network, so nothing in a message can steer a terminal, and its lines after the first
 //! are indented.
 
+use std::io::Write as _;
+
 use anstyle::AnsiColor;
 use feros_wording::harmless_block;
 use tracing::field::{Field, Visit};
@@ -18,18 +20,24 @@ pub(crate) fn init() {
 /// Warns the user, and continues.
 pub(crate) fn warn(text: impl std::fmt::Display) {
     let style = AnsiColor::Yellow.on_default().bold();
-    anstream::eprintln!("{style}warning:{style:#} {}", harmless_block(&text.to_string()));
+    print(format_args!("{style}warning:{style:#} {}", harmless_block(&text.to_string())));
 }
 
 /// Prints to standard error what the command is doing, because standard output is for its results.
 pub(crate) fn note(text: impl std::fmt::Display) {
-    anstream::eprintln!("{}", harmless_block(&text.to_string()));
+    print(format_args!("{}", harmless_block(&text.to_string())));
 }
 
 /// Prints why the command ends.
 pub(crate) fn error(text: impl std::fmt::Display) {
     let style = AnsiColor::Red.on_default().bold();
-    anstream::eprintln!("{style}error:{style:#} {}", harmless_block(&text.to_string()));
+    print(format_args!("{style}error:{style:#} {}", harmless_block(&text.to_string())));
+}
+
+/// Prints a line. Errors are ignored, since a command must end in an orderly way even if its
+/// terminal has been closed.
+fn print(line: std::fmt::Arguments<'_>) {
+    let _ = writeln!(anstream::stderr(), "{line}");
 }
 
 struct Notices;

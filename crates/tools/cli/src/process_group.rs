@@ -13,7 +13,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use feros::Context;
-use feros_process::{ChildGroup, read_lines};
+use feros_process::{ChildGroup, ignores_hangup, read_lines};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::{Handle, Signals};
 
@@ -63,7 +63,8 @@ impl ProcessGroup {
     /// Creates a group without children. From now on SIGINT, SIGTERM and SIGHUP are its events.
     pub(crate) fn new() -> io::Result<Self> {
         let (sender, events) = sync_channel(QUEUE_DEPTH);
-        let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP])?;
+        let hangup = (!ignores_hangup()).then_some(SIGHUP);
+        let mut signals = Signals::new([SIGINT, SIGTERM].into_iter().chain(hangup))?;
         let handle = signals.handle();
         let interrupted = sender.clone();
         thread::Builder::new().name("group-signals".into()).spawn(move || {

@@ -1,6 +1,6 @@
 //! A program of a system under test: starts it, reads its output, ends it.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{ChildStdin, Command, ExitStatus, Stdio};
@@ -28,6 +28,9 @@ pub(super) struct Start<'a> {
     pub(super) name: String,
     pub(super) words: Vec<String>,
     pub(super) environment: &'a BTreeMap<String, String>,
+    /// The prefixes of the variables that would configure a system without the laboratory's
+    /// knowledge. The program does not get such variables of the user.
+    pub(super) foreign: &'a BTreeSet<&'a str>,
     pub(super) folder: &'a Path,
     pub(super) namespace: Option<&'a Namespace>,
     pub(super) realtime: bool,
@@ -72,19 +75,8 @@ pub(super) struct Program {
     readers: Vec<thread::JoinHandle<()>>,
 }
 
-/// The prefixes of environment variables that would configure a system without the laboratory's
-/// knowledge.
-const FOREIGN: &[&str] = &[
-    "ROS_",
-    "RMW_",
-    "RCUTILS_",
-    "CYCLONEDDS_",
-    "FASTDDS_",
-    "FASTRTPS_",
-    "ZENOH_",
-    "FEROS_",
-    "IOX_",
-];
+/// The prefix of the variables that the laboratory sets for programs.
+const OF_LABORATORY: &str = "FEROS_LAB_";
 
 impl Program {
     pub(super) fn start(
@@ -110,7 +102,8 @@ impl Program {
         };
         for (name, _) in std::env::vars_os() {
             let name = name.to_string_lossy();
-            if FOREIGN.iter().any(|prefix| name.starts_with(prefix)) {
+            let is_foreign = start.foreign.iter().any(|prefix| name.starts_with(prefix));
+            if is_foreign || name.starts_with(OF_LABORATORY) {
                 command.env_remove(&*name);
             }
         }
@@ -298,5 +291,49 @@ impl Placeholders {
 
     pub(super) fn path(&self, text: &str) -> PathBuf {
         self.fill(text).into()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::{BTreeMap, BTreeSet};
+    use std::path::Path;
+    use std::sync::mpsc::sync_channel;
+
+    use super::{Event, OF_LABORATORY, Program, Said, Start};
+
+    #[test]
+    fn programs_run_without_foreign_variables() {
+        let is_usable =
+            |name: &String| name != "PATH" && name.len() > 2 && !name.starts_with(OF_LABORATORY);
+        let of_user = std::env::vars().map(|(name, _)| name).find(is_usable).unwrap();
+        let own = BTreeMap::from([(format!("{of_user}_OF_PEER"), "1".to_owned())]);
+        let of_program = |foreign: &BTreeSet<&str>| {
+            let start = Start {
+                name: "env".into(),
+                words: vec!["env".into()],
+                environment: &own,
+                foreign,
+                folder: Path::new("/"),
+                namespace: None,
+                realtime: false,
+                processors: None,
+                first_subscription: 0,
+            };
+            let (sender, events) = sync_channel(1);
+            let _program = Program::start(&start, 0, &sender).unwrap();
+            drop(sender);
+            let mut names = Vec::new();
+            for Event { said, .. } in events {
+                if let Said::Out(line) = said {
+                    names.extend(line.split_once('=').map(|(name, _)| name.to_owned()));
+                }
+            }
+            names
+        };
+        assert!(of_program(&BTreeSet::new()).contains(&of_user));
+        let names = of_program(&BTreeSet::from([&of_user[..]]));
+        assert!(!names.contains(&of_user), "{of_user} is in {names:?}");
+        assert!(own.keys().all(|name| names.contains(name)), "{names:?}");
     }
 }

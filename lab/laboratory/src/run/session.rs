@@ -1,7 +1,7 @@
 //! The session of one cell: starts its servers and programs, reads their output, watches them and
 //! ends them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, SyncSender};
@@ -27,6 +27,8 @@ pub(super) struct Context<'a> {
     /// The folder with the peer's programs.
     pub(super) out: &'a Path,
     pub(super) scratch: &'a Path,
+    /// The prefixes of the user's variables that programs do not get.
+    pub(super) foreign: BTreeSet<&'a str>,
     /// A word that identifies this cell.
     pub(super) mark: String,
     pub(super) domain: u32,
@@ -161,6 +163,7 @@ impl<'a> Session<'a> {
                 name: name.clone(),
                 words: command,
                 environment: &environment,
+                foreign: &self.context.foreign,
                 folder: self.context.scratch,
                 namespace: self.network.namespace(Host::Talker),
                 realtime: false,
@@ -251,6 +254,7 @@ impl<'a> Session<'a> {
             name: participant.name.clone(),
             words: command,
             environment: &environment,
+            foreign: &self.context.foreign,
             folder: self.context.scratch,
             namespace: self.network.namespace(participant.host),
             realtime: self.context.realtime,

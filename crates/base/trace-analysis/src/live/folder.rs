@@ -56,9 +56,8 @@ enum State {
 
 impl Folder {
     pub(super) fn new(path: &Path) -> Self {
-        let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
-        let (path, boot) = (path.to_owned(), boot.trim().to_owned());
-        Self { path, boot, files: HashMap::new(), problem: None }
+        let boot = feros_trace::boot_id().unwrap_or_default();
+        Self { path: path.to_owned(), boot, files: HashMap::new(), problem: None }
     }
 
     /// Passes the events since the last look to `tell`.

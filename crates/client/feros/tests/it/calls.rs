@@ -315,6 +315,14 @@ fn a_server_can_respond_to_clients_that_do_not_wait() {
             assert!(sent.is_ok(), "{transport}, response {number}: {sent:?}");
         }
         assert_eq!(count_of(service.counts(), transport), calls as u64);
+        // The responses to as many calls as the queue has places wait there for the next call.
+        let abandoned = (0..1024).map(|_| {
+            drop(client.call(&Trigger_Request::default()).unwrap());
+            deferred.recv_timeout(WATCHDOG).unwrap()
+        });
+        for responder in abandoned.collect::<Vec<_>>() {
+            responder.send(&Trigger_Response::default()).unwrap();
+        }
         let awaited = client.call(&Trigger_Request::default()).unwrap();
         let response = Trigger_Response { success: true, ..Trigger_Response::default() };
         deferred.recv_timeout(WATCHDOG).unwrap().send(&response).unwrap();

@@ -24,6 +24,7 @@ mod qos_overrides;
 mod service;
 mod service_introspection;
 mod shared_memory;
+mod signals;
 mod support;
 mod time;
 mod topic;

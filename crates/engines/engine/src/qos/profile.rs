@@ -167,6 +167,28 @@ impl QosProfile {
         Self { liveliness: kind, liveliness_lease_duration: lease.into(), ..self }
     }
 
+    /// Whether the policies require that the engine writes each message of a publisher, even if no
+    /// match of the engine needs the message. The engine gives late subscriptions the history, and
+    /// its writes show that the publisher keeps its deadline and is alive.
+    pub fn requires_each_write(&self) -> bool {
+        // The pattern lists all fields, so the code does not compile until a new policy is
+        // considered here.
+        let Self {
+            history: _,
+            depth: _,
+            reliability: _,
+            durability,
+            deadline,
+            lifespan: _,
+            liveliness,
+            liveliness_lease_duration: _,
+            avoid_ros_namespace_conventions: _,
+        } = *self;
+        durability == Durability::TransientLocal
+            || deadline.finite().is_some()
+            || liveliness == Liveliness::ManualByTopic
+    }
+
     /// Uses the name on the wire as it is.
     pub fn avoid_ros_namespace_conventions(self) -> Self {
         Self { avoid_ros_namespace_conventions: true, ..self }

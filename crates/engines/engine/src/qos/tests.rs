@@ -98,3 +98,11 @@ fn words_of_the_command_line_are_read_and_refused() {
 fn zero_durations_are_unspecified() {
     assert_eq!(QosProfile::default().deadline(Duration::ZERO), QosProfile::default());
 }
+
+#[test]
+fn three_policies_require_that_the_engine_writes_each_message() {
+    let requiring: Vec<_> =
+        QosPolicy::ALL.into_iter().filter(|policy| policy.varied().requires_each_write()).collect();
+    assert_eq!(requiring, [QosPolicy::Durability, QosPolicy::Deadline, QosPolicy::Liveliness]);
+    assert!(!QosProfile::default().requires_each_write());
+}

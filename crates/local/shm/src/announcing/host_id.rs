@@ -26,9 +26,8 @@ impl HostId {
     pub fn of_this_process() -> Option<Self> {
         static HOST_ID: OnceLock<Option<HostId>> = OnceLock::new();
         *HOST_ID.get_or_init(|| {
-            let boot_id = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
             Some(Self {
-                boot: fold_uuid(&boot_id)?,
+                boot: fold_uuid(&feros_trace::boot_id()?)?,
                 user_namespace: inode("/proc/self/ns/user")?,
                 pid_namespace: inode("/proc/self/ns/pid")?,
                 dev_shm: std::fs::metadata("/dev/shm")
@@ -46,7 +45,7 @@ fn inode(path: &str) -> Option<u64> {
 
 /// Combines the halves of a UUID, both of which are random, with exclusive or.
 fn fold_uuid(text: &str) -> Option<u64> {
-    let digits: String = text.trim().chars().filter(|&character| character != '-').collect();
+    let digits: String = text.chars().filter(|&character| character != '-').collect();
     if digits.len() != 32 {
         return None;
     }
@@ -68,7 +67,7 @@ mod tests {
 
     #[test]
     fn a_uuid_is_folded_and_nothing_else_is() {
-        assert_eq!(fold_uuid("00000000-0000-0001-0000-000000000003\n"), Some(2));
+        assert_eq!(fold_uuid("00000000-0000-0001-0000-000000000003"), Some(2));
         for text in [
             "",
             "00000000-0000-0001-0000-00000000003",

@@ -4,14 +4,12 @@
 //! One thread of this process sleeps until a watched process ends. The thread starts with the first
 //! watch, and ends when the last watch has ended.
 
-use std::io;
-use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::time::Duration;
 
 use feros_engine::Notify;
-use feros_sync::Mutex;
-use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
+use feros_sync::{Mutex, WakeDescriptor};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 
 use super::peer::Peer;
@@ -32,7 +30,7 @@ struct Watches {
     next: u64,
     watched: Vec<Watched>,
     /// Wakes the thread that watches, or `None` if the thread does not run.
-    alarm: Option<Arc<OwnedFd>>,
+    alarm: Option<Arc<WakeDescriptor>>,
 }
 
 struct Watched {
@@ -75,8 +73,7 @@ impl Watches {
     /// Makes the thread read the watches again.
     fn rouse(&self) {
         if let Some(alarm) = &self.alarm {
-            // The write fails only if a wake-up of the thread is already pending.
-            let _ = rustix::io::write(alarm, &1_u64.to_ne_bytes());
+            alarm.wake();
         }
     }
 
@@ -92,9 +89,8 @@ impl Watches {
     }
 }
 
-fn start() -> Option<Arc<OwnedFd>> {
-    let flags = EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK;
-    let started = eventfd(0, flags).map_err(io::Error::from).and_then(|alarm| {
+fn start() -> Option<Arc<WakeDescriptor>> {
+    let started = WakeDescriptor::new().and_then(|alarm| {
         let alarm = Arc::new(alarm);
         let of_thread = Arc::clone(&alarm);
         let thread = std::thread::Builder::new().name("feros-peers".into());
@@ -110,7 +106,7 @@ fn start() -> Option<Arc<OwnedFd>> {
     started.map_err(failed).ok()
 }
 
-fn watch(alarm: &OwnedFd) {
+fn watch(alarm: &WakeDescriptor) {
     loop {
         let mut peers = {
             let mut watches = WATCHES.lock();
@@ -132,8 +128,8 @@ fn watch(alarm: &OwnedFd) {
     }
 }
 
-/// Sleeps until a process ends, or until the alarm is written.
-fn wait(alarm: &OwnedFd, peers: &[Arc<Peer>]) {
+/// Sleeps until a process ends, or until the alarm wakes it.
+fn wait(alarm: &WakeDescriptor, peers: &[Arc<Peer>]) {
     let pidfds = peers.iter().map(|peer| peer.process().pidfd());
     let mut waited_for = vec![PollFd::new(alarm, PollFlags::IN)];
     waited_for.extend(pidfds.flatten().map(|pidfd| PollFd::new(pidfd, PollFlags::IN)));
@@ -145,8 +141,7 @@ fn wait(alarm: &OwnedFd, peers: &[Arc<Peer>]) {
         // check at all.
         Err(_) => std::thread::sleep(LOOK_INTERVAL),
     }
-    // This resets the alarm. Later changes of the watches write to it again.
-    let _ = rustix::io::read(alarm, &mut [0; 8]);
+    alarm.reset(); // later changes of the watches wake the thread again
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::time::{Duration, Instant};
 
-use feros_engine::{Durability, Liveliness, Publisher as EnginePublisher, QosProfile};
+use feros_engine::Publisher as EnginePublisher;
 use feros_shm::{HostLoan, HostPublisher, LoanError, PoolUse, Transport, TransportSet};
 use feros_sync::{Mutex, MutexGuard, RwLock};
 use feros_trace::{Endpoint, Kind, Outbound, Point};
@@ -71,9 +71,8 @@ impl Sender {
             upkeep,
         } = options;
         let qos = engine.qos();
-        let engine_keeps_promises =
-            engine_keeps_promises(&qos) && allowed.contains(Transport::Network);
-        let router = Router::new(topic, &engine, shared_memory, matches, engine_keeps_promises);
+        let requires_each_write = qos.requires_each_write() && allowed.contains(Transport::Network);
+        let router = Router::new(topic, &engine, shared_memory, matches, requires_each_write);
         Self {
             endpoint: SendingEndpoint {
                 topic: topic.to_owned(),
@@ -342,13 +341,4 @@ impl KeepUp for Sender {
             Some(Instant::now() + WHILE_PUBLISHING) // another thread was publishing
         }
     }
-}
-
-/// Whether the engine must send every message in order to fulfil the QoS policies. The engine gives
-/// late joiners their history, and the writes of the engine count for deadlines and for manual
-/// liveliness.
-fn engine_keeps_promises(qos: &QosProfile) -> bool {
-    qos.durability == Durability::TransientLocal
-        || qos.deadline.finite().is_some()
-        || qos.liveliness == Liveliness::ManualByTopic
 }

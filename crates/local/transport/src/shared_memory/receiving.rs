@@ -310,14 +310,12 @@ fn make_entry(
     transports: TransportSet,
     qos: &QosProfile,
 ) -> Result<Option<SubscriptionEntry>, Obstacle> {
-    if !transports.contains(Transport::SharedMemory) {
-        return Ok(None);
-    }
-    if qos.history == History::KeepLast && qos.depth > LONGEST_QUEUE {
+    let is_long = qos.history == History::KeepLast && qos.depth > LONGEST_QUEUE;
+    if is_long && transports.contains(Transport::SharedMemory) {
         return Err(Obstacle::LongHistory);
     }
-    if let Some(obstacle) = availability::obstacle() {
-        return Err(obstacle);
+    if !availability::of(transports)? {
+        return Ok(None);
     }
     let segment =
         ProcessSegment::of_this_process().map_err(|unavailable| unavailable.obstacle())?;

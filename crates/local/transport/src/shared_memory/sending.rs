@@ -145,11 +145,7 @@ impl SharedMemorySending {
         options: &SharedMemoryOptions,
     ) -> Self {
         let id = random_id();
-        let obstacle = if transports.contains(Transport::SharedMemory) {
-            availability::obstacle()
-        } else {
-            None
-        };
+        let obstacle = availability::of(transports).err();
         let settings = HostPublisherSettings {
             type_hash,
             type_name: type_name.to_owned(),

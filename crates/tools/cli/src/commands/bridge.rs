@@ -72,9 +72,9 @@ pub(crate) fn run(args: &Args) -> Result<(), CliError> {
         sessions.push((name.clone(), side.open(&environment)?));
     }
     let bridge = Bridge::new(sessions, options).map_err(CliError::failed)?;
-    note(format!("bridging {}; Ctrl-C ends the bridge", names.join(" and ")));
     let waker = bridge.waker();
     let (is_ending, _listening) = ending::flag(move || waker.wake());
+    note(format!("bridging {}; Ctrl-C ends the bridge", names.join(" and ")));
     watch(bridge, &names, &is_ending, args.status)
 }
 

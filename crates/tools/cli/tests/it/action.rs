@@ -1,6 +1,7 @@
 //! Actions: listing them, sending goals, canceling them with Ctrl-C, and echoing.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use feros::msgs::example_interfaces::action::{
@@ -10,7 +11,10 @@ use feros::{
     CancelResponse, Context, Executor, GoalId, GoalResponse, ServerGoalHandle,
     ServiceIntrospectionState,
 };
+use feros_test_support::until;
+use rustix::process::Signal;
 
+use crate::endings::together;
 use crate::process::{Running, context, eventually, feros, has_line, spawn};
 
 const FIBONACCI: &str = "example_interfaces/action/Fibonacci";
@@ -21,12 +25,16 @@ const FIBONACCI: &str = "example_interfaces/action/Fibonacci";
 struct Server {
     context: Context,
     spinning: Option<std::thread::JoinHandle<()>>,
+    /// The number of goals that were canceled.
+    canceled: Arc<AtomicUsize>,
 }
 
 impl Server {
     fn start(action: &str) -> Self {
         let context = context();
         let node = context.create_node("a_server").unwrap();
+        let canceled = Arc::<AtomicUsize>::default();
+        let counted = canceled.clone();
         let callbacks = (
             |_: &GoalId, goal: &Fibonacci_Goal| {
                 if goal.order < 0 { GoalResponse::Reject } else { GoalResponse::AcceptAndExecute }
@@ -35,7 +43,10 @@ impl Server {
                 let accepts = goal.goal().order != 102;
                 if accepts { CancelResponse::Accept } else { CancelResponse::Reject }
             },
-            |goal: ServerGoalHandle<Fibonacci>| drop(spawn("test-goal", move || reach(&goal))),
+            move |goal: ServerGoalHandle<Fibonacci>| {
+                let counted = counted.clone();
+                drop(spawn("test-goal", move || reach(&goal, &counted)));
+            },
         );
         let server = node.create_action_server::<Fibonacci, _>(action, callbacks).unwrap();
         let contents = ServiceIntrospectionState::Contents;
@@ -46,7 +57,7 @@ impl Server {
             executor.spin().unwrap();
             drop(server);
         });
-        Self { context, spinning: Some(spinning) }
+        Self { context, spinning: Some(spinning), canceled }
     }
 }
 
@@ -57,7 +68,7 @@ impl Drop for Server {
     }
 }
 
-fn reach(goal: &ServerGoalHandle<Fibonacci>) {
+fn reach(goal: &ServerGoalHandle<Fibonacci>, canceled: &AtomicUsize) {
     let order = goal.goal().order;
     let result = || Fibonacci_Result { sequence: vec![order] };
     goal.publish_feedback(Fibonacci_Feedback { sequence: vec![0, 1] }).unwrap();
@@ -66,7 +77,11 @@ fn reach(goal: &ServerGoalHandle<Fibonacci>) {
     }
     // The server may have ended, which also ends the goal.
     let _ = match order {
-        100.. => goal.canceled(result()),
+        100.. => {
+            let ended = goal.canceled(result());
+            canceled.fetch_add(usize::from(ended.is_ok()), Ordering::Relaxed);
+            ended
+        }
         _ if order % 2 == 1 => goal.abort(result()),
         _ => goal.succeed(result()),
     };
@@ -148,14 +163,34 @@ fn a_goal_that_is_reached_at_once_loses_nothing() {
 
 #[test]
 fn a_goal_is_canceled_by_the_user_and_by_the_clock() {
-    let _server = Server::start("/a_cancel");
+    const ONE: &[Signal] = &[Signal::INT];
+    let server = Server::start("/a_cancel");
     let line = ["action", "send_goal", "/a_cancel", FIBONACCI, "{order: 100}"];
-    let mut sending = Running::start(&line);
-    while !sending.line().unwrap().starts_with("Goal accepted with ID") {}
-    sending.interrupt();
-    let ended = sending.finish();
-    assert_eq!(ended.code, Some(130), "{ended:?}");
-    assert!(ended.out.ends_with("Canceling goal...\nGoal canceled.\n"), "{ended:?}");
+    let start = || {
+        let mut sending = Running::start(&line);
+        while !sending.line().unwrap().starts_with("Goal accepted with ID") {}
+        sending
+    };
+    let mut count = 0;
+    for signals in std::iter::once(ONE).chain(together()) {
+        count += 1;
+        let sending = start();
+        signals.iter().for_each(|signal| sending.signal(*signal));
+        let ended = sending.finish();
+        assert_eq!(ended.code, Some(130), "{ended:?}");
+        assert!(ended.out.ends_with("Canceling goal...\nGoal canceled.\n"), "{ended:?}");
+    }
+
+    // The goal is canceled even if nobody reads the output any longer.
+    let canceled = |goals: usize| {
+        until("the goals are canceled", || server.canceled.load(Ordering::Relaxed) == goals);
+    };
+    canceled(count);
+    let mut sending = start();
+    sending.close_output();
+    sending.signal(Signal::TERM);
+    sending.finish();
+    canceled(count + 1);
 
     let late = feros(&[&line[..], &["--timeout", "3"]].concat());
     assert!(late.out.ends_with("Canceling goal...\nGoal canceled.\n"), "{late:?}");

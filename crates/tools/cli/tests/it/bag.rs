@@ -13,6 +13,7 @@ use feros_bag::{
 use feros_test_support::{skip, until};
 use serde_json::json;
 
+use crate::endings::end_a_verb;
 use crate::process::{Finished, Running, WATCHDOG, context, feros};
 
 /// The numbers of a bag's messages, as `publish` sets them.
@@ -134,7 +135,7 @@ fn bags_are_sliced_converted_and_indexed_anew() {
 }
 
 /// A bag of one topic with messages at these seconds, each with its second as its number.
-fn bag_of(path: &Path, topic: &str, seconds: &[i32]) {
+pub(crate) fn bag_of(path: &Path, topic: &str, seconds: &[i32]) {
     let sent_and_received = |second: &i32| (*second, i64::from(*second));
     bag_of_times(path, topic, seconds.iter().map(sent_and_received));
 }
@@ -335,6 +336,7 @@ fn no_signal_behind_the_first_cuts_off_the_end_of_a_bag() {
         &[Signal::HUP, Signal::HUP],
         &[Signal::TERM, Signal::TERM],
     ];
+    let all: Vec<_> = all.into_iter().filter(|signals| end_a_verb(signals)).collect();
     let folder = tempfile::tempdir().unwrap();
     let context = context();
     let node = context.create_node("talker_of_signals").unwrap();
@@ -351,9 +353,7 @@ fn no_signal_behind_the_first_cuts_off_the_end_of_a_bag() {
             publisher.counts().shared_memory.messages > before
         });
         (0..1000).for_each(|_| publisher.publish(Text { data: "text".into() }).unwrap());
-        for signal in all[round % all.len()] {
-            recorder.signal(*signal);
-        }
+        all[round % all.len()].iter().for_each(|signal| recorder.signal(*signal));
         let said = recorder.finish().success();
         let count = said.split(" messages of ").next().and_then(|words| words.rsplit(' ').next());
         let told = info(&path);

@@ -22,13 +22,13 @@ fn built() -> &'static Path {
 }
 
 /// The domain and the prefix of one test.
-struct Place {
-    domain: Domain,
-    prefix: PathBuf,
+pub(crate) struct Place {
+    pub(crate) domain: Domain,
+    pub(crate) prefix: PathBuf,
 }
 
 impl Place {
-    fn new(name: &str) -> Self {
+    pub(crate) fn new(name: &str) -> Self {
         let prefix = std::env::temp_dir().join(format!("feros_cli_{name}_{}", std::process::id()));
         let place = Self { domain: Domain::reserve_without_ros2(), prefix };
         let library = built().join("libdemo_components_library.so");
@@ -53,7 +53,7 @@ impl Place {
     }
 
     /// The output of a command that must succeed.
-    fn feros(&self, arguments: &[&str]) -> String {
+    pub(crate) fn feros(&self, arguments: &[&str]) -> String {
         let output = self.run(arguments);
         assert!(output.status.success(), "{arguments:?}: {output:?}");
         String::from_utf8(output.stdout).unwrap()
@@ -68,7 +68,7 @@ impl Place {
 
     /// Repeats the command until it shows this: each command waits for a second, in which a busy
     /// machine may not discover everything.
-    fn shows(&self, arguments: &[&str], wanted: &str) {
+    pub(crate) fn shows(&self, arguments: &[&str], wanted: &str) {
         eventually(|| self.feros(arguments), |shown| shown == wanted);
     }
 

@@ -7,6 +7,7 @@ mod completion;
 mod component;
 mod described;
 mod doctor;
+mod endings;
 mod graph;
 mod hostile_bags;
 mod launch;

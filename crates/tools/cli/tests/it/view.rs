@@ -7,6 +7,7 @@ use std::path::Path;
 
 use feros::msgs::std_msgs::msg::String as Text;
 use feros_test_support::until;
+use rustix::process::Signal;
 use serde_json::{Value, json};
 use tungstenite::client::IntoClientRequest as _;
 use tungstenite::{Message, WebSocket};
@@ -115,7 +116,9 @@ fn other_users_cannot_read_the_token_that_the_browser_is_given() {
     assert_eq!((mode(page), mode(page.parent().unwrap())), (0o600, 0o700));
     let text = std::fs::read_to_string(page).unwrap();
     assert!(text.contains(&format!("content=\"0; url={link}\"")), "{link}: {text}");
-    view.interrupt();
+    // A second signal does not keep the command from removing the file.
+    view.signal(Signal::HUP);
+    view.signal(Signal::TERM);
     view.finish().success();
     assert!(!page.exists() && !page.parent().unwrap().exists(), "it is gone with the command");
     // A link without a secret needs no file.

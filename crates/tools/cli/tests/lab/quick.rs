@@ -150,11 +150,18 @@ fn a_system_that_fails_is_named_with_its_reason() {
 
 #[test]
 fn interrupting_ends_all_processes() {
-    let fixture = Fixture::new();
-    let running = fixture.start(&line("latency systems=mock count=1000000 --out endless"));
-    wait_until("the run", || fixture.path("endless/raw").exists());
-    running.signal("INT");
-    let ended = running.finish();
-    assert_eq!(ended.code, Some(130), "{ended:?}");
-    wait_until("the end of its programs", || fixture.processes().is_empty());
+    let hangup = &["HUP"][..];
+    for signals in [&["INT"][..], &["INT", "TERM"], hangup] {
+        if signals == hangup && feros_process::ignores_hangup() {
+            continue; // the tests run under `nohup`
+        }
+        let fixture = Fixture::new();
+        let running = fixture.start(&line("latency systems=mock count=1000000 --out endless"));
+        fixture.wait_for_cells("endless", 0);
+        signals.iter().for_each(|signal| running.signal(signal));
+        let ended = running.finish();
+        assert_eq!(ended.code, Some(130), "{signals:?}: {ended:?}");
+        assert!(ended.err.contains("the same command continues"), "{signals:?}: {ended:?}");
+        wait_until("the end of its programs", || fixture.processes().is_empty());
+    }
 }

@@ -170,7 +170,27 @@ impl Surveyor<'_> {
                     None => false,
                 };
             }
-            _ => {}
+            // These contain no actions. The list is complete, so a new action does not compile until
+            // it is considered here.
+            Action::Unset { .. }
+            | Action::SetEnvironment { .. }
+            | Action::AppendEnvironment { .. }
+            | Action::UnsetEnvironment { .. }
+            | Action::PushNamespace(_)
+            | Action::SetParameter(_)
+            | Action::SetParametersFromFile(_)
+            | Action::SetRemap { .. }
+            | Action::Executable(_)
+            | Action::Node(_)
+            | Action::Load { .. }
+            | Action::Log { .. }
+            | Action::SetUseSimTime(_)
+            | Action::PushEnvironment
+            | Action::PopEnvironment
+            | Action::ResetEnvironment
+            | Action::SetLogFolder(_)
+            | Action::Reset { .. }
+            | Action::Shutdown { .. } => {}
         }
     }
 

@@ -4,6 +4,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
+use feros_process::ignores_hangup;
 use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use signal_hook::iterator::backend::SignalDelivery;
 use signal_hook::iterator::exfiltrator::SignalOnly;
@@ -40,7 +41,8 @@ impl Signals {
     pub(super) fn new() -> Result<Self, RunError> {
         let failed = |cause| RunError::System { what: "signals cannot be received", cause };
         let (receiver, sender) = UnixStream::pair().map_err(failed)?;
-        let signals = [SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT];
+        let hangup = (!ignores_hangup()).then_some(SIGHUP);
+        let signals = [SIGCHLD, SIGINT, SIGTERM, SIGQUIT].into_iter().chain(hangup);
         let delivery = SignalDelivery::with_pipe(receiver, sender, SignalOnly, signals);
         Ok(Self { delivery: delivery.map_err(failed)?, wishes: Wishes::default() })
     }

@@ -20,7 +20,9 @@ use crate::services::introspection::{CallId, ServiceEvents};
 /// # Cancel safety
 /// Dropping the future gives the call up. If the response arrives later, it stays in the client's
 /// queue, which has space for 1,024 responses, until the client sends its next request or a caller
-/// waits for another response; then it is dropped.
+/// waits for another response; then it is dropped. Spinning an executor does not take it. While the
+/// queue is full, a server on the same host gets an error when it responds to this client; other
+/// clients are not affected.
 #[must_use = "the response is lost when this is dropped"]
 pub struct ResponseFuture<S: ServiceType> {
     pub(super) serialized: SerializedResponseFuture,

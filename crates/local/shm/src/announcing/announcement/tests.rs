@@ -38,6 +38,16 @@ fn check(cases: Vec<Case>) {
     }
 }
 
+/// Puts the version before the other fields of an announcement.
+fn versioned(fields: &str) -> String {
+    format!("{FORMAT_VERSION:x},{fields}")
+}
+
+/// Reads an announcement with this version of the format.
+fn read(fields: &str) -> Announced {
+    Announced::read(Some(&versioned(fields)))
+}
+
 fn feros(announcement: Announcement) -> Announced {
     Announced::Feros(announcement)
 }
@@ -195,15 +205,15 @@ fn a_transport_that_either_side_forbids_is_not_used() {
 #[test]
 fn the_text_is_as_documented() {
     let mut announcement = announcement();
-    let text = "3,1-2-3-4,3e8,2a,7,9,phn,5";
-    assert_eq!(announcement.encode(), text);
-    assert_eq!(Announced::read(Some(text)), feros(announcement.clone()));
+    let fields = "1-2-3-4,3e8,2a,7,9,phn,5";
+    assert_eq!(announcement.encode(), versioned(fields));
+    assert_eq!(read(fields), feros(announcement.clone()));
     announcement.host = None;
     announcement.transports = TransportSet::NONE;
     announcement.shared_memory = Err(Obstacle::NoDevShm);
-    let text = "3,-,3e8,2a,7,9,-,!no-shm";
-    assert_eq!(announcement.encode(), text);
-    assert_eq!(Announced::read(Some(text)), feros(announcement));
+    let fields = "-,3e8,2a,7,9,-,!no-shm";
+    assert_eq!(announcement.encode(), versioned(fields));
+    assert_eq!(read(fields), feros(announcement));
 }
 
 #[test]
@@ -220,10 +230,12 @@ fn this_process_announces_itself_briefly() {
 
 #[test]
 fn later_versions_may_add_fields_and_letters_and_codes() {
-    let read = Announced::read(Some("3,1-2-3-4,3e8,2a,7,9,phnx,!later,more,and more"));
+    let later = read("1-2-3-4,3e8,2a,7,9,phnx,!later,more,and more");
     let expected = Announcement { shared_memory: Err(Obstacle::Other), ..announcement() };
-    assert_eq!(read, feros(expected));
-    assert_eq!(Announced::read(Some("4,anything")), Announced::OtherVersion(4));
+    assert_eq!(later, feros(expected));
+    let next = FORMAT_VERSION + 1;
+    let text = format!("{next:x},anything");
+    assert_eq!(Announced::read(Some(&text)), Announced::OtherVersion(next));
 }
 
 #[test]
@@ -251,7 +263,7 @@ fn a_connection_that_could_not_be_opened_is_told_to_its_publisher_alone() {
     let many = Announcement { declined: entries(100), ..neighbour() };
     let few = Announcement { declined: entries(MAX_DECLINED), ..neighbour() };
     assert_eq!(Announced::read(Some(&many.encode())), feros(few));
-    let later = Announced::read(Some("3,1-2-3-4,3e8,2a,7,9,phn,5,+x!full+9!later+8!subs-x+7"));
+    let later = read("1-2-3-4,3e8,2a,7,9,phn,5,+x!full+9!later+8!subs-x+7");
     let declined =
         vec![Declined { publisher: 9, why: ConnectionObstacle::Unavailable(Obstacle::Other) }];
     assert_eq!(later, feros(Announcement { declined: declined.clone(), ..announcement() }));
@@ -268,26 +280,43 @@ fn a_connection_that_could_not_be_opened_is_told_to_its_publisher_alone() {
 fn invalid_announcements_are_unreadable() {
     assert_eq!(Announced::read(None), Announced::Nothing);
     assert_eq!(Announced::read(Some("-,bridge=1.0")), Announced::Nothing);
-    let long = format!("3,1-2-3-4,3e8,2a,7,9,phn,5,{}", "x".repeat(MAX_TEXT_BYTES));
-    for text in [
-        "",
-        ",",
-        "x",
-        "3",
-        "100000000,",
-        "3,1-2-3-4,3e8,2a,7,9,phn",
-        "3,1-2-3,3e8,2a,7,9,phn,5",
-        "3,1-2-3-4-5,3e8,2a,7,9,phn,5",
-        "3,1-2-3-4,100000000,2a,7,9,phn,5",
-        "3,1-2-3-4,3e8,-2a,7,9,phn,5",
-        "3,1-2-3-4,3e8,+2a,7,9,phn,5",
-        "3,1-2-3-4,3e8,2a,10000000000000000,9,phn,5",
-        "3,1-2-3-4,3e8,2a,7,9,phn,",
-        "3,1-2-3-4,3e8,2a,7,9,phn,é",
-        &long,
-    ] {
+    let alone = format!("{FORMAT_VERSION:x}");
+    for text in ["", ",", "x", &alone, "100000000,"] {
         assert_eq!(Announced::read(Some(text)), Announced::Unreadable, "{text:?}");
     }
+    let long = format!("1-2-3-4,3e8,2a,7,9,phn,5,{}", "x".repeat(MAX_TEXT_BYTES));
+    for fields in [
+        "",
+        "1-2-3-4,3e8,2a,7,9,phn",
+        "1-2-3,3e8,2a,7,9,phn,5",
+        "1-2-3-4-5,3e8,2a,7,9,phn,5",
+        "1-2-3-4,100000000,2a,7,9,phn,5",
+        "1-2-3-4,3e8,-2a,7,9,phn,5",
+        "1-2-3-4,3e8,+2a,7,9,phn,5",
+        "1-2-3-4,3e8,2a,10000000000000000,9,phn,5",
+        "1-2-3-4,3e8,2a,7,9,phn,",
+        "1-2-3-4,3e8,2a,7,9,phn,é",
+        &long,
+    ] {
+        assert_eq!(read(fields), Announced::Unreadable, "{fields:?}");
+    }
+}
+
+/// The fuzz target `announcement` puts the version before each line in the same way, so that it
+/// starts from announcements that can be read.
+#[test]
+fn the_fuzz_seeds_are_announcements() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../fuzz/seeds/announcement");
+    let mut lines = 0;
+    for seed in std::fs::read_dir(folder).unwrap() {
+        let path = seed.unwrap().path();
+        for line in std::fs::read_to_string(&path).unwrap().lines() {
+            let fields = line.strip_prefix(',').unwrap();
+            assert!(matches!(read(fields), Announced::Feros(_)), "{}: {line}", path.display());
+            lines += 1;
+        }
+    }
+    assert!(lines >= 6, "{folder} has only {lines} lines");
 }
 
 fn any_announcement() -> impl Strategy<Value = Announcement> {

@@ -54,7 +54,7 @@ pub(crate) fn run(args: &Args, interfaces: &InterfaceArgs) -> Result<(), CliErro
     let action = Types::load(interfaces)?.action(&args.action_type)?;
     let (mut goal, stamps) = values::read(&action.goal, &args.values.text()?)?;
     let connection = Connection::open_without_signals()?;
-    let interrupt = Interrupt::listen(&connection.context)?;
+    let interrupt = Interrupt::listen(&connection.context);
     let name = connection.topic_name(&args.action)?;
     let client = connection.node.create_generic_action_client(
         &name,
@@ -219,13 +219,14 @@ impl Goal<'_> {
     }
 
     fn cancel(&self, id: &GoalId) -> Result<(), CliError> {
-        say(self.args, "Canceling goal...\n")?;
         let canceled = self.client.cancel_goal(id)?;
+        // If nobody reads the output any longer, the goal is canceled nevertheless.
+        let said = say(self.args, "Canceling goal...\n");
         match self.executor.spin_until_complete(Some(PATIENCE_FOR_CANCEL), canceled)? {
             Outcome::Completed(canceled) => {
                 canceled
                     .map_err(|error| CliError::failed(format!("failed to cancel goal: {error}")))?;
-                say(self.args, "Goal canceled.\n")
+                said.and_then(|()| say(self.args, "Goal canceled.\n"))
             }
             Outcome::TimedOut => Err(CliError::failed(format!(
                 "failed to cancel goal: {} did not answer within {PATIENCE_FOR_CANCEL:?}",

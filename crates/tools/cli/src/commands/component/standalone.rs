@@ -10,6 +10,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use super::client::CALL_TIMEOUT;
 use super::component_args::ComponentArgs;
 use crate::connection::Connection;
+use crate::ending;
 use crate::error::CliError;
 use crate::notices;
 use crate::packages::container_command;
@@ -31,6 +32,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), CliError> {
+    ending::in_peace();
     let own_name = || format!("standalone_container_{:012x}", random_number());
     let name = args.container_node_name.clone().unwrap_or_else(own_name);
     let connection = Connection::open()?;

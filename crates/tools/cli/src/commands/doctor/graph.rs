@@ -92,9 +92,11 @@ fn cure(reason: &Reason) -> Option<&'static str> {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
+    use feros::shm::FORMAT_VERSION;
     use feros_engine::graph::EndpointNode;
     use feros_engine::{EndpointInfo, EndpointKind, Gid, NodeName, QosProfile};
 
+    /// A publisher and a subscription with these announcements, which begin after the version.
     fn graph(announcements: [&str; 2]) -> GraphSnapshot {
         let endpoint = |kind, node: &str, announcement: &str| EndpointInfo {
             kind,
@@ -105,7 +107,7 @@ mod tests {
             node: EndpointNode::Named(NodeName::new("/", node).unwrap()),
             qos: QosProfile::default(),
             is_ros: true,
-            announcement: Some(announcement.into()),
+            announcement: Some(format!("{FORMAT_VERSION:x},{announcement}").into()),
         };
         let [publisher, subscription] = announcements;
         GraphSnapshot {
@@ -119,17 +121,17 @@ mod tests {
 
     #[test]
     fn matches_that_could_be_better_are_told_with_their_reason() {
-        const CAMERA: &str = "3,1-2-3-4,3e8,2a,7,9,phn,5";
-        assert_eq!(transports(&graph([CAMERA, "3,1-2-3-4,3e8,2b,8,a,phn,5"])), []);
-        assert_eq!(transports(&graph([CAMERA, "3,ff-2-3-4,3e8,2b,8,a,phn,5"])), [], "another host");
-        let found = transports(&graph([CAMERA, "3,1-2-3-4,3e8,2b,8,a,phn,5,9!subs-1"]));
+        const CAMERA: &str = "1-2-3-4,3e8,2a,7,9,phn,5";
+        assert_eq!(transports(&graph([CAMERA, "1-2-3-4,3e8,2b,8,a,phn,5"])), []);
+        assert_eq!(transports(&graph([CAMERA, "ff-2-3-4,3e8,2b,8,a,phn,5"])), [], "another host");
+        let found = transports(&graph([CAMERA, "1-2-3-4,3e8,2b,8,a,phn,5,9!subs-1"]));
         assert_eq!(found.len(), 1);
         assert_eq!(
             found[0].text,
             "/image: /camera -> /viewer takes the network transport, because the publisher already \
              serves 1 subscriptions through shared memory, its limit"
         );
-        let found = transports(&graph([CAMERA, "3,1-2-3-4,3e8,2b,8,a,phn,5,9!full"]));
+        let found = transports(&graph([CAMERA, "1-2-3-4,3e8,2b,8,a,phn,5,9!full"]));
         assert!(found[0].text.ends_with("its /dev/shm is full"), "{}", found[0].text);
         assert!(found[0].cure.is_some());
     }

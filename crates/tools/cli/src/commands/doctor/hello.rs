@@ -123,8 +123,7 @@ pub(super) fn run(args: &Args) -> Result<(), CliError> {
 }
 
 fn host_name() -> String {
-    std::fs::read_to_string("/proc/sys/kernel/hostname")
-        .map_or_else(|_| "unknown".to_owned(), |name| name.trim().to_owned())
+    rustix::system::uname().nodename().to_string_lossy().into_owned()
 }
 
 /// The thread that listens for multicast; it ends when this value is dropped.

@@ -3,9 +3,9 @@
 use feros_lab::peer_builder::{PeerBuilder, PeerState};
 
 use super::places::Places;
-use super::runner::{interruption, not_built};
+use super::runner::not_built;
 use crate::error::CliError;
-use crate::{notices, output};
+use crate::{ending, notices, output};
 
 /// The systems to look at.
 #[derive(clap::Args)]
@@ -26,7 +26,7 @@ pub(crate) fn run(args: &Args) -> Result<(), CliError> {
     });
     output::print_table(&["scenario", "re-runs", "grids", "what"], rows)?;
     let mut builder = PeerBuilder::new();
-    let interrupted = interruption()?;
+    let (interrupted, _listening) = ending::flag(|| {});
     let mut rows = Vec::new();
     for peer in peers.iter() {
         let mut states = Vec::new();

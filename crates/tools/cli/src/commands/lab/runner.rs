@@ -1,8 +1,6 @@
 //! Runs a plan of the laboratory, and shows its progress.
 
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use feros_lab::machine::Machine;
@@ -12,11 +10,10 @@ use feros_lab::plan::Plan;
 use feros_lab::record::{Record, Status};
 use feros_lab::run::{Observer, Options, RunError, Summary};
 use indicatif::{ProgressBar, ProgressStyle};
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use super::plan::duration;
 use crate::error::CliError;
-use crate::notices;
+use crate::{ending, notices};
 
 /// A plan to run.
 pub(super) struct Execution<'a> {
@@ -30,9 +27,9 @@ pub(super) struct Execution<'a> {
 }
 
 impl Execution<'_> {
-    /// Runs the plan; SIGINT and SIGTERM end it.
+    /// Runs the plan; SIGINT, SIGTERM and SIGHUP end it.
     pub(super) fn execute(self) -> Result<Summary, CliError> {
-        let interrupted = interruption()?;
+        let (interrupted, _listening) = ending::flag(|| {});
         let options = Options {
             out: self.out,
             command: self.command,
@@ -52,15 +49,6 @@ impl Execution<'_> {
             error => CliError::failed(error),
         })
     }
-}
-
-/// A flag that SIGINT, SIGTERM and SIGHUP set; from now on, these signals do nothing else.
-pub(super) fn interruption() -> Result<Arc<AtomicBool>, CliError> {
-    let interrupted = Arc::new(AtomicBool::new(false));
-    for signal in [SIGINT, SIGTERM, SIGHUP] {
-        signal_hook::flag::register(signal, Arc::clone(&interrupted))?;
-    }
-    Ok(interrupted)
 }
 
 /// Converts the error of a build that did not finish.

@@ -85,10 +85,11 @@ fn text(graph: &GraphSnapshot, service: &str, verbose: bool) -> String {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
+    use feros::shm::FORMAT_VERSION;
     use feros_engine::graph::EndpointNode;
     use feros_engine::{EndpointInfo, Gid, NodeName, QosProfile};
 
-    /// A client and a server with these announcements.
+    /// A client and a server with these announcements, which begin after the version.
     fn graph(announcements: [Option<&str>; 2]) -> GraphSnapshot {
         let endpoint = |kind, node: &str, announcement: Option<&str>| EndpointInfo {
             kind,
@@ -99,7 +100,7 @@ mod tests {
             node: EndpointNode::Named(NodeName::new("/", node).unwrap()),
             qos: QosProfile::services_default(),
             is_ros: true,
-            announcement: announcement.map(Into::into),
+            announcement: announcement.map(|text| format!("{FORMAT_VERSION:x},{text}").into()),
         };
         let [client, server] = announcements;
         let endpoints = vec![
@@ -127,7 +128,7 @@ mod tests {
 
     #[test]
     fn transports_have_their_reasons_in_the_words_of_services() {
-        const BUTTON: &str = "3,1-2-3-4,3e8,2a,7,9,phn,5";
+        const BUTTON: &str = "1-2-3-4,3e8,2a,7,9,phn,5";
         let seen = |graph: &GraphSnapshot| {
             let text = text(graph, "/enable", true);
             text.lines().last().unwrap().to_owned()
@@ -139,7 +140,7 @@ mod tests {
         );
         let object = object(&stock, "/enable");
         assert_eq!(object["transports"][0]["reason"], "the server is not a Feros endpoint");
-        let near = graph([Some(BUTTON), Some("3,1-2-3-4,3e8,2b,8,0,phn,5")]);
+        let near = graph([Some(BUTTON), Some("1-2-3-4,3e8,2b,8,0,phn,5")]);
         assert_eq!(seen(&near), "  /button -> /motor: shared_memory");
     }
 }

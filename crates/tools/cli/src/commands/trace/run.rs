@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use feros_process::ignores_hangup;
 use rustix::process::{Pid, Signal, kill_process};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
@@ -40,7 +41,8 @@ pub(crate) fn run(args: &Args) -> Result<(), CliError> {
     // SIGTERM and the end of a terminal are passed on.
     let [interrupted, terminated] = [(), ()].map(|()| Arc::new(AtomicBool::new(false)));
     signal_hook::flag::register(SIGINT, interrupted)?;
-    for signal in [SIGTERM, SIGHUP] {
+    let hangup = (!ignores_hangup()).then_some(SIGHUP);
+    for signal in [SIGTERM].into_iter().chain(hangup) {
         signal_hook::flag::register(signal, Arc::clone(&terminated))?;
     }
     let child =

@@ -1,0 +1,209 @@
+//! The orderly end of every verb that has something to complete. Terminals and launchers may send
+//! two signals at once, and a session that closes sends SIGHUP; the end is the same as after
+//! Ctrl-C.
+//!
+//! `bag record` and `action send_goal` are tested in [`crate::bag`] and [`crate::action`], and
+//! `lab` in `tests/lab`.
+
+use feros_interop::Domain;
+use feros_process::ignores_hangup;
+use feros_test_support::{Watchdog, processes_with, until};
+use rustix::process::Signal;
+
+use crate::bag::bag_of;
+use crate::component::Place;
+use crate::process::{Finished, Running};
+
+/// Groups of signals that arrive together.
+pub(crate) fn together() -> impl Iterator<Item = &'static [Signal]> {
+    const ALL: [&[Signal]; 2] = [&[Signal::INT, Signal::TERM], &[Signal::HUP]];
+    ALL.into_iter().filter(|signals| end_a_verb(signals))
+}
+
+/// Whether these signals end a verb. SIGHUP alone does not if the tests run under `nohup`, because
+/// their children ignore it too.
+pub(crate) fn end_a_verb(signals: &[Signal]) -> bool {
+    !ignores_hangup() || signals.iter().any(|signal| *signal != Signal::HUP)
+}
+
+/// The processes of one round are recognized by this variable, which children inherit.
+const MARK: &str = "FEROS_TEST_ENDING";
+
+const FEROS: &str = env!("CARGO_BIN_EXE_feros");
+
+/// Sends signals together to a command that `start` has started, with the given value of [`MARK`],
+/// and checks its end. No process may be left.
+fn each_end(
+    verb: &str,
+    mut start: impl FnMut(&str) -> Running,
+    mut check: impl FnMut(&str, Finished),
+) {
+    for (round, signals) in together().enumerate() {
+        let _watchdog = Watchdog::start();
+        let mark = format!("{verb}_{round}_{}", std::process::id());
+        let running = start(&mark);
+        signals.iter().for_each(|signal| running.signal(*signal));
+        check(&mark, running.finish());
+        until("its processes have ended", || processes_with(MARK, &mark).is_empty());
+    }
+}
+
+fn start(mark: &str, arguments: &[&str]) -> Running {
+    Running::start_with(arguments, |command| {
+        command.env(MARK, mark);
+    })
+}
+
+/// Starts a command that uses the components of `place`.
+fn start_at(place: &Place, mark: &str, arguments: &[&str]) -> Running {
+    Running::start_with_in(&place.domain, arguments, |command| {
+        command.env(MARK, mark).env("FEROS_PREFIX_PATH", &place.prefix);
+    })
+}
+
+/// Reads lines of the output until one begins with this text.
+fn until_it_says(running: &mut Running, beginning: &str) {
+    while !running.line().unwrap().starts_with(beginning) {}
+}
+
+#[test]
+fn a_player_says_how_much_it_played() {
+    let folder = tempfile::tempdir().unwrap();
+    let bag = folder.path().join("bag");
+    let topic = "/t_endings/played";
+    bag_of(&bag, topic, &[1, 2000]);
+    let player = |mark: &str| {
+        let line = ["topic", "echo", topic, "std_msgs/msg/Int32", "--csv", "--once"];
+        let echo = Running::start(&[&line[..], &["--qos-reliability", "reliable"]].concat());
+        let line = ["bag", "play", bag.to_str().unwrap(), "--wait-for-subscriptions"];
+        let player = start(mark, &line);
+        assert_eq!(echo.finish().success(), "1\n");
+        player
+    };
+    each_end("play", player, |_, finished| {
+        let said = finished.success();
+        assert!(said.contains("1 messages played"), "{said}");
+    });
+}
+
+#[test]
+fn a_bridge_says_what_went_over_it() {
+    let sides = [(); 2].map(|()| Domain::reserve_without_ros2());
+    let domains = sides.each_ref().map(|domain| domain.id().to_string()).join(",");
+    let bridge = |mark: &str| {
+        let mut bridge = start(mark, &["bridge", "--domains", &domains]);
+        bridge.error_with("Ctrl-C ends the bridge");
+        bridge
+    };
+    each_end("bridge", bridge, |_, finished| {
+        let said = finished.success();
+        assert!(said.ends_with("nothing went over the bridge\n"), "{said}");
+    });
+}
+
+#[test]
+fn containers_end_with_their_components() {
+    for kind in [&["container"][..], &["container", "--isolated"], &["container", "--process"]] {
+        let place = Place::new("endings");
+        let container = |mark: &str| {
+            let container = start_at(&place, mark, kind);
+            place.shows(&["component", "list", "--containers-only"], "/ComponentManager\n");
+            let load =
+                ["component", "load", "/ComponentManager", "demo", "demo_components::Talker"];
+            place.feros(&load);
+            container
+        };
+        each_end("container", container, |_, finished| drop(finished.success()));
+    }
+}
+
+#[test]
+fn a_standalone_component_ends_with_its_container() {
+    let place = Place::new("endings_alone");
+    let standalone = |mark: &str| {
+        let line = ["component", "standalone", "demo", "demo_components::Talker"];
+        let running = start_at(&place, mark, &[&line[..], &["-r", "chatter:=/said"]].concat());
+        place.feros(&["topic", "echo", "/said", "--once", "--timeout", "50"]);
+        running
+    };
+    each_end("standalone", standalone, |_, finished| drop(finished.success()));
+}
+
+#[test]
+fn a_view_ends() {
+    let view = |mark: &str| {
+        let mut view = start(mark, &["view", "--port", "0", "--no-open"]);
+        until_it_says(&mut view, "http://");
+        view
+    };
+    each_end("view", view, |_, finished| drop(finished.success()));
+}
+
+/// The command to trace, which says when it has begun.
+const TRACED: [&str; 7] =
+    [FEROS, "topic", "pub", "/t_endings/traced", "std_msgs/msg/Int32", "{data: 1}", "--rate=100"];
+
+#[test]
+fn a_traced_command_ends_and_its_trace_is_complete() {
+    let folder = tempfile::tempdir().unwrap();
+    let traced = |mark: &str| {
+        let out = folder.path().join(mark);
+        let line = ["trace", "run", "--out", out.to_str().unwrap(), "--"];
+        let mut running = start(mark, &[&line[..], &TRACED].concat());
+        until_it_says(&mut running, "publisher: beginning loop");
+        running
+    };
+    each_end("trace", traced, |mark, finished| {
+        assert!(!finished.err.contains("was killed"), "{finished:?}");
+        assert!(finished.err.contains(mark), "{finished:?}");
+        assert!(finished.success().contains("no message was traced"));
+    });
+}
+
+#[cfg(feature = "zenoh")]
+#[test]
+fn a_router_ends() {
+    let router = |mark: &str| {
+        let mut router = Running::start_with(&["zenoh", "router"], |command| {
+            let elsewhere = "listen/endpoints=[\"tcp/127.0.0.1:0\"]";
+            command.env(MARK, mark).env("ZENOH_CONFIG_OVERRIDE", elsewhere);
+        });
+        until_it_says(&mut router, "Routing at ");
+        router
+    };
+    each_end("router", router, |_, finished| drop(finished.success()));
+}
+
+/// `nohup` starts programs that ignore SIGHUP, so that they outlive their terminal.
+#[test]
+fn verbs_that_nohup_started_go_on_after_sighup() {
+    let folder = tempfile::tempdir().unwrap();
+    let launch = folder.path().join("one.launch.xml");
+    let xml = format!(
+        "<launch><set_env name=\"ROS_LOG_DIR\" value=\"{}\"/><executable cmd=\"sleep 600\"/></launch>",
+        folder.path().display()
+    );
+    std::fs::write(&launch, xml).unwrap();
+    let [launch, trace] = [launch, folder.path().join("trace")]
+        .map(|path| path.into_os_string().into_string().unwrap());
+    let trace = [&["trace", "run", "--out", &trace, "--"][..], &TRACED].concat();
+    let view = ["view", "--port", "0", "--no-open"];
+    for line in [&view[..], &trace, &["launch", &launch]] {
+        let _watchdog = Watchdog::start();
+        let script = ["-c", "trap '' HUP; exec \"$0\" \"$@\"", FEROS];
+        let arguments = [&script[..], line].concat().into_iter().map(str::to_owned);
+        let running = Running::start_program("sh", &arguments.collect::<Vec<_>>());
+        until("it handles signals", || has_signal(&running, "SigCgt:", Signal::TERM));
+        running.signal(Signal::HUP);
+        assert!(has_signal(&running, "SigIgn:", Signal::HUP), "{line:?}");
+        running.signal(Signal::TERM);
+        running.finish();
+    }
+}
+
+/// Whether a set of signals in the status of a process contains this signal.
+fn has_signal(running: &Running, set: &str, signal: Signal) -> bool {
+    let status = std::fs::read_to_string(format!("/proc/{}/status", running.pid())).unwrap();
+    let set = status.lines().find_map(|line| line.strip_prefix(set)).unwrap();
+    u64::from_str_radix(set.trim(), 16).unwrap() & 1 << (signal.as_raw() - 1) != 0
+}
