@@ -1,5 +1,6 @@
 //! Makes a prefix that contains an example, laid out like an installed package.
 
+use std::env::consts::{DLL_PREFIX, DLL_SUFFIX};
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
@@ -80,7 +81,7 @@ fn built_beside() -> PathBuf {
 }
 
 fn library(crate_name: &str) -> PathBuf {
-    let name = format!("lib{crate_name}.so");
+    let name = format!("{DLL_PREFIX}{crate_name}{DLL_SUFFIX}");
     let folder = built_beside();
     // Cargo puts a dependency into deps; a copy elsewhere may be older.
     let path = folder.join("deps").join(&name);

@@ -1,6 +1,7 @@
 //! Installs component libraries: copies the library into a prefix and adds its components to the
 //! index.
 
+use std::env::consts::{DLL_PREFIX, DLL_SUFFIX};
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
@@ -74,7 +75,7 @@ pub fn register(library: &Path, package: &str, prefix: &Path) -> Result<Installe
 pub fn install(library: &Path, package: &str, prefix: &Path) -> Result<Installed, InstallError> {
     let plugins = plugins(library, package)?;
     let prefix = made(prefix)?;
-    let file = format!("lib{}_components.so", package.replace('-', "_"));
+    let file = format!("{DLL_PREFIX}{}_components{DLL_SUFFIX}", package.replace('-', "_"));
     let installed = prefix.join("lib").join(file);
     copy(library, &installed)?;
     let resource = resource(&prefix, package);

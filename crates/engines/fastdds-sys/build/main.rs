@@ -2,6 +2,7 @@
 //! the headers, the crate can still be built, and loading the shim reports what is missing.
 
 use std::env;
+use std::env::consts::{DLL_PREFIX, DLL_SUFFIX};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -13,8 +14,15 @@ struct Version {
     /// The header that defines the version, and the name of the macro in it.
     config: &'static str,
     defined: &'static str,
-    /// The name of the library. Its file is `lib<name>.so`.
+    /// The name of the library.
     library: &'static str,
+}
+
+impl Version {
+    /// The name of the library's file.
+    fn file(&self) -> String {
+        format!("{DLL_PREFIX}{}{DLL_SUFFIX}", self.library)
+    }
 }
 
 /// If a prefix contains both versions, the first version here is used.
@@ -42,7 +50,7 @@ struct Installation {
 
 impl Installation {
     fn library_file(&self) -> PathBuf {
-        self.library.join(format!("lib{}.so", self.version.library))
+        self.library.join(self.version.file())
     }
 }
 
@@ -84,7 +92,7 @@ fn installation(prefix: &Path, version: &'static Version) -> Option<Installation
     if !config.lines().any(is_this) {
         return None;
     }
-    let file = format!("lib{}.so", version.library);
+    let file = version.file();
     let folders = ["lib", "lib/x86_64-linux-gnu", "lib/aarch64-linux-gnu"];
     let library = folders.iter().map(|f| prefix.join(f)).find(|f| f.join(&file).is_file())?;
     let library = library.canonicalize().ok()?;
@@ -139,7 +147,7 @@ fn main() {
         |prefix: &PathBuf| VERSIONS.iter().find_map(|version| installation(prefix, version));
     let Some(installation) = prefixes().iter().find_map(in_prefix) else { return };
     let Some(out) = env::var_os("OUT_DIR") else { return };
-    let shim = Path::new(&out).join("libferos_fastdds.so");
+    let shim = Path::new(&out).join(format!("{DLL_PREFIX}feros_fastdds{DLL_SUFFIX}"));
     match compile(&installation, &shim) {
         Ok(()) => {
             println!("cargo:shim={}", shim.display());

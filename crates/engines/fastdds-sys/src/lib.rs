@@ -15,6 +15,7 @@
 
 mod types;
 
+use std::env::consts::{DLL_PREFIX, DLL_SUFFIX};
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::path::PathBuf;
 use std::sync::OnceLock;
@@ -23,8 +24,6 @@ pub use types::*;
 
 /// The interface version that this crate needs.
 const INTERFACE: u32 = 1;
-/// The file name of the shim.
-const SHIM_NAME: &str = "libferos_fastdds.so";
 
 /// The reason why the shim cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -155,10 +154,8 @@ fn candidates() -> Vec<PathBuf> {
     let program = std::env::current_exe().unwrap_or_default();
     let beside = program.parent().map(PathBuf::from).unwrap_or_default();
     let built = option_env!("FEROS_FASTDDS_SHIM_BUILT").map(PathBuf::from);
-    [beside.join(SHIM_NAME), beside.join("../lib").join(SHIM_NAME)]
-        .into_iter()
-        .chain(built)
-        .collect()
+    let name = format!("{DLL_PREFIX}feros_fastdds{DLL_SUFFIX}");
+    [beside.join(&name), beside.join("../lib").join(&name)].into_iter().chain(built).collect()
 }
 
 fn load() -> Result<Shim, LoadError> {

@@ -1,6 +1,7 @@
 //! Starts containers, each in its own domain, with an index that contains the test libraries.
 
 use feros_test_support::eventually;
+use std::env::consts::{DLL_PREFIX, DLL_SUFFIX};
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -28,7 +29,7 @@ pub(crate) const ALL: [&str; 4] = [SINGLE, MULTI, ISOLATED, PROCESS];
 /// A library of the test packages, in the folder where cargo builds it for a test.
 pub(crate) fn library(crate_name: &str) -> PathBuf {
     let folder = std::env::current_exe().unwrap().parent().unwrap().to_owned();
-    let path = folder.join(format!("lib{crate_name}.so"));
+    let path = folder.join(format!("{DLL_PREFIX}{crate_name}{DLL_SUFFIX}"));
     assert!(path.is_file(), "cargo built no {}", path.display());
     path
 }
