@@ -4,8 +4,8 @@
     scripts/check_text.py [--command TARGET/feros]
 
 - Lines of Markdown and of Rust comments have at most 100 columns (not tables, links and code).
-- The targets of relative links and anchors exist; files that ARCHITECTURE.md names exist, and its
-  table of crates has the imports of their manifests.
+- The targets of relative links and anchors exist; files that ARCHITECTURE.md and docs/porting.md
+  name exist, and the table of crates has the imports of their manifests.
 - Messages on the book's troubleshooting page are in the sources, and the launch page names every
   action and substitution.
 - Rust examples of the README are on pages of the book, where they are compiled.
@@ -117,14 +117,14 @@ def expanded(name):
 
 
 def check_map():
-    """Checks the files that the architecture's page names."""
-    page = ROOT / "ARCHITECTURE.md"
+    """Checks the files that the pages on the structure name."""
     folders = "crates|docs|examples|fuzz|interfaces|lab|scripts|tests"
-    for number, line in prose(page.read_text()):
-        for name in re.findall(rf"`((?:{folders})/[\w./{{}},-]+)`", line):
-            for path in expanded(name):
-                if not (ROOT / path).exists():
-                    fault(page, number, f"there is no {path}")
+    for page in (ROOT / "ARCHITECTURE.md", ROOT / "docs/porting.md"):
+        for number, line in prose(page.read_text()):
+            for name in re.findall(rf"`((?:{folders})/[\w./{{}},-]+)`", line):
+                for path in expanded(name):
+                    if not (ROOT / path).exists():
+                        fault(page, number, f"there is no {path}")
 
 
 # Every crate may import these; the architecture's table does not repeat them.

@@ -170,8 +170,8 @@ impl Surveyor<'_> {
                     None => false,
                 };
             }
-            // These contain no actions. The list is complete, so a new action does not compile until
-            // it is considered here.
+            // These contain no actions. The list is complete, so a new action does not compile
+            // until it is considered here.
             Action::Unset { .. }
             | Action::SetEnvironment { .. }
             | Action::AppendEnvironment { .. }
