@@ -39,13 +39,14 @@ static PATIENCE_MILLIS: AtomicU64 = AtomicU64::new(0);
 /// Makes the process ignore further signals for this time after the first signal, and treat SIGHUP
 /// like SIGINT. Signals after this time end the process immediately. If the process ignores SIGHUP,
 /// for example because `nohup` started it, SIGHUP stays ignored.
+///
+/// This takes effect when the first context is made or the first function is registered with
+/// [`on_signal`]. Until then, there is nothing to finish, and a signal ends the process.
 pub fn set_patience(patience: Duration) {
     let millis = u64::try_from(patience.as_millis()).unwrap_or(u64::MAX);
-    PATIENCE_MILLIS.store(millis, Ordering::Relaxed);
-    let Some(handle) = handler() else { return };
-    if !feros_process::ignores_hangup() {
-        // This fails only for signals that no program may handle.
-        let _ = handle.add_signal(SIGHUP);
+    PATIENCE_MILLIS.store(millis, Ordering::SeqCst);
+    if INSTALLED.get().is_some() {
+        handle_signals();
     }
 }
 
@@ -81,10 +82,12 @@ pub(crate) fn listen(context: Weak<dyn ShutDown>) {
     listening.retain(|context| context.strong_count() > 0);
     listening.push(context);
     drop(listening);
-    handler();
+    handle_signals();
 }
 
-fn handler() -> Option<&'static Handle> {
+/// Installs the signal handler, if this has not been done yet. If there is patience, the handler
+/// also handles SIGHUP.
+fn handle_signals() {
     let installed = INSTALLED.get_or_init(|| match install() {
         Ok(handle) => Some(handle),
         Err(error) => {
@@ -95,7 +98,13 @@ fn handler() -> Option<&'static Handle> {
             None
         }
     });
-    installed.as_ref()
+    if let Some(handle) = installed
+        && PATIENCE_MILLIS.load(Ordering::SeqCst) > 0
+        && !feros_process::ignores_hangup()
+    {
+        // This fails only for signals that no program may handle.
+        let _ = handle.add_signal(SIGHUP);
+    }
 }
 
 fn install() -> std::io::Result<Handle> {
