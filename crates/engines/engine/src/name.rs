@@ -22,6 +22,8 @@ pub struct NameError {
     pub reason: String,
 }
 
+const TOPIC_OR_SERVICE: &str = "topic or service name";
+
 fn error(name: &str, what: &'static str, reason: impl Into<String>) -> NameError {
     NameError { name: name.chars().take(300).collect(), what, reason: reason.into() }
 }
@@ -89,26 +91,18 @@ fn absolute_namespace(namespace: &str) -> String {
 /// # Errors
 /// Returns an error with the reason if the name is not allowed.
 pub fn validate_node_name(name: &str) -> Result<(), NameError> {
-    const WHAT: &str = "node name";
+    let refuse = |reason: String| Err(error(name, "node name", reason));
     if name.is_empty() {
-        return Err(error(name, WHAT, "it is empty"));
+        return refuse("it is empty".into());
     }
     if name.len() > 255 {
-        return Err(error(
-            name,
-            WHAT,
-            format!("it has {} characters, more than the limit of 255", name.len()),
-        ));
+        return refuse(format!("it has {} characters, more than the limit of 255", name.len()));
     }
     if let Some(bad) = name.chars().find(|c| !c.is_ascii_alphanumeric() && *c != '_') {
-        return Err(error(
-            name,
-            WHAT,
-            format!("it contains {bad:?}; only letters, digits and '_' are allowed"),
-        ));
+        return refuse(format!("it contains {bad:?}; only letters, digits and '_' are allowed"));
     }
     if name.starts_with(|c: char| c.is_ascii_digit()) {
-        return Err(error(name, WHAT, "it starts with a digit"));
+        return refuse("it starts with a digit".into());
     }
     Ok(())
 }
@@ -133,37 +127,35 @@ pub fn validate_namespace(namespace: &str) -> Result<(), NameError> {
 /// assert!(error.to_string().contains("starts with a digit"));
 /// ```
 pub fn validate_full_topic_name(name: &str) -> Result<(), NameError> {
-    validate_absolute(name, "topic or service name", MAX_NAME_LENGTH)
+    validate_absolute(name, TOPIC_OR_SERVICE, MAX_NAME_LENGTH)
 }
 
 fn validate_absolute(name: &str, what: &'static str, longest: usize) -> Result<(), NameError> {
+    let refuse = |reason: String| Err(error(name, what, reason));
     if !name.starts_with('/') {
-        return Err(error(name, what, "it does not start with '/'"));
+        return refuse("it does not start with '/'".into());
     }
     if name.len() > longest {
-        return Err(error(
-            name,
-            what,
-            format!("it has {} characters, more than the limit of {longest}", name.len()),
+        return refuse(format!(
+            "it has {} characters, more than the limit of {longest}",
+            name.len()
         ));
     }
     if name.ends_with('/') {
-        return Err(error(name, what, "it ends with '/'"));
+        return refuse("it ends with '/'".into());
     }
     if let Some(bad) = name.chars().find(|c| !c.is_ascii_alphanumeric() && !matches!(c, '_' | '/'))
     {
-        return Err(error(
-            name,
-            what,
-            format!("it contains {bad:?}; only letters, digits, '_' and '/' are allowed"),
+        return refuse(format!(
+            "it contains {bad:?}; only letters, digits, '_' and '/' are allowed"
         ));
     }
     for token in name[1..].split('/') {
         if token.is_empty() {
-            return Err(error(name, what, "it contains '//'"));
+            return refuse("it contains '//'".into());
         }
         if token.starts_with(|c: char| c.is_ascii_digit()) {
-            return Err(error(name, what, format!("its part {token:?} starts with a digit")));
+            return refuse(format!("its part {token:?} starts with a digit"));
         }
     }
     Ok(())
@@ -186,21 +178,20 @@ fn validate_absolute(name: &str, what: &'static str, longest: usize) -> Result<(
 /// # Ok::<(), feros_engine::NameError>(())
 /// ```
 pub fn expand_topic_name(name: &str, node: &NodeName) -> Result<String, NameError> {
-    const WHAT: &str = "topic or service name";
+    let refuse = |reason: String| Err(error(name, TOPIC_OR_SERVICE, reason));
     if name.is_empty() {
-        return Err(error(name, WHAT, "it is empty"));
+        return refuse("it is empty".into());
     }
     if name.len() > 4 * MAX_NAME_LENGTH {
-        return Err(error(
-            name,
-            WHAT,
-            format!("it has {} characters, more than the limit of {MAX_NAME_LENGTH}", name.len()),
+        return refuse(format!(
+            "it has {} characters, more than the limit of {MAX_NAME_LENGTH}",
+            name.len()
         ));
     }
     let private = match name.strip_prefix('~') {
         Some("") => Some(node.fully_qualified()),
         Some(rest) if rest.starts_with('/') => Some(format!("{node}{rest}")),
-        Some(_) => return Err(error(name, WHAT, "'~' must stand alone or be followed by '/'")),
+        Some(_) => return refuse("'~' must stand alone or be followed by '/'".into()),
         None => None,
     };
     let substituted = substitute(private.as_deref().unwrap_or(name), name, node)?;
@@ -212,20 +203,20 @@ pub fn expand_topic_name(name: &str, node: &NodeName) -> Result<String, NameErro
         format!("{}/{substituted}", node.namespace)
     };
     validate_full_topic_name(&expanded).map_err(|NameError { reason, .. }| {
-        error(name, WHAT, format!("{reason} (expanded to {expanded:?})"))
+        error(name, TOPIC_OR_SERVICE, format!("{reason} (expanded to {expanded:?})"))
     })?;
     Ok(expanded)
 }
 
 fn substitute(text: &str, name: &str, node: &NodeName) -> Result<String, NameError> {
-    const WHAT: &str = "topic or service name";
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(open) = rest.find('{') {
         out.push_str(&rest[..open]);
-        let close =
-            rest[open..].find('}').ok_or_else(|| error(name, WHAT, "a '{' is never closed"))?
-                + open;
+        let close = rest[open..]
+            .find('}')
+            .ok_or_else(|| error(name, TOPIC_OR_SERVICE, "a '{' is never closed"))?
+            + open;
         match &rest[open + 1..close] {
             "node" => out.push_str(&node.name),
             // Omits the leading slash of the namespace if there is already a slash.
@@ -238,7 +229,7 @@ fn substitute(text: &str, name: &str, node: &NodeName) -> Result<String, NameErr
                     "unknown substitution {{{unknown}}}; the known substitutions are {{node}}, \
                      {{ns}}, {{namespace}}"
                 );
-                return Err(error(name, WHAT, reason));
+                return Err(error(name, TOPIC_OR_SERVICE, reason));
             }
         }
         rest = &rest[close + 1..];

@@ -45,6 +45,20 @@ impl BaseType {
             BaseType::Nested(_) => return None,
         })
     }
+
+    /// The built-in type with this keyword, without bounds.
+    pub fn of_keyword(keyword: &str) -> Option<Self> {
+        use BaseType::{
+            Bool, Byte, Char, Float32, Float64, Int8, Int16, Int32, Int64, String, Uint8, Uint16,
+            Uint32, Uint64, WString,
+        };
+        let numbers = [
+            Bool, Byte, Char, Int8, Uint8, Int16, Uint16, Int32, Uint32, Int64, Uint64, Float32,
+            Float64,
+        ];
+        let texts = [String { bound: None }, WString { bound: None }];
+        numbers.into_iter().chain(texts).find(|ty| ty.keyword() == Some(keyword))
+    }
 }
 
 impl Display for BaseType {

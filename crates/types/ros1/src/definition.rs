@@ -207,23 +207,10 @@ fn field(package: &str, clean: &str) -> Option<Field> {
     Some(Field::new(name, FieldType { base, shape }))
 }
 
+/// The type of a number or a bool. ROS 1 and ROS 2 have the same keywords for these.
 fn primitive(name: &str) -> Option<BaseType> {
-    Some(match name {
-        "bool" => BaseType::Bool,
-        "byte" => BaseType::Byte,
-        "char" => BaseType::Char,
-        "int8" => BaseType::Int8,
-        "uint8" => BaseType::Uint8,
-        "int16" => BaseType::Int16,
-        "uint16" => BaseType::Uint16,
-        "int32" => BaseType::Int32,
-        "uint32" => BaseType::Uint32,
-        "int64" => BaseType::Int64,
-        "uint64" => BaseType::Uint64,
-        "float32" => BaseType::Float32,
-        "float64" => BaseType::Float64,
-        _ => return None,
-    })
+    BaseType::of_keyword(name)
+        .filter(|ty| !matches!(ty, BaseType::String { .. } | BaseType::WString { .. }))
 }
 
 /// Returns the type of a field in the form that ROS 1 uses, or `None` if ROS 1 does not have the
@@ -238,19 +225,7 @@ pub(crate) fn field_type_text(ty: &FieldType) -> Option<String> {
         BaseType::Nested(name) => type_text(name),
         BaseType::String { .. } => "string".to_owned(),
         BaseType::WString { .. } => return None,
-        BaseType::Bool => "bool".to_owned(),
-        BaseType::Byte => "byte".to_owned(),
-        BaseType::Char => "char".to_owned(),
-        BaseType::Int8 => "int8".to_owned(),
-        BaseType::Uint8 => "uint8".to_owned(),
-        BaseType::Int16 => "int16".to_owned(),
-        BaseType::Uint16 => "uint16".to_owned(),
-        BaseType::Int32 => "int32".to_owned(),
-        BaseType::Uint32 => "uint32".to_owned(),
-        BaseType::Int64 => "int64".to_owned(),
-        BaseType::Uint64 => "uint64".to_owned(),
-        BaseType::Float32 => "float32".to_owned(),
-        BaseType::Float64 => "float64".to_owned(),
+        number => number.to_string(),
     };
     Some(match ty.shape {
         Shape::Single => base,

@@ -132,24 +132,14 @@ impl Ros1Type {
                 && field.ty.base == BaseType::Nested(TypeName::message("std_msgs", "Header"))
         })
     }
-}
 
-impl Ros1Type {
     /// Returns this type if it has this checksum. In the error, `who` names the other node.
     ///
     /// # Errors
     /// Returns [`CatalogError::Differs`], which contains both checksums.
     pub fn checked(self, who: &str, md5sum: &str) -> Result<Self, CatalogError> {
-        if md5sum == "*" || md5sum.eq_ignore_ascii_case(&self.md5sum) {
-            return Ok(self);
-        }
-        Err(CatalogError::Differs {
-            who: who.to_owned(),
-            name: type_text(&self.name),
-            theirs: md5sum.to_owned(),
-            ours: self.md5sum.clone(),
-            definition: self.full_text(),
-        })
+        check_sum(who, &self.name, md5sum, &self.md5sum, || self.full_text())?;
+        Ok(self)
     }
 
     /// Returns this type, which another node has defined, if it has the checksum that the node
@@ -158,7 +148,7 @@ impl Ros1Type {
     /// # Errors
     /// Returns [`CatalogError::Contradiction`], which contains both checksums.
     pub(crate) fn agreed(self, who: &str, md5sum: &str) -> Result<Self, CatalogError> {
-        if md5sum == "*" || md5sum.eq_ignore_ascii_case(&self.md5sum) {
+        if is_sum(md5sum, &self.md5sum) {
             return Ok(self);
         }
         Err(CatalogError::Contradiction {
@@ -176,18 +166,35 @@ impl Ros1Service {
     /// # Errors
     /// Returns [`CatalogError::Differs`], which contains both checksums.
     pub fn checked(self, who: &str, md5sum: &str) -> Result<Self, CatalogError> {
-        if md5sum == "*" || md5sum.eq_ignore_ascii_case(&self.md5sum) {
-            return Ok(self);
-        }
-        let definition = format!("{}---\n{}", self.request.full_text(), self.response.full_text());
-        Err(CatalogError::Differs {
-            who: who.to_owned(),
-            name: type_text(&self.name),
-            theirs: md5sum.to_owned(),
-            ours: self.md5sum.clone(),
-            definition,
-        })
+        check_sum(who, &self.name, md5sum, &self.md5sum, || {
+            format!("{}---\n{}", self.request.full_text(), self.response.full_text())
+        })?;
+        Ok(self)
     }
+}
+
+/// Whether a node that states the checksum `stated` means the type with the checksum `own`.
+fn is_sum(stated: &str, own: &str) -> bool {
+    stated == "*" || stated.eq_ignore_ascii_case(own)
+}
+
+fn check_sum(
+    who: &str,
+    name: &TypeName,
+    theirs: &str,
+    ours: &str,
+    definition: impl FnOnce() -> String,
+) -> Result<(), CatalogError> {
+    if is_sum(theirs, ours) {
+        return Ok(());
+    }
+    Err(CatalogError::Differs {
+        who: who.to_owned(),
+        name: type_text(name),
+        theirs: theirs.to_owned(),
+        ours: ours.to_owned(),
+        definition: definition(),
+    })
 }
 
 pub(crate) fn unknown(name: &TypeName) -> CatalogError {

@@ -107,47 +107,34 @@ impl Rules {
     /// the same namespace as the ROS 1 type.
     #[must_use]
     pub fn of_ros1(&self, ros1: &TypeName) -> Vec<TypeName> {
-        let mut found = Vec::new();
-        for rule in &self.0 {
-            let named = rule.named(ros1);
-            if rule.ros1_package != ros1.package || rule.is_of_other_kind(ros1) {
-                continue;
-            }
-            match named {
-                Some((one, two)) if *one == ros1.name => {
-                    found.push(TypeName::new(&rule.ros2_package, ros1.namespace, two));
-                }
-                None => found.push(TypeName::new(&rule.ros2_package, ros1.namespace, &ros1.name)),
-                Some(_) => {}
-            }
-        }
-        found.push(ros1.clone());
-        if let Some(base) = ros1.package.strip_suffix("_msgs") {
-            found.push(TypeName::new(format!("{base}_interfaces"), ros1.namespace, &ros1.name));
-        }
-        found
+        self.counterparts(ros1, true)
     }
 
     /// Returns the ROS 1 types that may match a ROS 2 type. The best match is first.
     #[must_use]
     pub fn of_ros2(&self, ros2: &TypeName) -> Vec<TypeName> {
+        self.counterparts(ros2, false)
+    }
+
+    fn counterparts(&self, ty: &TypeName, is_ros1: bool) -> Vec<TypeName> {
+        // The side of `ty` comes first.
+        let sides = |one, two| if is_ros1 { (one, two) } else { (two, one) };
+        let (suffix, other_suffix) = sides("_msgs", "_interfaces");
         let mut found = Vec::new();
-        for rule in &self.0 {
-            let named = rule.named(ros2);
-            if rule.ros2_package != ros2.package || rule.is_of_other_kind(ros2) {
-                continue;
-            }
-            match named {
-                Some((one, two)) if *two == ros2.name => {
-                    found.push(TypeName::new(&rule.ros1_package, ros2.namespace, one));
-                }
-                None => found.push(TypeName::new(&rule.ros1_package, ros2.namespace, &ros2.name)),
-                Some(_) => {}
+        for rule in self.0.iter().filter(|rule| !rule.is_of_other_kind(ty)) {
+            let (package, other_package) =
+                sides(rule.ros1_package.as_str(), rule.ros2_package.as_str());
+            let (name, other_name) = match rule.named(ty) {
+                Some((one, two)) => sides(one.as_str(), two.as_str()),
+                None => (ty.name.as_str(), ty.name.as_str()),
+            };
+            if package == ty.package && name == ty.name {
+                found.push(TypeName::new(other_package, ty.namespace, other_name));
             }
         }
-        found.push(ros2.clone());
-        if let Some(base) = ros2.package.strip_suffix("_interfaces") {
-            found.push(TypeName::new(format!("{base}_msgs"), ros2.namespace, &ros2.name));
+        found.push(ty.clone());
+        if let Some(base) = ty.package.strip_suffix(suffix) {
+            found.push(TypeName::new(format!("{base}{other_suffix}"), ty.namespace, &ty.name));
         }
         found
     }

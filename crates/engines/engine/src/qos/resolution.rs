@@ -12,18 +12,11 @@ impl QosProfile {
         if self.history == History::Unknown {
             self.depth = Self::default().depth;
         }
-        if matches!(self.history, History::SystemDefault | History::Unknown) {
-            self.history = History::KeepLast;
-        }
-        if self.reliability == Reliability::SystemDefault {
-            self.reliability = Reliability::Reliable;
-        }
-        if self.durability == Durability::SystemDefault {
-            self.durability = Durability::Volatile;
-        }
-        if self.liveliness == Liveliness::SystemDefault {
-            self.liveliness = Liveliness::Automatic;
-        }
+        choose(&mut self.history, History::Unknown, History::KeepLast);
+        choose(&mut self.history, History::SystemDefault, History::KeepLast);
+        choose(&mut self.reliability, Reliability::SystemDefault, Reliability::Reliable);
+        choose(&mut self.durability, Durability::SystemDefault, Durability::Volatile);
+        choose(&mut self.liveliness, Liveliness::SystemDefault, Liveliness::Automatic);
         self.depth = self.depth.max(1);
         self
     }
@@ -31,15 +24,9 @@ impl QosProfile {
     /// Resolves all policies for a service or client. Best-available policies become the policies
     /// of [`QosProfile::services_default`].
     pub fn resolved_for_service(mut self) -> Self {
-        if self.reliability == Reliability::BestAvailable {
-            self.reliability = Reliability::Reliable;
-        }
-        if self.durability == Durability::BestAvailable {
-            self.durability = Durability::Volatile;
-        }
-        if self.liveliness == Liveliness::BestAvailable {
-            self.liveliness = Liveliness::Automatic;
-        }
+        choose(&mut self.reliability, Reliability::BestAvailable, Reliability::Reliable);
+        choose(&mut self.durability, Durability::BestAvailable, Durability::Volatile);
+        choose(&mut self.liveliness, Liveliness::BestAvailable, Liveliness::Automatic);
         for duration in [&mut self.deadline, &mut self.liveliness_lease_duration] {
             if *duration == QosDuration::BestAvailable {
                 *duration = QosDuration::Infinite;
@@ -89,12 +76,8 @@ impl QosProfile {
         mut self,
         subscriptions: impl Iterator<Item = &'a QosProfile> + Clone,
     ) -> Self {
-        if self.reliability == Reliability::BestAvailable {
-            self.reliability = Reliability::Reliable;
-        }
-        if self.durability == Durability::BestAvailable {
-            self.durability = Durability::TransientLocal;
-        }
+        choose(&mut self.reliability, Reliability::BestAvailable, Reliability::Reliable);
+        choose(&mut self.durability, Durability::BestAvailable, Durability::TransientLocal);
         if self.liveliness == Liveliness::BestAvailable {
             let manual = subscriptions.clone().any(|s| s.liveliness == Liveliness::ManualByTopic);
             self.liveliness =
@@ -114,5 +97,12 @@ impl QosProfile {
             self.liveliness_lease_duration = smallest(|s| s.liveliness_lease_duration);
         }
         self
+    }
+}
+
+/// Replaces a value that leaves the choice to the engine.
+fn choose<T: PartialEq>(policy: &mut T, open: T, chosen: T) {
+    if *policy == open {
+        *policy = chosen;
     }
 }

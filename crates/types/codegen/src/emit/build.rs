@@ -171,18 +171,10 @@ fn declare_shape(source: &mut Source, context: &Context<'_>, message: &MessageDe
         source.line(format!("pub {}: {},", identifier(&field.name), context.shape_type(&field.ty)));
     }
     source.line("}");
-    if is_derivable {
-        return;
+    if !is_derivable {
+        let fields = fields.into_iter().map(|field| (field, shape_default(context, field)));
+        literal::default_impl(source, &name.replace("'s", "'_"), fields);
     }
-    source.line(format!("impl ::core::default::Default for {} {{", name.replace("'s", "'_")));
-    source.line("fn default() -> Self {");
-    source.line("Self {");
-    for field in &fields {
-        source.line(format!("{}: {},", identifier(&field.name), shape_default(context, field)));
-    }
-    source.line("}");
-    source.line("}");
-    source.line("}");
 }
 
 /// Returns the initializer of `field` in the generated `Default` of a shape.
@@ -197,10 +189,7 @@ fn shape_default(context: &Context<'_>, field: &Field) -> String {
             format!("{reference}[{}]", items.join(", "))
         }
         (Some(value), _) => text(&field.ty.base, value),
-        (None, Shape::Array(_)) => {
-            "::core::array::from_fn(|_| ::core::default::Default::default())".to_owned()
-        }
-        (None, _) => "::core::default::Default::default()".to_owned(),
+        (None, _) => literal::undeclared(&field.ty),
     }
 }
 
@@ -253,8 +242,7 @@ fn set(source: &mut Source, context: &Context<'_>, message: &MessageDefinition, 
     if message.fields.is_empty() {
         source.line("let _ = message;");
     }
-    source.line("}");
-    source.line("}");
+    source.close(2);
 }
 
 fn lay_out(source: &mut Source, context: &Context<'_>, message: &MessageDefinition) {

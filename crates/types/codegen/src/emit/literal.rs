@@ -2,7 +2,9 @@
 
 use feros_interface::{BaseType, Field, FieldType, Literal, Shape};
 
+use crate::emit::source::Source;
 use crate::emit::types::{Context, primitive};
+use crate::names::identifier;
 
 /// Returns the value of a constant. Strings become `&str`.
 pub(crate) fn constant(ty: &BaseType, value: &Literal) -> String {
@@ -25,13 +27,28 @@ pub(crate) fn default(context: &Context<'_>, field: &Field) -> String {
     }
 }
 
+/// Writes the implementation of `Default` for a struct with these fields and values.
+pub(crate) fn default_impl<'a>(
+    source: &mut Source,
+    name: &str,
+    fields: impl Iterator<Item = (&'a Field, String)>,
+) {
+    source.line(format!("impl ::core::default::Default for {name} {{"));
+    source.line("fn default() -> Self {");
+    source.line("Self {");
+    for (field, value) in fields {
+        source.line(format!("{}: {value},", identifier(&field.name)));
+    }
+    source.close(3);
+}
+
 /// Whether `#[derive(Default)]` gives this field its default. The standard library implements
 /// `Default` for arrays of up to 32 elements.
 pub(crate) fn is_derivable(field: &Field) -> bool {
     field.default.is_none() && !matches!(field.ty.shape, Shape::Array(len) if len > 32)
 }
 
-fn undeclared(ty: &FieldType) -> String {
+pub(crate) fn undeclared(ty: &FieldType) -> String {
     match ty.shape {
         Shape::Array(_) => {
             "::core::array::from_fn(|_| ::core::default::Default::default())".to_owned()

@@ -64,18 +64,11 @@ fn is_default_derivable(message: &MessageDefinition) -> bool {
 }
 
 fn default(source: &mut Source, context: &Context<'_>, message: &MessageDefinition, name: &str) {
-    if is_default_derivable(message) {
-        return;
+    if !is_default_derivable(message) {
+        let fields = message.fields.iter();
+        let fields = fields.map(|field| (field, literal::default(context, field)));
+        literal::default_impl(source, name, fields);
     }
-    source.line(format!("impl ::core::default::Default for {name} {{"));
-    source.line("fn default() -> Self {");
-    source.line("Self {");
-    for field in &message.fields {
-        source.line(format!("{}: {},", identifier(&field.name), literal::default(context, field)));
-    }
-    source.line("}");
-    source.line("}");
-    source.line("}");
 }
 
 fn encode(source: &mut Source, context: &Context<'_>, message: &MessageDefinition, name: &str) {
@@ -112,8 +105,7 @@ fn encode(source: &mut Source, context: &Context<'_>, message: &MessageDefinitio
         source.line("w.write(0u8)?;");
     }
     source.line("::core::result::Result::Ok(())");
-    source.line("}");
-    source.line("}");
+    source.close(2);
 }
 
 /// Writes the check of bounds, if the message or a nested message has bounds.
@@ -160,8 +152,7 @@ fn decode(source: &mut Source, context: &Context<'_>, message: &MessageDefinitio
     read_fields(source, message, |field| {
         (context.owned_type(&field.ty), format!("{m}::Decode::decode(r)?"))
     });
-    source.line("}");
-    source.line("}");
+    source.close(2);
 }
 
 /// Writes the access to the stamp and the frame of a message with a field `header`, like
@@ -182,8 +173,7 @@ fn header(source: &mut Source, context: &Context<'_>, message: &MessageDefinitio
     source.line("}");
     source.line("fn frame_id(&self) -> &str {");
     source.line("&self.header.frame_id");
-    source.line("}");
-    source.line("}");
+    source.close(2);
 }
 
 fn message_impl(

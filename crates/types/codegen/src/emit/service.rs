@@ -68,80 +68,49 @@ pub(crate) fn emit_action(
         source.line(format!("type {ty} = {part}_{ty};"));
     }
     identity::emit(source, context, &action.name)?;
-    for (signature, body) in action_functions(context, part) {
-        source.line(format!("fn {signature} {{"));
-        source.line(body);
-        source.line("}");
-    }
+    action_functions(source, context, part);
     source.line("}");
     Ok(())
 }
 
-/// Returns the signatures and bodies of the functions in an action's trait.
-fn action_functions(context: &Context<'_>, part: &str) -> [(String, String); 10] {
-    let m = context.message();
+/// Writes the functions of an action's trait.
+fn action_functions(source: &mut Source, context: &Context<'_>, part: &str) {
     let path = |package: &str, name: &str| {
         context.paths.of_type(&feros_interface::TypeName::message(package, name))
     };
     let uuid = path("unique_identifier_msgs", "UUID");
     let time = path("builtin_interfaces", "Time");
-    let id = format!("{m}::GoalId");
-    [
-        (
-            format!(
-                "send_goal_request(goal_id: {id}, goal: {part}_Goal) -> {part}_SendGoal_Request"
-            ),
-            format!("{part}_SendGoal_Request {{ goal_id: {uuid} {{ uuid: goal_id }}, goal }}"),
-        ),
-        (
-            format!(
-                "open_send_goal_request(request: {part}_SendGoal_Request) -> ({id}, {part}_Goal)"
-            ),
-            "(request.goal_id.uuid, request.goal)".to_owned(),
-        ),
-        (
-            format!(
-                "send_goal_response(accepted: bool, sec: i32, nanosec: u32) -> {part}_SendGoal_Response"
-            ),
-            format!("{part}_SendGoal_Response {{ accepted, stamp: {time} {{ sec, nanosec }} }}"),
-        ),
-        (
-            format!(
-                "open_send_goal_response(response: &{part}_SendGoal_Response) -> (bool, i32, u32)"
-            ),
-            "(response.accepted, response.stamp.sec, response.stamp.nanosec)".to_owned(),
-        ),
-        (
-            format!("get_result_request(goal_id: {id}) -> {part}_GetResult_Request"),
-            format!("{part}_GetResult_Request {{ goal_id: {uuid} {{ uuid: goal_id }} }}"),
-        ),
-        (
-            format!("open_get_result_request(request: &{part}_GetResult_Request) -> {id}"),
-            "request.goal_id.uuid".to_owned(),
-        ),
-        (
-            format!(
-                "get_result_response(status: i8, result: {part}_Result) -> {part}_GetResult_Response"
-            ),
-            format!("{part}_GetResult_Response {{ status, result }}"),
-        ),
-        (
-            format!(
-                "open_get_result_response(response: {part}_GetResult_Response) -> (i8, {part}_Result)"
-            ),
-            "(response.status, response.result)".to_owned(),
-        ),
-        (
-            format!(
-                "feedback_message(goal_id: {id}, feedback: {part}_Feedback) -> {part}_FeedbackMessage"
-            ),
-            format!("{part}_FeedbackMessage {{ goal_id: {uuid} {{ uuid: goal_id }}, feedback }}"),
-        ),
-        (
-            format!(
-                "open_feedback_message(message: {part}_FeedbackMessage) -> ({id}, {part}_Feedback)"
-            ),
-            "(message.goal_id.uuid, message.feedback)".to_owned(),
-        ),
-    ]
+    let id = format!("{}::GoalId", context.message());
+    source.lines(format!(
+        "fn send_goal_request(goal_id: {id}, goal: {part}_Goal) -> {part}_SendGoal_Request {{
+             {part}_SendGoal_Request {{ goal_id: {uuid} {{ uuid: goal_id }}, goal }}
+         }}
+         fn open_send_goal_request(request: {part}_SendGoal_Request) -> ({id}, {part}_Goal) {{
+             (request.goal_id.uuid, request.goal)
+         }}
+         fn send_goal_response(accepted: bool, sec: i32, nanosec: u32) -> {part}_SendGoal_Response {{
+             {part}_SendGoal_Response {{ accepted, stamp: {time} {{ sec, nanosec }} }}
+         }}
+         fn open_send_goal_response(response: &{part}_SendGoal_Response) -> (bool, i32, u32) {{
+             (response.accepted, response.stamp.sec, response.stamp.nanosec)
+         }}
+         fn get_result_request(goal_id: {id}) -> {part}_GetResult_Request {{
+             {part}_GetResult_Request {{ goal_id: {uuid} {{ uuid: goal_id }} }}
+         }}
+         fn open_get_result_request(request: &{part}_GetResult_Request) -> {id} {{
+             request.goal_id.uuid
+         }}
+         fn get_result_response(status: i8, result: {part}_Result) -> {part}_GetResult_Response {{
+             {part}_GetResult_Response {{ status, result }}
+         }}
+         fn open_get_result_response(response: {part}_GetResult_Response) -> (i8, {part}_Result) {{
+             (response.status, response.result)
+         }}
+         fn feedback_message(goal_id: {id}, feedback: {part}_Feedback) -> {part}_FeedbackMessage {{
+             {part}_FeedbackMessage {{ goal_id: {uuid} {{ uuid: goal_id }}, feedback }}
+         }}
+         fn open_feedback_message(message: {part}_FeedbackMessage) -> ({id}, {part}_Feedback) {{
+             (message.goal_id.uuid, message.feedback)
+         }}"
+    ));
 }

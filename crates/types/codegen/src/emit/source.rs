@@ -25,6 +25,16 @@ impl Source {
         }
     }
 
+    /// Adds each line of a text, whatever its indentation in the text.
+    pub(crate) fn lines(&mut self, text: impl AsRef<str>) {
+        text.as_ref().lines().for_each(|line| self.line(line.trim()));
+    }
+
+    /// Closes this many blocks.
+    pub(crate) fn close(&mut self, blocks: usize) {
+        (0..blocks).for_each(|_| self.line("}"));
+    }
+
     /// Adds documentation, one line for each string.
     ///
     /// Comments in definitions are prose and drawings and not Markdown. Leading spaces and fences

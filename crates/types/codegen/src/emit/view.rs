@@ -41,8 +41,7 @@ pub(crate) fn emit(
             (view.ty, view.read)
         });
     }
-    source.line("}");
-    source.line("}");
+    source.close(2);
 }
 
 fn declare(source: &mut Source, context: &Context<'_>, message: &MessageDefinition, name: &str) {

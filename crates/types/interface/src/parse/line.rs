@@ -161,29 +161,8 @@ fn trim_blank_lines(lines: &mut Vec<String>) {
     lines.drain(..start);
 }
 
-fn primitive(text: &str) -> Option<BaseType> {
-    Some(match text {
-        "bool" => BaseType::Bool,
-        "byte" => BaseType::Byte,
-        "char" => BaseType::Char,
-        "int8" => BaseType::Int8,
-        "uint8" => BaseType::Uint8,
-        "int16" => BaseType::Int16,
-        "uint16" => BaseType::Uint16,
-        "int32" => BaseType::Int32,
-        "uint32" => BaseType::Uint32,
-        "int64" => BaseType::Int64,
-        "uint64" => BaseType::Uint64,
-        "float32" => BaseType::Float32,
-        "float64" => BaseType::Float64,
-        "string" => BaseType::String { bound: None },
-        "wstring" => BaseType::WString { bound: None },
-        _ => return None,
-    })
-}
-
 fn constant_type(text: &str) -> Result<BaseType, ParseErrorKind> {
-    primitive(text).ok_or_else(|| ParseErrorKind::ConstantType { ty: text.to_owned() })
+    BaseType::of_keyword(text).ok_or_else(|| ParseErrorKind::ConstantType { ty: text.to_owned() })
 }
 
 fn field_type(text: &str, package: &str) -> Result<FieldType, ParseErrorKind> {
@@ -204,7 +183,7 @@ fn field_type(text: &str, package: &str) -> Result<FieldType, ParseErrorKind> {
 }
 
 fn base_type(text: &str, package: &str) -> Result<BaseType, ParseErrorKind> {
-    if let Some(base) = primitive(text) {
+    if let Some(base) = BaseType::of_keyword(text) {
         return Ok(base);
     }
     if let Some(bound) = text.strip_prefix("string<=") {

@@ -353,40 +353,21 @@ trait FromLiteral: Sized {
     fn from_literal(literal: &Literal) -> Option<Self>;
 }
 
-impl FromLiteral for bool {
-    fn from_literal(literal: &Literal) -> Option<Self> {
-        match literal {
-            Literal::Bool(value) => Some(*value),
-            _ => None,
-        }
-    }
-}
-
-macro_rules! integers_from_literal {
-    ($($rust:ty)+) => {$(
+macro_rules! from_literal {
+    ($($($rust:ty)+ => $variant:ident($value:ident) => $read:expr;)+) => {$($(
         impl FromLiteral for $rust {
             fn from_literal(literal: &Literal) -> Option<Self> {
-                match literal {
-                    Literal::Integer(value) => (*value).try_into().ok(),
+                match *literal {
+                    Literal::$variant($value) => $read,
                     _ => None,
                 }
             }
         }
-    )+};
+    )+)+};
 }
-integers_from_literal!(u8 i8 u16 i16 u32 i32 u64 i64);
-
-impl FromLiteral for f64 {
-    fn from_literal(literal: &Literal) -> Option<Self> {
-        match literal {
-            Literal::Float(value) => Some(*value),
-            _ => None,
-        }
-    }
-}
-
-impl FromLiteral for f32 {
-    fn from_literal(literal: &Literal) -> Option<Self> {
-        f64::from_literal(literal).map(|value| value as f32)
-    }
+from_literal! {
+    bool => Bool(value) => Some(value);
+    u8 i8 u16 i16 u32 i32 u64 i64 => Integer(value) => value.try_into().ok();
+    f64 => Float(value) => Some(value);
+    f32 => Float(value) => Some(value as f32);
 }
