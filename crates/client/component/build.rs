@@ -12,8 +12,9 @@ use std::{env, fs, io};
 
 /// The folders of the crates that a component and its container share. Engines that are optional
 /// features are included. A test checks that the list is complete.
-const SHARED_CRATES: [&str; 31] = [
+const SHARED_CRATES: [&str; 32] = [
     "base/files",
+    "base/process",
     "base/sync",
     "base/time",
     "base/trace",
@@ -74,7 +75,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let crates = here.ancestors().nth(2).ok_or("this crate does not lie in a folder")?;
     if crates.join("client/feros/Cargo.toml").is_file() {
         for name in SHARED_CRATES {
-            for part in ["Cargo.toml", "build.rs", "build", "engine", "shim", "src"] {
+            for part in ["Cargo.toml", "build.rs", "build", "engine", "patches", "shim", "src"] {
                 hash_tree(&crates.join(name).join(part), &mut hasher)?;
             }
         }

@@ -270,14 +270,16 @@ mod tests {
     use super::{cache, run};
 
     #[test]
-    fn a_build_that_ctrl_c_ends_is_interrupted_and_has_not_failed() {
+    fn a_build_that_a_signal_ends_is_interrupted_unless_it_was_killed() {
         let ended = |script: &str| {
             let mut command = Command::new("sh");
             command.args(["-c", script]);
             run(&mut command, &AtomicBool::new(false), &mut |_| ()).unwrap()
         };
-        assert_eq!(ended("kill -INT $$"), None);
-        assert_eq!(ended("kill -TERM $$"), Some(-1));
+        for signal in ["INT", "TERM", "HUP"] {
+            assert_eq!(ended(&format!("kill -{signal} $$")), None, "{signal}");
+        }
+        assert_eq!(ended("kill -KILL $$"), Some(-1));
         assert_eq!(ended("exit 3"), Some(3));
     }
 
