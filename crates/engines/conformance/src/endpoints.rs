@@ -258,11 +258,11 @@ impl TestSubscription {
 
     /// Publishes every five seconds until a message comes, for peers that drop messages while their
     /// link is busy.
-    pub fn next_repeated(&self, publish: impl Fn()) -> Sample {
+    pub fn next_repeated<T>(&self, publish: impl Fn() -> T) -> Sample {
         const PERIOD: Duration = Duration::from_secs(5);
         let watchdog = Instant::now() + WATCHDOG;
         while Instant::now() < watchdog {
-            publish();
+            let _ = publish();
             let published = Instant::now();
             while published.elapsed() < PERIOD {
                 if let Some(sample) = self.subscription.take().unwrap() {
