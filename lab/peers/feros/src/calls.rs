@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use feros::msgs::std_srvs::srv::{Trigger, Trigger_Request, Trigger_Response};
-use feros::{Client, MatchTransport, Node, Reason, Service};
+use feros::{Client, Node, Service};
 use feros_lab_contract::{Arguments, Ended, Failure, MessageType, Output, Published, Samples};
 use feros_lab_contract::{Placement, now_nanos};
 
@@ -78,8 +78,7 @@ impl<'a> Calling<'a> {
             .wait_for_service(PATIENCE)
             .map_err(|error| Failure::not_matched(error.to_string()))?;
         // The network transport is available first; a shorter one follows a moment later.
-        let is_pending = |found: &MatchTransport| found.reason == Some(Reason::Pending);
-        while client.transports().iter().any(is_pending) {
+        while client.transports().iter().any(transport::is_pending) {
             if arguments.wait_stopped(Duration::from_millis(2)) {
                 return Err(Failure::not_matched("shared memory was not available in time"));
             }

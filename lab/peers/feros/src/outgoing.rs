@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use feros::{MatchTransport, Node, PublishError, Publisher, PublisherOptions, Reason, message};
+use feros::{MatchTransport, Node, PublishError, Publisher, PublisherOptions, message};
 use feros_lab_contract::{Failure, Placement, PublishMode, Published, now_nanos};
 use feros_shm::LoanError;
 
@@ -74,7 +74,7 @@ impl<'a, M: Carrier> Outgoing<'a, M> {
         Self { pool, ..self }
     }
 
-    /// Waits for subscriptions, and briefly for the transport that their messages will take.
+    /// Waits for subscriptions, and for the transport that their messages will take.
     pub(crate) fn wait_for(&self, subscriptions: usize) -> Result<(), Failure> {
         while self.publisher.subscription_count() < subscriptions {
             if self.task.arguments.wait_stopped(Duration::from_millis(1)) {
@@ -93,10 +93,9 @@ impl<'a, M: Carrier> Outgoing<'a, M> {
         let until = now_nanos() + POSSIBLE_NANOS;
         loop {
             let matches = self.publisher.transports();
-            let is_pending = |found: &MatchTransport| found.reason == Some(Reason::Pending);
             let is_possible = |found: &MatchTransport| found.transport.is_some();
             if matches.len() >= subscriptions
-                && !matches.iter().any(is_pending)
+                && !matches.iter().any(transport::is_pending)
                 && (matches.iter().all(is_possible) || now_nanos() >= until)
             {
                 return transport::check_matches(self.task.arguments, &matches);

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use feros::{Durability, MatchTransport, Publisher, Subscription, Transport, TransportSet};
+use feros::{Durability, MatchTransport, Publisher, Reason, Subscription, Transport, TransportSet};
 use feros_lab_contract::{Arguments, Failure, Output, Placement};
 
 use crate::Task;
@@ -35,6 +35,11 @@ pub(crate) fn restricted(
         None | Some(Transport::IntraProcess) => Ok(allowed),
         Some(wanted) => Ok(wanted.into()),
     }
+}
+
+/// Whether a shorter transport of this match is still being set up.
+pub(crate) fn is_pending(found: &MatchTransport) -> bool {
+    found.reason == Some(Reason::Pending)
 }
 
 /// Fails if a match takes another transport than the one under test, with the reason.
