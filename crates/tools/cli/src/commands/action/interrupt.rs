@@ -15,7 +15,7 @@ pub(super) struct Interrupt {
     _listening: OnSignal,
 }
 
-/// What the first signal does.
+/// The effect of the first signal.
 enum AtFirstSignal {
     ShutDown(Context),
     Stop(Stopper),
