@@ -1,7 +1,15 @@
 //! Tells whether this process is meant to outlive its terminal.
 
+use signal_hook::consts::SIGHUP;
+
 /// The signal SIGHUP in the mask of the system.
 const HANGUP: u64 = 1;
+
+/// SIGHUP, for a process that ends with its terminal; `None` if this process ignores SIGHUP, so that
+/// it must not handle it.
+pub fn hangup_to_handle() -> Option<i32> {
+    (!ignores_hangup()).then_some(SIGHUP)
+}
 
 /// Whether this process ignores SIGHUP, as `nohup` makes its programs do. Such a process must not
 /// install a handler for SIGHUP, since it would then end with its terminal.

@@ -4,7 +4,8 @@
 //! - [`ChildGroup`]: a child that leads a process group, which is killed when the value is dropped.
 //! - [`Ending`]: the signals that end a child, each sent after a delay.
 //! - [`Lines`] and [`read_lines`]: output as lines of limited length.
-//! - [`ignores_hangup`]: whether this process is meant to outlive its terminal.
+//! - [`ignores_hangup`]: whether this process is meant to outlive its terminal;
+//!   [`hangup_to_handle`]: SIGHUP, unless it is.
 //!
 //! ```
 //! use std::process::Command;
@@ -30,6 +31,6 @@ mod lines;
 
 pub use child_group::{ChildGroup, described};
 pub use ending::Ending;
-pub use hangup::ignores_hangup;
+pub use hangup::{hangup_to_handle, ignores_hangup};
 pub use lines::{Lines, read_lines};
 pub use rustix::process::Signal;

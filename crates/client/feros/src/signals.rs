@@ -18,7 +18,7 @@ use std::sync::{Arc, OnceLock, Weak};
 use std::time::{Duration, Instant};
 
 use feros_sync::Mutex;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::{Handle, Signals};
 
 /// A context that a signal shuts down.
@@ -100,10 +100,10 @@ fn handle_signals() {
     });
     if let Some(handle) = installed
         && PATIENCE_MILLIS.load(Ordering::SeqCst) > 0
-        && !feros_process::ignores_hangup()
+        && let Some(hangup) = feros_process::hangup_to_handle()
     {
         // This fails only for signals that no program may handle.
-        let _ = handle.add_signal(SIGHUP);
+        let _ = handle.add_signal(hangup);
     }
 }
 

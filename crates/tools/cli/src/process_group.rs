@@ -13,8 +13,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use feros::Context;
-use feros_process::{ChildGroup, ignores_hangup, read_lines};
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use feros_process::{ChildGroup, hangup_to_handle, read_lines};
+use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::{Handle, Signals};
 
 use crate::error::CliError;
@@ -63,8 +63,7 @@ impl ProcessGroup {
     /// Creates a group without children. From now on SIGINT, SIGTERM and SIGHUP are its events.
     pub(crate) fn new() -> io::Result<Self> {
         let (sender, events) = sync_channel(QUEUE_DEPTH);
-        let hangup = (!ignores_hangup()).then_some(SIGHUP);
-        let mut signals = Signals::new([SIGINT, SIGTERM].into_iter().chain(hangup))?;
+        let mut signals = Signals::new([SIGINT, SIGTERM].into_iter().chain(hangup_to_handle()))?;
         let handle = signals.handle();
         let interrupted = sender.clone();
         thread::Builder::new().name("group-signals".into()).spawn(move || {

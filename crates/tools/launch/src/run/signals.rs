@@ -4,8 +4,8 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
-use feros_process::ignores_hangup;
-use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+use feros_process::hangup_to_handle;
+use signal_hook::consts::{SIGCHLD, SIGINT, SIGQUIT, SIGTERM};
 use signal_hook::iterator::backend::SignalDelivery;
 use signal_hook::iterator::exfiltrator::SignalOnly;
 use signal_hook::low_level::signal_name;
@@ -41,8 +41,7 @@ impl Signals {
     pub(super) fn new() -> Result<Self, RunError> {
         let failed = |cause| RunError::System { what: "signals cannot be received", cause };
         let (receiver, sender) = UnixStream::pair().map_err(failed)?;
-        let hangup = (!ignores_hangup()).then_some(SIGHUP);
-        let signals = [SIGCHLD, SIGINT, SIGTERM, SIGQUIT].into_iter().chain(hangup);
+        let signals = [SIGCHLD, SIGINT, SIGTERM, SIGQUIT].into_iter().chain(hangup_to_handle());
         let delivery = SignalDelivery::with_pipe(receiver, sender, SignalOnly, signals);
         Ok(Self { delivery: delivery.map_err(failed)?, wishes: Wishes::default() })
     }

@@ -8,9 +8,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use feros_process::ignores_hangup;
+use feros_process::hangup_to_handle;
 use rustix::process::{Pid, Signal, kill_process};
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::consts::{SIGINT, SIGTERM};
 
 use super::summarize::print_summary;
 use crate::error::CliError;
@@ -41,8 +41,7 @@ pub(crate) fn run(args: &Args) -> Result<(), CliError> {
     // SIGTERM and the end of a terminal are passed on.
     let [interrupted, terminated] = [(), ()].map(|()| Arc::new(AtomicBool::new(false)));
     signal_hook::flag::register(SIGINT, interrupted)?;
-    let hangup = (!ignores_hangup()).then_some(SIGHUP);
-    for signal in [SIGTERM].into_iter().chain(hangup) {
+    for signal in [SIGTERM].into_iter().chain(hangup_to_handle()) {
         signal_hook::flag::register(signal, Arc::clone(&terminated))?;
     }
     let child =
