@@ -5,8 +5,8 @@ use signal_hook::consts::SIGHUP;
 /// The signal SIGHUP in the mask of the system.
 const HANGUP: u64 = 1;
 
-/// SIGHUP, for a process that ends with its terminal; `None` if this process ignores SIGHUP, so that
-/// it must not handle it.
+/// SIGHUP, for a process that ends with its terminal; `None` if this process ignores SIGHUP, and so
+/// must not handle it.
 pub fn hangup_to_handle() -> Option<i32> {
     (!ignores_hangup()).then_some(SIGHUP)
 }
