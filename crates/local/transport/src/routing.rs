@@ -83,7 +83,17 @@ impl Routes {
     pub(crate) fn established(
         &self,
     ) -> impl Iterator<Item = (&SharedMemoryRoute, &Arc<Established>)> {
-        self.shared_memory.iter().filter_map(|route| Some((route, route.state.established()?)))
+        established(self.shared_memory.iter())
+    }
+
+    /// The same subscriptions, beginning with another subscription for each message. The order of
+    /// the doorbells decides which process runs first, so a fixed order would always favour the
+    /// same process.
+    pub(crate) fn established_in_turn(
+        &self,
+        number: u64,
+    ) -> impl Iterator<Item = (&SharedMemoryRoute, &Arc<Established>)> {
+        established(in_turn(&self.shared_memory, number))
     }
 
     /// Adds a match that can be served through shared memory. Returns the transport that the match
@@ -299,5 +309,39 @@ impl Router {
             self.matches.fetch_add(1, Ordering::AcqRel); // this makes publishes find the routes again
         }
         self.shared_memory.lock().retry_at()
+    }
+}
+
+/// The routes whose shared memory is established.
+fn established<'a>(
+    routes: impl Iterator<Item = &'a SharedMemoryRoute>,
+) -> impl Iterator<Item = (&'a SharedMemoryRoute, &'a Arc<Established>)> {
+    routes.filter_map(|route| Some((route, route.state.established()?)))
+}
+
+/// All items, beginning with the next one for each number.
+fn in_turn<T>(items: &[T], number: u64) -> impl Iterator<Item = &T> {
+    let count = items.len().max(1) as u64;
+    // The remainder is smaller than the number of items, or zero.
+    let (before, from) = items.split_at((number % count) as usize);
+    from.iter().chain(before)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::in_turn;
+
+    #[test]
+    fn each_item_comes_equally_often_at_each_place() {
+        for count in 0..6_usize {
+            let items: Vec<usize> = (0..count).collect();
+            let mut places = vec![vec![0; count]; count];
+            for number in 7..7 + count as u64 {
+                let order: Vec<usize> = in_turn(&items, number).copied().collect();
+                assert_eq!(order.len(), count);
+                order.iter().enumerate().for_each(|(place, &item)| places[item][place] += 1);
+            }
+            assert_eq!(places, vec![vec![1; count]; count]);
+        }
     }
 }

@@ -161,7 +161,7 @@ impl Turn<'_> {
         if number.is_multiple_of(POOL_LOOK) {
             endpoint.warn_of_full_pool(memory);
         }
-        for (route, _) in routes.established() {
+        for (route, _) in routes.established_in_turn(number) {
             feros_trace::pass(Point::Announced, Transport::SharedMemory, &route.traced, id);
             route.peer.ring();
             endpoint.counters.shared_memory.count(1, size_bytes);
