@@ -26,10 +26,21 @@ use crate::ipc::Ipc;
 pub struct CleanUp {
     /// The number of dead processes that were removed completely.
     pub removed: u64,
+    /// The number of dead processes of which something is left, because it could not be removed, or
+    /// because another process has to remove it.
+    pub left: u64,
     /// The number of times that something of a dead process could not be removed.
     pub failed: u64,
     /// The number of removed files that no longer belonged to any process.
     pub swept: u64,
+}
+
+impl CleanUp {
+    /// Whether nothing of a dead process is left, as far as this process knows.
+    #[must_use]
+    pub fn is_complete(&self) -> bool {
+        self.left == 0 && self.failed == 0
+    }
 }
 
 /// Removes what the process with the node `own` can remove. The caller must hold the lock of the
@@ -54,8 +65,10 @@ pub(crate) fn clean_up(space: &Space, own: &Node<Ipc>) -> CleanUp {
     }
     let survivors = Survivors::find(space, own, &dead);
     for id in &dead {
-        let all_left = survivors.take_out(id, own.config(), &mut found);
-        found.removed += u64::from(all_left && survivors.remove_node(id));
+        let is_out = survivors.take_out(id, own.config(), &mut found);
+        let is_removed = is_out && survivors.remove_node(id);
+        found.removed += u64::from(is_removed);
+        found.left += u64::from(!is_removed);
     }
     found.swept = sweep(&space.folder, &space.prefix);
     found
