@@ -7,6 +7,7 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::check::{check, check_figure, check_floor, check_goal};
+use super::conditions::Stated;
 use super::experiment::{Grid, LinkConditions, Procedure, Qos, Scenario, Variables, Workload};
 use super::settings::{Links, Settings};
 use crate::contract::{Executor, Fill, MessageType, Placement, PublishMode};
@@ -25,6 +26,8 @@ struct Contents {
     item: String,
     #[serde(default)]
     finding: String,
+    #[serde(default)]
+    conditions: Stated,
     #[serde(default)]
     seed: u64,
     experiment: Settings,
@@ -183,8 +186,9 @@ impl ScenarioFile {
             !calls && !matches!(workload, Workload::Latency | Workload::Goodput | Workload::Chain);
         let text = if calls { MessageType::String } else { MessageType::Bytes };
         let usual_nodes = if workload == Workload::Chain { 3 } else { 1 };
-        let scenario = Scenario {
+        let mut scenario = Scenario {
             about: self.about(),
+            part: pick!(part).map_or(0, |part| part.0),
             workload,
             systems: named.into_iter().map(Spanned::into_inner).collect(),
             placements: pick!(placements, vec![Placement::Local]),
@@ -231,6 +235,7 @@ impl ScenarioFile {
             repetitions: pick!(repetitions).map_or(1, |repetitions| repetitions.0),
         };
         check(&scenario).map_err(|text| self.wrong(&text))?;
+        scenario.about.conditions = self.contents.conditions.beside(&scenario);
         Ok(scenario)
     }
 
@@ -242,6 +247,7 @@ impl ScenarioFile {
             document: document.clone(),
             item: item.clone(),
             finding: finding.trim().to_owned(),
+            conditions: Vec::new(),
             columns: columns.clone(),
             goals: goal.iter().map(|goal| goal.get_ref().clone()).collect(),
             figures: figure.iter().map(|figure| figure.get_ref().clone()).collect(),
