@@ -164,15 +164,7 @@ impl ScenarioFile {
             )
         })?;
         let named = pick!(systems).unwrap_or_default();
-        for system in &named {
-            systems(system.get_ref()).map_err(|text| self.document.error(system.span(), text))?;
-        }
-        for goal in &self.contents.goal {
-            let Goal { system, reference, .. } = goal.get_ref();
-            for name in [Some(system), reference.as_ref()].into_iter().flatten() {
-                systems(name).map_err(|text| self.document.error(goal.span(), text))?;
-            }
-        }
+        self.check_systems(&named, systems)?;
         // If the words name systems and leave out the floor, the figures are shown without their
         // limit line.
         if first.systems.is_none() {
@@ -237,6 +229,24 @@ impl ScenarioFile {
         check(&scenario).map_err(|text| self.wrong(&text))?;
         scenario.about.conditions = self.contents.conditions.beside(&scenario);
         Ok(scenario)
+    }
+
+    /// Checks that the systems of the experiment and of the goals exist.
+    fn check_systems(
+        &self,
+        named: &[Spanned<String>],
+        systems: &dyn Fn(&str) -> Result<(), String>,
+    ) -> Result<(), DocumentError> {
+        for system in named {
+            systems(system.get_ref()).map_err(|text| self.document.error(system.span(), text))?;
+        }
+        for goal in &self.contents.goal {
+            let Goal { system, reference, .. } = goal.get_ref();
+            for name in [Some(system), reference.as_ref()].into_iter().flatten() {
+                systems(name).map_err(|text| self.document.error(goal.span(), text))?;
+            }
+        }
+        Ok(())
     }
 
     fn about(&self) -> crate::record::Scenario {
