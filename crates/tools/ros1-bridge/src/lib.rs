@@ -107,7 +107,7 @@ pub enum BridgeError {
 }
 
 impl BridgeError {
-    /// The error of the master, if this is one.
+    /// The error of the master, if the master caused this error.
     fn of_master(&self) -> Option<&MasterError> {
         match self {
             Self::Ros1(feros_ros1::NodeError::Master(error))

@@ -172,7 +172,7 @@ pub struct Procedure {
 /// A scenario for one grid, fully resolved.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Scenario {
-    /// What the run records of it.
+    /// The part of a scenario that the run records.
     pub about: crate::record::Scenario,
     /// The part of its grid; 0 if the grid has no parts.
     pub part: u32,
