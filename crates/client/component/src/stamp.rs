@@ -44,7 +44,7 @@ pub enum Mismatch {
     /// A setting that people can understand differs.
     #[error(
         "it was built with {what} {theirs:?}, but the container with {ours:?}: build both with the \
-         same one"
+         same {what}"
     )]
     Differs {
         /// The differing setting: the compiler, the target, the profile, the version of Feros.

@@ -45,7 +45,7 @@ impl Drop for Robot {
     }
 }
 
-/// Long enough for any machine.
+/// The time limit of a question, which is long enough on any machine.
 const LONG: [&str; 2] = ["--timeout", "50"];
 
 fn param(line: &[&str]) -> crate::process::Finished {
