@@ -331,7 +331,7 @@ impl GenericSubscription {
         let collector = options.topic_statistics.as_ref().map(|_| Arc::<Collector>::default());
         let deliver = noting(collector.clone(), deliver);
         let ringer = Ringer::new();
-        let (end, messages) = open_end(node, &topic, message_type, &options, wish, &ringer)?;
+        let (end, messages) = open_end::<O>(node, &topic, message_type, &options, wish, &ringer)?;
         let (end, malformed) = (Arc::new(end), Arc::new(FailureCounter::new()));
         let receiver = Receiver {
             node: node.downgrade(),
