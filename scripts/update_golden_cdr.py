@@ -2,7 +2,7 @@
 """Regenerates the golden CDR bytes and the golden hashes of examples/own_package with an installed ROS 2 Kilted.
 
     python3 -m venv kilted
-    kilted/bin/pip install -r scripts/requirements-ros2.txt
+    kilted/bin/pip install -r scripts/requirements-ros2-kilted.txt
     kilted/bin/python scripts/update_golden_cdr.py
 
 crates/types/msgs/tests/golden/cdr.tsv has a line for each message type of the installed packages and each variant (as

@@ -53,12 +53,12 @@ fn check<M: Message>(sample: &[u8]) {
         // it.
         Err(error) => return assert!(matches!(error, EncodeError::InteriorNul { .. }), "{error}"),
     };
-    let again: M = from_bytes(&bytes).expect("what was encoded can be decoded");
+    let again: M = from_bytes(&bytes).expect("an encoded message can be decoded");
     assert_eq!(to_vec(&again).expect("as above"), bytes);
     let mut big_endian = vec![0xaa; encoded_size(&owned)];
     let mut writer =
         Writer::with_byte_order(&mut big_endian, ByteOrder::Big).expect("there is room");
     owned.encode(&mut writer).expect("as above");
-    let again: M = from_bytes(&big_endian).expect("what was encoded can be decoded");
+    let again: M = from_bytes(&big_endian).expect("an encoded message can be decoded");
     assert_eq!(to_vec(&again).expect("as above"), bytes);
 }

@@ -25,7 +25,7 @@ pub(crate) fn run(data: &[u8]) {
         Err(error) => return assert!(error.to_string().contains("NUL"), "{error}"),
     };
     // The bytes are compared, because a message with a NaN is not equal to itself.
-    let again = ty.decode(&bytes).expect("what was encoded can be decoded");
+    let again = ty.decode(&bytes).expect("an encoded message can be decoded");
     assert_eq!(again.to_cdr().expect("as above"), bytes);
     let big_endian = message.to_cdr_in(ByteOrder::Big).expect("as above");
     assert_eq!(ty.decode(&big_endian).expect("as above").to_cdr().expect("as above"), bytes);

@@ -49,7 +49,7 @@ const TARGETS: &[(&str, Target)] = &[
 
 fuzz_target!(init: { target(); }, |bytes: &[u8]| target()(bytes));
 
-/// The requested target. If none is requested, the program ends before it fuzzes anything.
+/// The requested target. Without a request, the program ends before it fuzzes anything.
 fn target() -> Target {
     static TARGET: OnceLock<Target> = OnceLock::new();
     *TARGET.get_or_init(|| {

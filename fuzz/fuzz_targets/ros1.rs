@@ -118,13 +118,13 @@ fn action_says(bytes: &[u8]) {
 fn both(plans: &Plans, bytes: &[u8]) {
     let (mut cdr, mut body, mut again) = (Vec::new(), Vec::new(), Vec::new());
     if plans.to_ros2.convert(bytes, &mut cdr).is_ok() {
-        plans.to_ros1.convert(&cdr, &mut body).expect("what was converted converts back");
+        plans.to_ros1.convert(&cdr, &mut body).expect("a converted message converts back");
         plans.to_ros2.convert(&body, &mut again).expect("and again");
         assert_eq!(again, cdr);
     }
     body.clear();
     if plans.to_ros1.convert(bytes, &mut body).is_ok() {
         again.clear();
-        plans.to_ros2.convert(&body, &mut again).expect("what was converted converts back");
+        plans.to_ros2.convert(&body, &mut again).expect("a converted message converts back");
     }
 }

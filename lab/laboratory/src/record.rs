@@ -90,6 +90,9 @@ pub struct Scenario {
     pub item: String,
     /// The finding of the document, in a sentence or two.
     pub finding: String,
+    /// The conditions of the experiment, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub conditions: Vec<Condition>,
     /// The figures that show the scenario.
     pub figures: Vec<Figure>,
     /// The columns of the scenario's table, in order; each is a metric as in [`Figure::y`].
@@ -98,6 +101,17 @@ pub struct Scenario {
     /// The goals of the scenario.
     #[serde(default)]
     pub goals: Vec<Goal>,
+}
+
+/// A condition of an experiment, in the document and here.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Condition {
+    /// The name, such as `rate` or `QoS`.
+    pub name: String,
+    /// The condition in the document; empty if the document does not state it.
+    pub document: String,
+    /// The condition in this run; empty if it has no meaning here.
+    pub here: String,
 }
 
 /// A number that a system should reach. The number may be relative to another system of the same

@@ -2,9 +2,11 @@
 //!
 //! A scenario file has the experiment (`[experiment]`), the named QoS, links and environments that
 //! the experiment uses, the figures that show it, and a section for each grid that it belongs to
-//! (such as `[grid.quick]`), with the settings that differ in that grid.
+//! (such as `[grid.quick]`), with the settings that differ in that grid. A scenario that repeats an
+//! experiment of a document also has the document's own conditions (`[conditions]`).
 
 mod check;
+mod conditions;
 mod experiment;
 mod quantity;
 mod reading;

@@ -27,9 +27,9 @@ pub struct LinkOptions {
     /// line.
     pub loss: f64,
     /// The mean number of packets lost in a row (Gilbert-Elliott: in one state all packets are
-    /// lost, in the other state none); `None` for losses that are independent of each other. `loss`
-    /// is still the share of all packets that are lost. At least 1, and at least `loss / (1 -
-    /// loss)`.
+    /// lost, in the other state no packet is); `None` for losses that are independent of each
+    /// other. `loss` is still the share of all packets that are lost. At least 1, and at least
+    /// `loss / (1 - loss)`.
     pub burst: Option<f64>,
     /// The share of packets that are held back by `reorder_by`, 0 to 1, so that later packets
     /// overtake them.

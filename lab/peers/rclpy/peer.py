@@ -8,6 +8,7 @@ thread it does not end.
 
 import faulthandler
 import importlib.metadata
+import importlib.util
 import os
 import sys
 import threading
@@ -45,7 +46,9 @@ def version():
     rmw = rclpy.get_rmw_implementation_identifier()
     names = {"rclpy": "ros-rclpy"}
     if rmw == "rmw_fastrtps_cpp":
-        names |= {rmw: "ros-rmw-fastrtps-cpp", "Fast DDS": "ros-fastdds"}
+        # Fast DDS 2, as in Jazzy, has another name.
+        fast_dds = "ros-fastrtps" if importlib.util.find_spec("fastrtps") else "ros-fastdds"
+        names |= {rmw: "ros-rmw-fastrtps-cpp", "Fast DDS": fast_dds}
     found = []
     for title, package in names.items():
         try:

@@ -6,6 +6,7 @@ use std::process::Command;
 
 use feros_test_support::{ReservedDomain, skip};
 
+use crate::distribution::environment_of_nodes;
 use crate::shared_files;
 
 /// The environment variables that could make a program contact, load or use something that the test
@@ -130,16 +131,13 @@ pub fn prefix_of_ros2() -> Option<PathBuf> {
          without the interop tests.",
         python.display()
     );
-    python.ancestors().nth(2).map(Path::to_owned)
+    Some(environment_of_nodes())
 }
 
-/// The Python interpreter that `FEROS_ROS2_PYTHON` names, or else the interpreter of the
-/// repository's environment with stock ROS 2.
+/// The Python interpreter of the environment that `FEROS_ROS2` names, or else of the repository's
+/// environment with stock ROS 2 Kilted.
 pub fn python_with_ros2() -> PathBuf {
-    std::env::var_os("FEROS_ROS2_PYTHON").map_or_else(
-        || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.venv/bin/python"),
-        PathBuf::from,
-    )
+    environment_of_nodes().join("bin/python")
 }
 
 #[cfg(test)]

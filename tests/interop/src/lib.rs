@@ -1,5 +1,5 @@
-//! The harness of the interop tests. It starts real ROS 2 nodes (rclpy of the Kilted wheels) and
-//! drives them with JSON.
+//! The harness of the interop tests. It starts real ROS 2 nodes (rclpy of the wheels of Kilted, or
+//! of the environment that `FEROS_ROS2` names) and drives them with JSON.
 //!
 //! `peers/node.py` is a stock node that executes requests; its first lines list the operations. A
 //! test reserves a DDS domain, starts stock nodes ([`Peer`]) in it, and sends them requests:
@@ -22,6 +22,7 @@
 //! A [`Ros1Node`] is a node of ROS 1 and a [`Process`] any other program, for the tests of Feros
 //! with ROS 1.
 
+mod distribution;
 mod domain;
 mod package;
 mod peer;
@@ -29,6 +30,7 @@ mod process;
 mod ros1_node;
 mod shared_files;
 
+pub use distribution::{Distribution, distribution, environment, peers_are_of_jazzy};
 pub use domain::{
     Domain, interop_is_skipped, kit_of_cpp, peers_are_on_feros, prefix_of_ros2, python_with_ros2,
 };

@@ -7,6 +7,7 @@ use std::process::Command;
 
 use feros_sync::Mutex;
 
+use crate::distribution::{distribution, environment_of_nodes};
 use crate::domain::python_with_ros2;
 
 /// The tests of a process build a package only once: while one test builds it, others wait.
@@ -27,21 +28,21 @@ impl Package {
     /// compiler.
     pub fn built(name: &str, tests_folder: &Path) -> Self {
         let _one_at_a_time = BUILDING.lock();
-        let folder = tests_folder.join(format!("stock_{name}"));
+        // The libraries of one distribution do not serve another one.
+        let built = format!("stock_{}_{name}", distribution().name());
+        let folder = tests_folder.join(&built);
         if folder.is_dir() {
             return Self { folder };
         }
         let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-        let building = tests_folder.join(format!("stock_{name}_{}", std::process::id()));
-        let python = python_with_ros2();
-        // The generators find their templates through the prefix of the environment.
-        let prefix = python.ancestors().nth(2).unwrap_or(Path::new("/"));
-        let output = Command::new(&python)
+        let building = tests_folder.join(format!("{built}_{}", std::process::id()));
+        let output = Command::new(python_with_ros2())
             .arg(root.join("peers/build_package.py"))
             .arg(name)
             .arg(&building)
             .env("PYTHONDONTWRITEBYTECODE", "1")
-            .env("AMENT_PREFIX_PATH", prefix)
+            // The generators find their templates through the prefix of the environment.
+            .env("AMENT_PREFIX_PATH", environment_of_nodes())
             .output()
             .expect("Python is there: the domain was reserved");
         let said = String::from_utf8_lossy(&output.stderr);

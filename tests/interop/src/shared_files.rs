@@ -7,8 +7,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 const FOLDER: &str = "/dev/shm";
-const SEGMENT: &str = "fastdds_";
-const PORT: &str = "fastdds_port";
+/// The beginnings of the names: those of Fast DDS 3, as in Kilted, and of Fast DDS 2, as in Jazzy.
+const FAMILIES: [&str; 2] = ["fastdds_", "fastrtps_"];
+/// What follows in the name of a port, before its number.
+const PORT: &str = "port";
 
 /// The segments that existed before a process was started.
 #[derive(Debug)]
@@ -45,8 +47,10 @@ pub(crate) fn remove_ports(domain: u16) {
     let first = 7400 + 250 * u32::from(domain);
     let is_of_domain = |file: &PathBuf| {
         let name = name_of(file);
-        let port = name.trim_start_matches("sem.").strip_prefix(PORT).unwrap_or_default();
-        let digits: String = port.chars().take_while(char::is_ascii_digit).collect();
+        let port =
+            rest_of(name.trim_start_matches("sem.")).and_then(|rest| rest.strip_prefix(PORT));
+        let digits: String =
+            port.unwrap_or_default().chars().take_while(char::is_ascii_digit).collect();
         digits.parse().is_ok_and(|port| (first..first + 250).contains(&port))
     };
     files().filter(is_of_domain).for_each(|file| drop(fs::remove_file(file)));
@@ -61,6 +65,25 @@ fn name_of(file: &Path) -> String {
 }
 
 fn is_segment(file: &Path) -> bool {
-    let name = name_of(file);
-    name.starts_with(SEGMENT) && !name.starts_with(PORT)
+    rest_of(&name_of(file)).is_some_and(|rest| !rest.starts_with(PORT))
+}
+
+/// The name of a file of Fast DDS without its beginning; `None` for another file.
+fn rest_of(name: &str) -> Option<&str> {
+    FAMILIES.iter().find_map(|family| name.strip_prefix(*family))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn segments_of_both_versions_are_told_from_ports_and_other_files() {
+        for segment in ["fastdds_c184c36e3699fd0e", "fastrtps_37e007d84acc324e_el"] {
+            assert!(is_segment(&Path::new(FOLDER).join(segment)), "{segment}");
+        }
+        for other in ["fastdds_port25661", "fastrtps_port7000_el", "sem.fastrtps_x", "feros_1"] {
+            assert!(!is_segment(&Path::new(FOLDER).join(other)), "{other}");
+        }
+    }
 }

@@ -171,8 +171,11 @@ impl Leftovers {
         let maps = std::fs::read_to_string(format!("/proc/{process}/maps")).unwrap_or_default();
         let mapped = maps.lines().filter_map(|line| line.split_whitespace().last());
         // Several processes share the files of ports, which can be recognized by name.
+        // Fast DDS 3 has the first name, Fast DDS 2 the other one.
+        let families = ["/dev/shm/fastdds_", "/dev/shm/fastrtps_"];
         let own = mapped.filter(|path| {
-            path.starts_with("/dev/shm/fastdds_") && !path.starts_with("/dev/shm/fastdds_port")
+            let mut names = families.iter().filter_map(|family| path.strip_prefix(*family));
+            names.any(|name| !name.starts_with("port"))
         });
         Self(own.flat_map(|path| [PathBuf::from(path), format!("{path}_el").into()]).collect())
     }

@@ -30,7 +30,7 @@ pub fn block_on<F: Future>(future: F) -> F::Output {
             return output;
         }
         let rest = until.saturating_duration_since(std::time::Instant::now());
-        assert!(!rest.is_zero(), "the watchdog bit: nothing ends what is awaited");
+        assert!(!rest.is_zero(), "the watchdog bit: the awaited operation does not end");
         thread::park_timeout(rest);
     }
 }

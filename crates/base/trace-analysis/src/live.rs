@@ -1,4 +1,5 @@
-//! The layers of running programs, whose files are read while they grow.
+//! The time that messages of running programs spend in each layer. The programs still write the
+//! files that this module reads.
 //!
 //! Programs write periodically if `FEROS_TRACE_PERIOD` is set. [`LiveTrace::look`], called about
 //! once a second, reads the new events and joins the messages of all processes. For each pair of
@@ -64,9 +65,9 @@ impl LiveTrace {
 
     /// Reads the events since the last look, and returns the results for the wanted topics.
     ///
-    /// If a file has grown by much, only its end is read. A message counts once two looks have
-    /// found no new event of it. So with one look per second, no message of a program is lost if
-    /// the program writes at least every two seconds.
+    /// If a file has grown by much, this reads only its end. A message is complete as soon as two
+    /// looks in a row have found no new event of it. So with one look per second, no message of a
+    /// program is lost if the program writes at least every two seconds.
     pub fn look(&mut self, wanted: impl Fn(&str) -> bool) -> LiveFigures {
         self.window.begin_look(feros_trace::now_nanos());
         let window = &mut self.window;

@@ -233,7 +233,7 @@ impl Parameters {
         Ok(found)
     }
 
-    /// Sets all of these parameters; if one of them cannot be set, sets none.
+    /// Sets all of these parameters, or no parameter if one of them cannot be set.
     fn set(&self, py: Python<'_>, values: &Bound<'_, PyDict>) -> PyResult<()> {
         let values = values
             .iter()

@@ -8,10 +8,13 @@ use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
 use feros_sync::Mutex;
-use feros_typesupport::{MessageProgram, ServiceProgram};
+use feros_typesupport::{Layout, MessageProgram, ServiceProgram};
 
 use crate::error::Failure;
 use crate::ffi::{rosidl_message_type_support_t, rosidl_service_type_support_t};
+
+/// The layouts of the host's distribution.
+const LAYOUT: Layout = Layout::JAZZY_AND_KILTED;
 
 /// The limit on stored programs, which exceeds the number of types in a usual process. Types beyond
 /// the limit are compiled at each use.
@@ -66,7 +69,8 @@ pub(crate) unsafe fn of_message(
         return Ok(Arc::clone(program));
     }
     // SAFETY: [type supports] the type support is valid, and its library stays loaded.
-    let program = Arc::new(unsafe { MessageProgram::compile(support) }.map_err(Failure::error)?);
+    let program = unsafe { MessageProgram::compile(support, LAYOUT) };
+    let program = Arc::new(program.map_err(Failure::error)?);
     let mut known = known().lock();
     let former = if known.len() < MOST_KEPT || known.contains_key(&address) {
         known.insert(address, (fingerprint, Arc::clone(&program)))
@@ -88,6 +92,6 @@ pub(crate) unsafe fn of_service(
     // SAFETY: [type supports] the type support is null or valid, and its library stays loaded.
     unsafe {
         crate::arguments::given(support, "type_support")?;
-        ServiceProgram::compile(support).map_err(Failure::error)
+        ServiceProgram::compile(support, LAYOUT).map_err(Failure::error)
     }
 }

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use feros_interface::{TypeName, shipped};
 use feros_interop::Package;
 use feros_message::dynamic::{Array, DynamicMessage, DynamicType, Value};
-use feros_typesupport::{MessageProgram, ffi};
+use feros_typesupport::{Layout, MessageProgram, ffi};
 
 #[allow(dead_code)]
 #[path = "../tests/it/owned.rs"]
@@ -113,7 +113,7 @@ fn measure(
     rounds: usize,
 ) -> [[f64; 2]; 3] {
     // SAFETY: the type support belongs to a library that stays loaded.
-    let program = unsafe { MessageProgram::compile(support) }.unwrap();
+    let program = unsafe { MessageProgram::compile(support, Layout::JAZZY_AND_KILTED) }.unwrap();
     let mut message = Owned::new(&program);
     message.decode(bytes).unwrap();
     let mut other = Owned::new(&program);

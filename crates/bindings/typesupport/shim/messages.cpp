@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstring>
 #include <exception>
+#include <new>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -29,6 +30,33 @@ bool done(Action && action) noexcept
   }
 }
 
+// Writes the text of an exception. The last byte of `said` is not written, so that the text ends
+// with NUL.
+void say(char * said, size_t capacity, const char * what) noexcept
+{
+  std::strncpy(said, what, capacity - 1);
+}
+
+constexpr const char * unknown = "an exception of an unknown type";
+
+// Runs `action`; returns 0 if it ended without an exception, 1 if there was not enough memory, and
+// otherwise 2: `said` then contains the text of the exception.
+template<typename Action>
+int accessed(Action && action, char * said, size_t capacity) noexcept
+{
+  try {
+    action();
+    return 0;
+  } catch (const std::bad_alloc &) {
+    return 1;
+  } catch (const std::exception & error) {
+    say(said, capacity, error.what());
+  } catch (...) {
+    say(said, capacity, unknown);
+  }
+  return 2;
+}
+
 // Treats the vector as a vector of unsigned numbers of the same width, which makes no difference to
 // the allocator and the destructor. Unlike `resize` followed by a copy, this does not write zeros
 // first.
@@ -44,6 +72,15 @@ bool assign(void * vector, const uint8_t * data, size_t count) noexcept
 }  // namespace
 
 extern "C" {
+
+// The functions of a sequence, as introspection gives them.
+struct feros_accessors
+{
+  size_t (* size)(const void *);
+  const void * (* get_const)(const void *, size_t);
+  void * (* get)(void *, size_t);
+  void (* resize)(void *, size_t);
+};
 
 size_t feros_text_size() noexcept {return sizeof(Text);}
 
@@ -111,6 +148,34 @@ bool feros_vector_resize(void (* resize)(void *, size_t), void * vector, size_t 
   return done([&] {resize(vector, count);});
 }
 
+// A buffer is accessed only through its functions, which throw if its bytes are not in the memory
+// of the CPU. The bytes are adjacent: the iterators of a `rosidl::Buffer<uint8_t>` are pointers.
+int feros_buffer_read(
+  const feros_accessors * accessors, const void * buffer, const uint8_t ** data, size_t * count,
+  char * said, size_t capacity) noexcept
+{
+  return accessed(
+    [&] {
+      *count = accessors->size(buffer);
+      const void * first = *count > 0 ? accessors->get_const(buffer, 0) : nullptr;
+      *data = static_cast<const uint8_t *>(first);
+    }, said, capacity);
+}
+
+int feros_buffer_resize(
+  const feros_accessors * accessors, void * buffer, size_t count, uint8_t ** data, char * said,
+  size_t capacity) noexcept
+{
+  return accessed(
+    [&] {
+      if (accessors->size(buffer) != count) {
+        accessors->resize(buffer, count);
+      }
+      void * first = count > 0 ? accessors->get(buffer, 0) : nullptr;
+      *data = static_cast<uint8_t *>(first);
+    }, said, capacity);
+}
+
 bool feros_message_init(void (* init)(void *, int), void * message, int how) noexcept
 {
   return done([&] {init(message, how);});
@@ -122,7 +187,7 @@ void feros_message_fini(void (* fini)(void *), void * message) noexcept
 }
 
 // Returns the result of `find`. Null if `find` throws: `said` then contains the text of the
-// exception. The last byte of `said` is not written, so the text ends with NUL.
+// exception.
 const void * feros_type_support_find(
   const void * (*find)(const void *, const char *), const void * type_support,
   const char * identifier, char * said, size_t capacity) noexcept
@@ -130,9 +195,9 @@ const void * feros_type_support_find(
   try {
     return find(type_support, identifier);
   } catch (const std::exception & error) {
-    std::strncpy(said, error.what(), capacity - 1);
+    say(said, capacity, error.what());
   } catch (...) {
-    std::strncpy(said, "an exception of an unknown type", capacity - 1);
+    say(said, capacity, unknown);
   }
   return nullptr;
 }

@@ -7,7 +7,7 @@ use feros_cdr::{ByteOrder, HEADER_LEN, Reader};
 
 use crate::encode::{copy, only_bools};
 use crate::error::{DecodeError, Field};
-use crate::memory::Memory;
+use crate::memory::{BufferFault, Memory};
 use crate::program::{Block, COUNT, Element, Op, Program, Sequence, align_up};
 use crate::shim;
 
@@ -50,6 +50,9 @@ unsafe fn fields<M: Memory>(
                 }
                 Op::Sequence(sequence) => {
                     self::sequence::<M>(sequence, message.add(sequence.offset), source)?;
+                }
+                Op::Buffer(buffer) => {
+                    self::buffer::<M>(buffer, message.add(buffer.offset), source)?;
                 }
             }
         }
@@ -99,6 +102,26 @@ unsafe fn sequence<M: Memory>(
     }
     // SAFETY: the sequence now has `count` elements.
     unsafe { elements::<M>(element, data, count, field, source) }
+}
+
+/// # Safety
+/// The contract of [`read`]; `at` points to the buffer.
+unsafe fn buffer<M: Memory>(
+    buffer: &Sequence,
+    at: *mut u8,
+    source: &mut Source<'_>,
+) -> Result<(), DecodeError> {
+    let Sequence { accessors, field, .. } = buffer;
+    let count = source.count(buffer.least, buffer.bound, field)?;
+    let bytes = source.take(1, count, field)?;
+    // SAFETY: by this function's contract.
+    let data = unsafe { M::resize_buffer(at, accessors, count) }.map_err(|fault| match fault {
+        BufferFault::NoMemory => DecodeError::OutOfMemory { field: field.clone(), count },
+        BufferFault::NotOnCpu(said) => DecodeError::NotOnCpu { field: field.clone(), said },
+    })?;
+    // SAFETY: the buffer now has `count` bytes.
+    unsafe { copy(bytes.as_ptr(), data, bytes.len()) };
+    Ok(())
 }
 
 /// # Safety

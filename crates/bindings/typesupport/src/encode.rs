@@ -1,7 +1,7 @@
 //! Serializes a message, or computes its serialized size, by the steps of a program.
 
 use crate::error::{EncodeError, Field};
-use crate::memory::Memory;
+use crate::memory::{BufferFault, Memory};
 use crate::program::{Block, COUNT, Element, Op, Part, Program, Sequence, align_up};
 use crate::shim;
 
@@ -76,6 +76,9 @@ unsafe fn fields<M: Memory, S: Sink>(
                 Op::Sequence(sequence) => {
                     self::sequence::<M, S>(sequence, message.add(sequence.offset), sink)?;
                 }
+                Op::Buffer(buffer) => {
+                    self::buffer::<M, S>(buffer, message.add(buffer.offset), sink)?;
+                }
             }
         }
     }
@@ -99,6 +102,36 @@ unsafe fn sequence<M: Memory, S: Sink>(
     }
     // SAFETY: by this function's contract.
     let (data, count) = unsafe { M::sequence(at, accessors) };
+    // SAFETY: by this function's contract, `data` has `count` elements.
+    unsafe { counted::<M, S>(sequence, data, count, sink) }
+}
+
+/// # Safety
+/// The contract of [`size`]; `at` points to the buffer.
+unsafe fn buffer<M: Memory, S: Sink>(
+    buffer: &Sequence,
+    at: *const u8,
+    sink: &mut S,
+) -> Result<(), EncodeError> {
+    // SAFETY: by this function's contract.
+    let bytes = unsafe { M::buffer(at, &buffer.accessors) };
+    let (data, count) = bytes.map_err(|fault| not_on_cpu(fault, &buffer.field))?;
+    // SAFETY: by this function's contract, `data` has `count` bytes.
+    unsafe { counted::<M, S>(buffer, data, count, sink) }
+}
+
+/// Adds the count of a sequence and its elements.
+///
+/// # Safety
+/// The contract of [`size`]; `data` points to the `count` elements of the sequence.
+#[inline]
+unsafe fn counted<M: Memory, S: Sink>(
+    sequence: &Sequence,
+    data: *const u8,
+    count: usize,
+    sink: &mut S,
+) -> Result<(), EncodeError> {
+    let Sequence { element, field, .. } = sequence;
     sink.count(length(count, sequence.bound, field)?)?;
     if count == 0 {
         return Ok(());
@@ -175,6 +208,15 @@ fn not_null(data: *const u8, len: usize, field: &Field) -> Result<(), EncodeErro
         return Err(EncodeError::NullData { field: field.clone(), len });
     }
     Ok(())
+}
+
+#[cold]
+fn not_on_cpu(fault: BufferFault, field: &Field) -> EncodeError {
+    let said = match fault {
+        BufferFault::NotOnCpu(said) => said,
+        BufferFault::NoMemory => "there is not enough memory to ask".to_owned(),
+    };
+    EncodeError::NotOnCpu { field: field.clone(), said }
 }
 
 struct Sizer {

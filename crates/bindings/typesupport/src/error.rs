@@ -55,7 +55,8 @@ pub enum CompileError {
     },
     /// A required part of the description is null.
     #[error(
-        "the introspection of {message} has no {what}: rebuild the type's package with ROS 2 Kilted"
+        "the introspection of {message} has no {what}: rebuild the type's package with the ROS 2 \
+         that runs the program"
     )]
     Incomplete {
         /// The name of the type, as far as it is known.
@@ -73,7 +74,8 @@ pub enum CompileError {
     },
     /// A field does not lie within its message.
     #[error(
-        "field {field} takes bytes {start} to {end} of a message of {size} bytes: the type's package was built for a ROS 2 other than Kilted"
+        "field {field} takes bytes {start} to {end} of a message of {size} bytes: rebuild the \
+         type's package with the ROS 2 that runs the program"
     )]
     Outside {
         /// The field.
@@ -84,6 +86,15 @@ pub enum CompileError {
         end: usize,
         /// The size of the message, in bytes.
         size: usize,
+    },
+    /// A field is described as a `rosidl::Buffer`, but is not an unbounded sequence of `uint8`.
+    #[error(
+        "field {field} is a rosidl::Buffer, but not a uint8[] without a bound, which is not \
+         supported: rebuild the type's package with the ROS 2 that runs the program"
+    )]
+    OtherBuffer {
+        /// The field.
+        field: Field,
     },
     /// Messages are nested too deeply.
     #[error("{message} is nested more than {limit} messages deep, which is not supported")]
@@ -140,6 +151,17 @@ pub enum EncodeError {
         field: Field,
         /// The length that the string or sequence claims to have.
         len: usize,
+    },
+    /// The bytes of a `rosidl::Buffer` are outside of the memory of the CPU.
+    #[error(
+        "field {field} is a rosidl::Buffer whose bytes are not in the memory of the CPU ({said}): \
+         copy them there, such as with to_vector(), before the message is published"
+    )]
+    NotOnCpu {
+        /// The field.
+        field: Field,
+        /// The text of the exception, or the flag of a C sequence, that says so.
+        said: String,
     },
     /// The output buffer is shorter than the message.
     #[error(
@@ -232,6 +254,17 @@ pub enum DecodeError {
         offset: usize,
         /// The first value above 0xffff.
         value: u32,
+    },
+    /// The message to fill has a `rosidl::Buffer` outside of the memory of the CPU.
+    #[error(
+        "field {field} of the message to fill is a rosidl::Buffer outside of the memory of the CPU \
+         ({said}): take into a new message"
+    )]
+    NotOnCpu {
+        /// The field.
+        field: Field,
+        /// The text of the exception, or the flag of a C sequence, that says so.
+        said: String,
     },
     /// There was not enough memory for the elements.
     #[error(

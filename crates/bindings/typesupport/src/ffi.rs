@@ -1,5 +1,6 @@
 //! The structures of `rosidl_runtime_c` and of both introspection packages, as the headers of ROS 2
-//! Kilted declare them; `tests/it/layouts.rs` compares them with the headers.
+//! Jazzy and Kilted declare them; `tests/it/layouts.rs` compares them with the headers. [`lyrical`]
+//! has the structures with more fields in ROS 2 Lyrical.
 
 #![allow(non_camel_case_types)] // the names are those of the headers
 
@@ -189,7 +190,8 @@ pub struct ServiceMembers {
     pub event_members_: *const MessageMembers,
 }
 
-/// A C sequence with elements of any type.
+/// A C sequence with elements of any type. In ROS 2 Lyrical, sequences of primitives are
+/// [`lyrical::PrimitiveSequence`]s.
 #[repr(C)]
 #[derive(Debug)]
 pub struct Sequence {
@@ -223,6 +225,34 @@ pub struct rosidl_runtime_c__U16String {
     pub size: usize,
     /// The number of code units for which there is memory; it is 0 only if `data` is null.
     pub capacity: usize,
+}
+
+/// The structures that have more fields in ROS 2 Lyrical than in ROS 2 Jazzy and Kilted. They are
+/// built from public facts (ros2/rosidl#942 and #943), not run against the original.
+pub mod lyrical {
+    /// One field of a message.
+    #[repr(C)]
+    #[derive(Debug)]
+    pub struct MessageMember {
+        /// The fields of the earlier distributions.
+        pub member: super::MessageMember,
+        /// Whether the field is a `uint8[]` that may be outside of the memory of the CPU. In a C++
+        /// message, it is a `rosidl::Buffer`; in a C message, a [`PrimitiveSequence`].
+        pub is_rosidl_buffer_: bool,
+    }
+
+    /// A C sequence whose elements are primitives.
+    #[repr(C)]
+    #[derive(Debug)]
+    pub struct PrimitiveSequence {
+        /// The fields of the earlier distributions.
+        pub sequence: super::Sequence,
+        /// Whether `data` points to a `rosidl::Buffer`, 0 or 1. It is a number here, because a host
+        /// program may have stored any byte.
+        pub is_rosidl_buffer: u8,
+        /// Whether the sequence owns the `rosidl::Buffer`, 0 or 1.
+        pub owns_rosidl_buffer: u8,
+    }
 }
 
 /// The values of [`MessageMember::type_id_`].

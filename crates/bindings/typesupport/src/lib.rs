@@ -13,7 +13,17 @@
 //! * [`ServiceProgram`] has the programs of a service's messages.
 //!
 //! The types of [`ffi`] are declared as in the headers of ROS 2, which need not be installed to
-//! build this crate.
+//! build this crate. [`Layout`] has what differs between distributions.
+//!
+//! # Buffers of Lyrical
+//!
+//! In ROS 2 Lyrical, a C++ message holds an unbounded `uint8[]` in a `rosidl::Buffer`, whose bytes
+//! may be in the memory of a GPU. In a C message, the sequence of such a field then points to a
+//! `rosidl::Buffer`, and has a flag that says so. This crate accesses a `rosidl::Buffer` only
+//! through the functions of introspection, which throw unless the bytes are in the memory of the
+//! CPU, and does not access a C sequence with the flag. A message with other bytes is refused with
+//! the name of the field, since no function of introspection copies them. All of this is built from
+//! public facts, not run against the original.
 //!
 //! # Choices that ROS 2 leaves open
 //!
@@ -32,6 +42,8 @@
 //! | module | holds |
 //! |---|---|
 //! | `type_support`, `ffi` | finds the introspection of a type; the structures of ROS 2 |
+//! | `distribution` | the layouts that differ between distributions |
+//! | `description` | reads the description of a field |
 //! | `compile`, `program`, `layout` | the program of a type: blocks with the same layout in struct and body, strings, sequences |
 //! | `encode`, `decode` | follow a program |
 //! | `message`, `service` | the programs that users hold |
@@ -45,6 +57,8 @@
 
 mod compile;
 mod decode;
+mod description;
+mod distribution;
 mod encode;
 mod error;
 pub mod ffi;
@@ -56,6 +70,7 @@ mod service;
 mod shim;
 mod type_support;
 
+pub use distribution::Layout;
 pub use error::{CompileError, DecodeError, EncodeError, Field};
 pub use layout::PlainLayout;
 pub use message::MessageProgram;

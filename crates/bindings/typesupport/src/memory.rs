@@ -1,9 +1,10 @@
 //! Access to strings and sequences in C and C++ messages. A "text" is a `string`, a "wide text" a
-//! `wstring`.
+//! `wstring`, a "buffer" a `rosidl::Buffer` or a C sequence that may point to one.
 
-use std::ffi::c_void;
+use std::ffi::{CStr, c_char, c_int, c_void};
 use std::ptr;
 
+use crate::distribution::Layout;
 use crate::program::{Accessors, Block};
 use crate::{ffi, shim};
 
@@ -38,6 +39,56 @@ pub(crate) trait Memory {
     /// Replaces the elements by `count` blocks from `bytes` in one step. Returns `None` if that is
     /// not possible; otherwise returns whether there was enough memory.
     unsafe fn replace(at: *mut u8, block: &Block, bytes: &[u8], count: usize) -> Option<bool>;
+
+    /// The size of a sequence of primitives in the struct, in bytes.
+    fn primitives_size(layout: Layout) -> usize;
+    /// The size that a buffer has at least in the struct, in bytes.
+    fn buffer_size(layout: Layout) -> usize;
+    /// Returns a pointer to the bytes of a buffer, and the number of bytes. The pointer is
+    /// meaningless if there are no bytes.
+    unsafe fn buffer(
+        at: *const u8,
+        accessors: &Accessors,
+    ) -> Result<(*const u8, usize), BufferFault>;
+    /// Resizes a buffer to `count` bytes, and returns a pointer to them, which is not null unless
+    /// `count` is 0.
+    unsafe fn resize_buffer(
+        at: *mut u8,
+        accessors: &Accessors,
+        count: usize,
+    ) -> Result<*mut u8, BufferFault>;
+}
+
+/// The reason why the bytes of a buffer cannot be accessed.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum BufferFault {
+    /// There is not enough memory.
+    NoMemory,
+    /// The bytes are not in the memory of the CPU; the text says so.
+    NotOnCpu(String),
+}
+
+impl BufferFault {
+    /// Checks the result of a function of the shim. The function writes the text of an exception
+    /// to the memory that it gets, except to the last byte.
+    fn check(access: impl FnOnce(*mut c_char, usize) -> c_int) -> Result<(), Self> {
+        let mut said = [0; 256];
+        match access(said.as_mut_ptr(), said.len()) {
+            shim::DONE => Ok(()),
+            shim::NO_MEMORY => Err(Self::NoMemory),
+            _ => {
+                // SAFETY: the last byte is NUL.
+                let said = unsafe { CStr::from_ptr(said.as_ptr()) };
+                Err(Self::NotOnCpu(said.to_string_lossy().into_owned()))
+            }
+        }
+    }
+
+    /// The fault of a C sequence that points to a `rosidl::Buffer`.
+    #[cold]
+    fn flagged() -> Self {
+        Self::NotOnCpu("the flag is_rosidl_buffer of the sequence is set".to_owned())
+    }
 }
 
 /// C messages.
@@ -122,7 +173,7 @@ impl Memory for C {
 
     #[inline]
     unsafe fn sequence(at: *const u8, _: &Accessors) -> (*const u8, usize) {
-        // SAFETY: by this trait's contract; all C sequences have the same layout.
+        // SAFETY: by this trait's contract; all C sequences begin with these fields.
         let sequence = unsafe { &*at.cast::<ffi::Sequence>() };
         (sequence.data.cast(), sequence.size)
     }
@@ -146,6 +197,39 @@ impl Memory for C {
 
     unsafe fn replace(_: *mut u8, _: &Block, _: &[u8], _: usize) -> Option<bool> {
         None
+    }
+
+    fn primitives_size(layout: Layout) -> usize {
+        layout.primitives()
+    }
+
+    fn buffer_size(layout: Layout) -> usize {
+        layout.primitives()
+    }
+
+    #[inline]
+    unsafe fn buffer(at: *const u8, _: &Accessors) -> Result<(*const u8, usize), BufferFault> {
+        // SAFETY: by this trait's contract.
+        let value = unsafe { &*at.cast::<ffi::lyrical::PrimitiveSequence>() };
+        // `data` then points to a C++ object. The functions of introspection throw through C code,
+        // or return a pointer into that object, and the size need not be that of the object.
+        if value.is_rosidl_buffer != 0 {
+            return Err(BufferFault::flagged());
+        }
+        Ok((value.sequence.data.cast(), value.sequence.size))
+    }
+
+    #[inline]
+    unsafe fn resize_buffer(
+        at: *mut u8,
+        accessors: &Accessors,
+        count: usize,
+    ) -> Result<*mut u8, BufferFault> {
+        // SAFETY: by this trait's contract.
+        unsafe {
+            Self::buffer(at, accessors)?;
+            Self::resize(at, accessors, count).ok_or(BufferFault::NoMemory)
+        }
     }
 }
 
@@ -229,5 +313,48 @@ impl Memory for Cpp {
         }
         // SAFETY: by this trait's contract, and as above.
         Some(unsafe { shim::feros_vector_assign(at.cast(), width, bytes.as_ptr(), count) })
+    }
+
+    fn primitives_size(_: Layout) -> usize {
+        // The size of a vector, in all common standard libraries. The elements are accessed only
+        // through functions.
+        size_of::<[usize; 3]>()
+    }
+
+    fn buffer_size(_: Layout) -> usize {
+        // The layout of the object is not public, but it owns memory, so it has a pointer.
+        size_of::<usize>()
+    }
+
+    #[inline]
+    unsafe fn buffer(
+        at: *const u8,
+        accessors: &Accessors,
+    ) -> Result<(*const u8, usize), BufferFault> {
+        let (mut data, mut count) = (ptr::null(), 0);
+        BufferFault::check(|said, capacity| {
+            let (data, count) = (&raw mut data, &raw mut count);
+            // SAFETY: by this trait's contract; `said` has `capacity` bytes.
+            unsafe { shim::feros_buffer_read(accessors, at.cast(), data, count, said, capacity) }
+        })?;
+        Ok((data, count))
+    }
+
+    #[inline]
+    unsafe fn resize_buffer(
+        at: *mut u8,
+        accessors: &Accessors,
+        count: usize,
+    ) -> Result<*mut u8, BufferFault> {
+        let mut data = ptr::null_mut();
+        BufferFault::check(|said, capacity| {
+            let data = &raw mut data;
+            // SAFETY: by this trait's contract; `said` has `capacity` bytes.
+            unsafe { shim::feros_buffer_resize(accessors, at.cast(), count, data, said, capacity) }
+        })?;
+        if data.is_null() && count > 0 {
+            return Err(BufferFault::NotOnCpu("the get function returned null".to_owned()));
+        }
+        Ok(data)
     }
 }

@@ -5,6 +5,7 @@ use std::ffi::c_void;
 use feros_cdr::{ByteOrder, HEADER_LEN};
 
 use crate::compile::compile;
+use crate::distribution::Layout;
 use crate::error::{CompileError, DecodeError, EncodeError};
 use crate::layout::{PlainLayout, plain};
 use crate::memory::{C, Cpp};
@@ -39,22 +40,24 @@ macro_rules! in_language {
 }
 
 impl MessageProgram {
-    /// Compiles a type support. The lookup of its introspection may load a library.
+    /// Compiles a type support, in the layout of the host's distribution. The lookup of its
+    /// introspection may load a library.
     ///
     /// # Errors
     /// Fails if the type support lacks a part. The error state of rcutils may then be set, in which
     /// case the caller must reset it.
     ///
     /// # Safety
-    /// `type_support` is null or valid. It and its library outlive the program and the messages
-    /// that are used with the program.
+    /// `type_support` is null or valid, and has the structures of `layout`. It and its library
+    /// outlive the program and the messages that are used with the program.
     pub unsafe fn compile(
         type_support: *const ffi::rosidl_message_type_support_t,
+        layout: Layout,
     ) -> Result<Self, CompileError> {
         // SAFETY: by this function's contract.
         let (found, language) = unsafe { find_message(type_support) }?;
         // SAFETY: by this function's contract; `found` is the introspection type support.
-        unsafe { Self::of_introspection(found, language) }
+        unsafe { Self::of_introspection(found, language, layout) }
     }
 
     /// # Safety
@@ -63,6 +66,7 @@ impl MessageProgram {
     pub(crate) unsafe fn of_introspection(
         type_support: &ffi::rosidl_message_type_support_t,
         language: Language,
+        layout: Layout,
     ) -> Result<Self, CompileError> {
         // SAFETY: by this function's contract.
         let members = unsafe { type_support.data.cast::<ffi::MessageMembers>().as_ref() };
@@ -78,8 +82,8 @@ impl MessageProgram {
         // SAFETY: by this function's contract.
         let program = unsafe {
             match language {
-                Language::C => compile::<C>(members),
-                Language::Cpp => compile::<Cpp>(members),
+                Language::C => compile::<C>(members, layout),
+                Language::Cpp => compile::<Cpp>(members, layout),
             }
         }?;
         // SAFETY: by this function's contract.
@@ -139,7 +143,8 @@ impl MessageProgram {
     /// The size of the serialized message, in bytes, including the 4-byte header.
     ///
     /// # Errors
-    /// Fails if the message exceeds a bound, or if a string or sequence lacks memory.
+    /// Fails if the message exceeds a bound, if a string or sequence lacks memory, or if a
+    /// `rosidl::Buffer` is not in the memory of the CPU.
     ///
     /// # Safety
     /// `message` is an initialized message of this type, and nobody changes it during the call.
@@ -154,8 +159,9 @@ impl MessageProgram {
     /// changed.
     ///
     /// # Errors
-    /// Fails if the message exceeds a bound or has a NUL inside a string, or if `out` is too small.
-    /// The content of `out` is then unspecified.
+    /// Fails if the message exceeds a bound, has a NUL inside a string, or has a `rosidl::Buffer`
+    /// outside of the memory of the CPU, or if `out` is too small. The content of `out` is then
+    /// unspecified.
     ///
     /// # Safety
     /// `message` is an initialized message of this type, and nobody changes it during the call.
@@ -186,8 +192,9 @@ impl MessageProgram {
     /// enough.
     ///
     /// # Errors
-    /// Fails if the bytes are not a message of this type. The message may then be partly filled,
-    /// but can be used and finalized like any other message.
+    /// Fails if the bytes are not a message of this type, or if the message has a `rosidl::Buffer`
+    /// outside of the memory of the CPU. The message may then be partly filled, but can be used and
+    /// finalized like any other message.
     ///
     /// # Safety
     /// `message` is an initialized message of this type, and nobody else accesses it during the

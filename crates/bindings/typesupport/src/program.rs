@@ -19,6 +19,9 @@ pub(crate) enum Op {
     Block(Block),
     Array(Array),
     Sequence(Sequence),
+    /// A `uint8[]` that may be outside of the memory of the CPU: a `rosidl::Buffer` of a C++
+    /// message, or a C sequence that may point to one. Its elements are blocks of one byte.
+    Buffer(Sequence),
 }
 
 /// Primitives without padding between them, both in the struct and in the body.
@@ -86,7 +89,9 @@ pub(crate) enum Element {
     Bits,
 }
 
-/// The functions of a sequence. C++ messages need all of them; C messages need only `resize`.
+/// The functions of a sequence. C++ messages need all of them; C messages need only `resize`. The
+/// shim declares the same structure.
+#[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Accessors {
     pub(crate) size: unsafe extern "C" fn(*const c_void) -> usize,
@@ -123,7 +128,7 @@ impl Program {
             .map(|op| match op {
                 Op::Block(block) => block.len,
                 Op::Array(array) => array.count * array.element.least(),
-                Op::Sequence(_) => COUNT,
+                Op::Sequence(_) | Op::Buffer(_) => COUNT,
             })
             .sum()
     }
@@ -140,7 +145,7 @@ impl Program {
                 Element::Message { program, .. } => program.is_fixed(),
                 Element::Text { .. } | Element::WideText { .. } | Element::Bits => false,
             },
-            Op::Sequence(_) => false,
+            Op::Sequence(_) | Op::Buffer(_) => false,
         })
     }
 }

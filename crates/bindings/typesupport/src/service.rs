@@ -1,5 +1,6 @@
 //! [`ServiceProgram`]: the messages of a service.
 
+use crate::distribution::Layout;
 use crate::error::CompileError;
 use crate::ffi;
 use crate::message::MessageProgram;
@@ -19,7 +20,7 @@ pub struct ServiceProgram {
 }
 
 impl ServiceProgram {
-    /// Compiles the messages of a service.
+    /// Compiles the messages of a service, in the layout of the host's distribution.
     ///
     /// # Errors
     /// The same as [`MessageProgram::compile`].
@@ -28,6 +29,7 @@ impl ServiceProgram {
     /// The contract of [`MessageProgram::compile`].
     pub unsafe fn compile(
         type_support: *const ffi::rosidl_service_type_support_t,
+        layout: Layout,
     ) -> Result<Self, CompileError> {
         // SAFETY: by this function's contract.
         let (found, language) = unsafe { find_service(type_support) }?;
@@ -44,7 +46,7 @@ impl ServiceProgram {
         let message = |type_support: *const ffi::rosidl_message_type_support_t, what| unsafe {
             let message = ros_type_name.clone();
             let found = type_support.as_ref().ok_or(CompileError::Incomplete { message, what })?;
-            MessageProgram::of_introspection(found, language)
+            MessageProgram::of_introspection(found, language, layout)
         };
         let event = match found.event_typesupport.is_null() {
             true => None,

@@ -3,6 +3,12 @@
 use std::ffi::{c_char, c_int, c_void};
 
 use crate::ffi;
+use crate::program::Accessors;
+
+/// The result of an access to a buffer that ended without an exception.
+pub(crate) const DONE: c_int = 0;
+/// The result of an access to a buffer for which there was not enough memory.
+pub(crate) const NO_MEMORY: c_int = 1;
 
 unsafe extern "C" {
     pub(crate) fn feros_text_size() -> usize;
@@ -24,6 +30,26 @@ unsafe extern "C" {
         vector: *mut c_void,
         count: usize,
     ) -> bool;
+    /// Returns the bytes of a buffer and their number. The result is [`DONE`], [`NO_MEMORY`], or
+    /// another number if there was an exception, whose text is then in `said`.
+    pub(crate) fn feros_buffer_read(
+        accessors: *const Accessors,
+        buffer: *const c_void,
+        data: *mut *const u8,
+        count: *mut usize,
+        said: *mut c_char,
+        capacity: usize,
+    ) -> c_int;
+    /// Resizes a buffer, and returns its bytes. The result is the same as that of
+    /// [`feros_buffer_read`].
+    pub(crate) fn feros_buffer_resize(
+        accessors: *const Accessors,
+        buffer: *mut c_void,
+        count: usize,
+        data: *mut *mut u8,
+        said: *mut c_char,
+        capacity: usize,
+    ) -> c_int;
     pub(crate) fn feros_message_init(init: ffi::Init, message: *mut c_void, how: c_int) -> bool;
     pub(crate) fn feros_message_fini(fini: ffi::Fini, message: *mut c_void);
     /// `find` is an [`ffi::MessageFind`] or an [`ffi::ServiceFind`]; both have the same calling

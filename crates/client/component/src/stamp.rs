@@ -43,8 +43,8 @@ pub struct Stamp(String);
 pub enum Mismatch {
     /// A setting that people can understand differs.
     #[error(
-        "it was built with {what} {theirs:?}, but the container with {ours:?}: build both with the \
-         same one"
+        "it was built with {what} {theirs:?}, but the container with {ours:?}: build both with one \
+         call of feros component build"
     )]
     Differs {
         /// The differing setting: the compiler, the target, the profile, the version of Feros.

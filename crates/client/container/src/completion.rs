@@ -1,5 +1,5 @@
-//! An event that happens once: the end of a failed component. The component may take time to end on
-//! another thread while a client unloads it.
+//! An event that happens once: the end of a failed component. While the component still ends on
+//! another thread, a client may already unload it; the response then waits for this event.
 
 use feros_sync::Mutex;
 
@@ -27,7 +27,7 @@ impl Completion {
         then();
     }
 
-    /// Marks the event as happened.
+    /// Records that the event has happened, and runs the waiting closures.
     pub(crate) fn finish(&self) {
         let waiting = {
             let mut state = self.0.lock();

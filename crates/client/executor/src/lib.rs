@@ -94,9 +94,9 @@
 //!
 //! # Checking the concurrency
 //!
-//! The code of leader and followers and of wait sets is tested under [loom](https://docs.rs/loom),
-//! which tries the interleavings and memory orderings that the language allows (this takes a few
-//! seconds). The doorbells and ready flags in `feros-doorbell` are tested in the same way:
+//! [loom](https://docs.rs/loom) tests the code for leaders and followers and for wait sets: it tries
+//! the interleavings and memory orderings that the language allows (this takes a few seconds). It
+//! also tests the doorbells and ready flags in `feros-doorbell`:
 //!
 //! ```text
 //! RUSTFLAGS="--cfg loom" cargo test -p feros-executor --release --lib

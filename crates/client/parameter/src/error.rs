@@ -178,7 +178,7 @@ pub enum GetParameterError {
     },
     /// The parameter was declared without a value, and no value has been set.
     #[error(
-        "parameter '{name}' is not initialized: it was declared without a value, and none was set"
+        "parameter '{name}' is not initialized: it was declared without a value, and nothing has set it since"
     )]
     NotInitialized {
         /// The parameter.

@@ -31,7 +31,8 @@ pub struct Store {
 
 #[derive(Default)]
 struct State {
-    /// The values are boxed, since each tree node of a `BTreeMap` reserves space for eleven.
+    /// The values are boxed, since each tree node of a `BTreeMap` reserves space for eleven
+    /// values.
     declared: BTreeMap<String, Box<Declared>>,
     /// Counts changes, so that a validation notices changes that other threads make in the
     /// meantime.
@@ -54,8 +55,8 @@ pub struct ParameterList {
 }
 
 impl Store {
-    /// Creates the empty store of the node of this name. Parameters start with their values in
-    /// `overrides` when they are declared; `observer` is notified of changes.
+    /// Creates the empty store of the node with the name `node`. Parameters start with their values
+    /// in `overrides` when they are declared; `observer` is notified of changes.
     pub fn new(
         node: String,
         allow_undeclared: bool,
@@ -181,7 +182,7 @@ impl Store {
         self.state.lock().declared.contains_key(name)
     }
 
-    /// Sets all of these parameters; if one of them cannot be set, none is set.
+    /// Sets all of these parameters, or no parameter if one of them cannot be set.
     ///
     /// # Errors
     /// When a parameter is not declared, is read-only, has another type, is out of range or is

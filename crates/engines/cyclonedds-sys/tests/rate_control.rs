@@ -233,8 +233,8 @@ fn no_report_stops_a_writer() {
         }
         assert!(now - latest <= SECOND + SECOND / 4, "nothing is sent after {report:?}");
     }
-    assert!(!rate.keeps_up(now), "no forged report was taken for one");
-    assert!(rate.keeps_up(now + 5 * SECOND), "a limit outlives what was reported");
+    assert!(!rate.keeps_up(now), "no forged report was accepted");
+    assert!(rate.keeps_up(now + 5 * SECOND), "a limit outlives its reports");
 }
 
 #[test]

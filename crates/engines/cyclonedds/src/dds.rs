@@ -144,7 +144,8 @@ pub(crate) type ListMatched = unsafe extern "C" fn(
     usize,
 ) -> sys::dds_return_t;
 
-/// A function of the engine that reads the data of a matching endpoint; null if there is none.
+/// A function of the engine that reads the data of a matching endpoint; null if there is no such
+/// endpoint.
 pub(crate) type ReadMatched = unsafe extern "C" fn(
     sys::dds_entity_t,
     sys::dds_instance_handle_t,

@@ -30,7 +30,10 @@ fn looking_shows_what_is_still_under_way() {
     publish();
     let mut other = gid;
     other.0[0] ^= 1;
-    assert!(publisher.is_acknowledged_by(other, Duration::ZERO), "nobody of this name matches");
+    assert!(
+        publisher.is_acknowledged_by(other, Duration::ZERO),
+        "no endpoint with this name matches"
+    );
     // The acknowledgement needs other threads, so usually it has not arrived yet when `publish`
     // returns.
     let seen_under_way = (0..1000).any(|_| {

@@ -227,8 +227,8 @@ fast::DataReaderQos reader_qos(
     return qos;
 }
 
-// Takes the next sample from Fast DDS. Returns 1 if there was a sample, 0 if there was none, or the
-// negative return code of Fast DDS.
+// Takes the next sample from Fast DDS. Returns 1 if there was a sample and 0 if there was no sample,
+// or the negative return code of Fast DDS.
 int take_next(feros_fastdds_reader& reader, feros_fastdds_sample& sample)
 {
     for (;;)

@@ -1,4 +1,4 @@
-//! A session: how it is opened, its nodes, and the creation of its endpoints.
+//! A session: its start, its nodes, and the creation of its endpoints.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -72,8 +72,8 @@ impl ZenohSession {
 type Feeding =
     (zenoh::pubsub::Subscriber<()>, zenoh::pubsub::Subscriber<()>, zenoh::query::Queryable<()>);
 
-/// Starts to update the graph, beginning with announcements, and to answer the questions of other
-/// sessions' fences.
+/// Starts to update the graph, beginning with announcements, and to answer the queries by which
+/// other sessions check that this session has handled their messages (`fence`).
 fn feed(
     session: &zenoh::Session,
     graph: &Arc<Graph>,
@@ -123,7 +123,7 @@ fn look_for_router(session: &zenoh::Session, config: &Config, attempts: Option<u
         if made == 1 {
             tracing::warn!(
                 target: LOG_TARGET,
-                "no Zenoh router is at {}: until there is one, nodes of other processes are not found \
+                "no Zenoh router is at {}: until a router runs, nodes of other processes are not found \
                  (ZENOH_ROUTER_CHECK_ATTEMPTS=-1 skips this check); {}",
                 config::endpoints(config),
                 config::cure_of_no_router(config)

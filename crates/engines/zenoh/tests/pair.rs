@@ -239,7 +239,7 @@ fn the_first_engine_is_lost() {
     numbers(&publisher, next..next + 100);
     while last < next + 99 {
         let number = next_number(&subscription);
-        assert_eq!(number, last + 1, "from then on none is lost");
+        assert_eq!(number, last + 1, "from then on, no message is lost");
         last = number;
     }
     nothing_more(&subscription);

@@ -31,7 +31,7 @@ STRING, JOINT_STATE, SET_BOOL = "std_msgs/msg/String", "sensor_msgs/msg/JointSta
 
 
 class KeepingPublisher(ROS2Publisher):
-    """Keeps a history with the Zenoh publisher that rmw_zenoh uses, because the SDK keeps none."""
+    """Keeps a history with rmw_zenoh's kind of Zenoh publisher; the SDK keeps no history."""
 
     def _declare_zenoh_publisher(self, keyexpr: str) -> zenoh.ext.AdvancedPublisher:
         cache = zenoh.ext.CacheConfig(max_samples=self.qos_profile.history_depth)

@@ -2,6 +2,9 @@
 //! subscriptions.
 
 mod pool;
+mod settings;
+
+pub use self::settings::{HostPublisherSettings, PoolUse};
 
 use feros_engine::FailureCounter;
 use feros_sync::Mutex;
@@ -12,7 +15,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use iceoryx2::service::builder::publish_subscribe::PublishSubscribeCreateError;
 
-use self::pool::{Pool, PoolLimits};
+use self::pool::Pool;
 use crate::error::{CreateError, LoanError, SendError, UnavailableError};
 use crate::ipc::service::{
     self, HEADER_VERSION, MAX_MESSAGE_BYTES, SampleHeader, Service, WireHeader,
@@ -26,87 +29,6 @@ use crate::storage::populate::free_bytes;
 /// The limit on the number of pools. It is enough for sizes from 4 KiB to more than
 /// [`MAX_MESSAGE_BYTES`], if each pool is four times as large as the previous pool.
 const MAX_POOLS: usize = 12;
-
-/// The settings for making a [`HostPublisher`].
-#[derive(Debug, Clone)]
-pub struct HostPublisherSettings {
-    /// The id of the publisher. It must be unique among all publishers of this user on this host,
-    /// even after restarts.
-    pub id: u64,
-    /// The hash of the message type, whose first eight bytes are checked with each message.
-    pub type_hash: Option<[u8; 32]>,
-    /// The name of the message type, for logs.
-    pub type_name: String,
-    /// The longest queue that a subscription may have at this publisher (KEEP_LAST depth). Each
-    /// slot of a queue costs address space and a few bytes. It takes memory for a message only when
-    /// it is used.
-    ///
-    /// This limit and the limits below are at least 1.
-    pub largest_depth: usize,
-    /// The limit on connected subscriptions.
-    pub max_subscriptions: usize,
-    /// The limit on samples of this publisher that each subscription may hold at the same time
-    /// (views).
-    pub max_views: usize,
-    /// The limit on messages that have been lent but not sent yet.
-    pub max_loans: usize,
-    /// The message size for which the pool is first made. A larger message makes the pool grow.
-    pub expected_message_bytes: usize,
-    /// The limit on the memory of the pool. With `None`, the pool is limited only by the numbers of
-    /// queued, held and lent messages.
-    pub pool_limit_bytes: Option<u64>,
-}
-
-impl HostPublisherSettings {
-    /// The limits of a pool. They allow one more loan than the user may have, for a message that is
-    /// moved to a larger pool. With these limits, a pool never runs out of chunks.
-    fn limits(&self) -> PoolLimits {
-        let max_loans = self.max_loans + 1;
-        let max_messages =
-            self.max_subscriptions * (self.largest_depth + self.max_views) + max_loans;
-        PoolLimits { max_messages, max_loans }
-    }
-
-    /// Makes settings with the defaults: depth 16, 16 subscriptions with 8 views each, 4 loans,
-    /// messages of 1 KiB at first, and no memory limit.
-    #[must_use]
-    pub fn new(id: u64) -> Self {
-        Self {
-            id,
-            type_hash: None,
-            type_name: String::new(),
-            largest_depth: 16,
-            max_subscriptions: 16,
-            max_views: 8,
-            max_loans: 4,
-            expected_message_bytes: 1024,
-            pool_limit_bytes: None,
-        }
-    }
-}
-
-/// How a publisher's pool is used.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct PoolUse {
-    /// The number of messages that the pool can hold at the same time, if all queues are full, all
-    /// views are held, and all loans are lent.
-    pub max_messages: usize,
-    /// The largest number of messages that have been in use at the same time (lent, queued, or held
-    /// by subscriptions).
-    pub peak_messages: usize,
-    /// The number of messages that are lent at present.
-    pub lent: usize,
-    /// The limit on lent messages.
-    pub max_loans: usize,
-    /// The size of the largest message for which the pool does not need to grow.
-    pub message_bytes: usize,
-    /// The memory that the pool has taken from `/dev/shm`. The pool keeps it for later messages.
-    pub used_bytes: u64,
-    /// The memory that the pool may take, if it is limited.
-    pub limit_bytes: Option<u64>,
-    /// How many times the pool has been replaced by a pool for larger messages.
-    pub growths: u64,
-}
 
 /// One publisher's shared memory. Any number of threads may lend memory and send messages. They
 /// never wait for readers.

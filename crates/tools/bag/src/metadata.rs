@@ -106,7 +106,7 @@ pub struct BagMetadata {
     /// The topics.
     pub topics: Vec<TopicInformation>,
     /// The compression, such as `zstd`, of whole files or messages, in addition to that of the
-    /// storage format; empty if there is none.
+    /// storage format; empty if nothing is compressed.
     pub compression_format: String,
     /// The compressed unit: `FILE`, `MESSAGE`, or empty.
     pub compression_mode: String,

@@ -46,8 +46,8 @@ pub(crate) fn message_of_topic(
     match (ask(connection, topic, name, hash), known) {
         (Ok(described), _) => Ok(described),
         (Err(CliError::Interrupted), _) => Err(CliError::Interrupted),
-        // A definition other than the publishers' is better than none: its decoding errors are more
-        // specific.
+        // A definition that differs from the publishers' is better than no definition: its decoding
+        // errors are more specific.
         (Err(_), Ok(known)) => Ok(known),
         (Err(unasked), Err(unknown)) => Err(CliError::failed(format!("{unknown}; {unasked}"))),
     }

@@ -73,7 +73,8 @@ impl LaunchError {
         Self::InFile { position: position.clone(), problem: problem.into() }
     }
 
-    /// Combines all mistakes into one error, without duplicates; `Ok` if there are none.
+    /// Combines all mistakes into one error, without duplicates; `Ok` if there are no
+    /// mistakes.
     pub(crate) fn of_all(errors: Vec<Self>) -> Result<(), Self> {
         let mut told: Vec<Self> = Vec::new();
         for error in errors {

@@ -111,7 +111,7 @@ enum Kind {
     Response,
 }
 
-/// What has been received so far of one message.
+/// The part of one message that has been received so far.
 struct Incoming {
     kind: Kind,
     read: Vec<u8>,

@@ -276,7 +276,7 @@ impl Publication {
         let is_full = self.connections() >= MOST_OF_A_TOPIC;
         is_full.then(|| {
             format!(
-                "{} already has {MOST_OF_A_TOPIC} subscribers, and accepts no more",
+                "{} already has {MOST_OF_A_TOPIC} subscribers, and accepts no others",
                 self.topic()
             )
         })

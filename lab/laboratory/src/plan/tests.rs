@@ -90,7 +90,7 @@ fn systems_take_turns_within_a_group_and_repetitions_are_outermost() {
     assert_eq!(first, [("alpha", 256), ("beta", 256), ("alpha", 4096), ("beta", 4096)]);
     let repetitions: Vec<u32> = plan.steps.iter().map(|step| step.cell.repetition).collect();
     assert!(repetitions.is_sorted(), "{repetitions:?}");
-    // Remote cells have two links, local cells none; skipped cells are listed once.
+    // Remote cells have two links, local cells have no link; skipped cells are listed once.
     assert_eq!(
         plan.steps.iter().filter(|step| step.cell.repetition == 0).count(),
         (2 + 1) * 2 * 2 * 2

@@ -39,7 +39,7 @@ pub(crate) fn summary(shown: &Shown<'_>) -> String {
     }
     write_first_screen(&mut text, context, &shown.answers);
     write_goals(&mut text, &goals(results));
-    text.push_str("## Median latency by payload\n\nIf a floor was measured in the same cells: the multiple of it. Bold: the lowest of its column, or indistinguishable from it.\n\n");
+    text.push_str("## Median latency by payload\n\nIf a floor was measured in the same cells, the first number is a multiple of the floor. Bold numbers are the lowest in their column, or cannot be distinguished from the lowest.\n\n");
     for block in &shown.blocks {
         write_block(&mut text, block);
     }

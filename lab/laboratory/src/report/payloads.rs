@@ -280,8 +280,8 @@ pub(crate) fn payloads(context: &Context<'_>, blocks: &[Block]) -> Markup {
                 p class="empty" { "No latency was measured in this run yet." }
             } @else {
                 p class="lead" {
-                    "If a floor was measured in the same cells (rate, payload, placement, link, repetition): the multiple of it, and the median below. "
-                    b { "Bold" } ": the lowest of its column, or indistinguishable from it."
+                    "If a floor was measured in the same cells (rate, payload, placement, link, repetition), the upper number is a multiple of the floor, and the median is below it. "
+                    b { "Bold" } " numbers are the lowest in their column, or cannot be distinguished from the lowest."
                 }
                 div class="blocks" { @for block in blocks { (table(context, block)) } }
                 div class="scale" aria-hidden="true" { span { "1×" } i {} span { "100× and more" } }

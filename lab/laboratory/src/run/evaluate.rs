@@ -105,23 +105,7 @@ impl Collected {
             values.insert("lost_initial".into(), initial_lost as f64);
         }
         let expected = evaluation.sent * u64::from(count);
-        if expected > 0 {
-            let lost: u64 = evaluation.subscriptions.iter().map(|received| received.lost).sum();
-            let late: u64 = evaluation.subscriptions.iter().map(|received| received.late).sum();
-            values.insert("lost_percent".into(), 100.0 * lost as f64 / expected as f64);
-            values.insert("late_percent".into(), 100.0 * late as f64 / expected as f64);
-        }
-        let medians: Vec<f64> = evaluation
-            .subscriptions
-            .iter()
-            .filter_map(|received| received.latency.as_ref())
-            .map(|latency| latency.p50)
-            .collect();
-        let smallest = medians.iter().copied().fold(f64::INFINITY, f64::min);
-        if medians.len() > 1 && smallest > 0.0 {
-            values
-                .insert("fairness".into(), medians.iter().copied().fold(0.0, f64::max) / smallest);
-        }
+        compare_subscriptions(&evaluation.subscriptions, expected, values);
         self.rates(cell, values);
         if let [only] = evaluation.subscriptions.as_slice()
             && let Some(percent) = self.of_possible(
@@ -308,6 +292,30 @@ fn counted(end: &SubscriptionEnd, total: u64, warm_up: u64) -> Received {
     let lost = total.saturating_sub(end.received);
     let sent = total.saturating_sub(warm_up);
     Received { received: sent.saturating_sub(lost), lost, late: 0, latency: None }
+}
+
+/// Adds the percentages of lost and late messages, and the ratio of the largest to the smallest
+/// median latency. `expected` is the number of messages that should have been received.
+fn compare_subscriptions(
+    subscriptions: &[Received],
+    expected: u64,
+    values: &mut BTreeMap<String, f64>,
+) {
+    if expected > 0 {
+        let lost: u64 = subscriptions.iter().map(|received| received.lost).sum();
+        let late: u64 = subscriptions.iter().map(|received| received.late).sum();
+        values.insert("lost_percent".into(), 100.0 * lost as f64 / expected as f64);
+        values.insert("late_percent".into(), 100.0 * late as f64 / expected as f64);
+    }
+    let medians: Vec<f64> = subscriptions
+        .iter()
+        .filter_map(|received| received.latency.as_ref())
+        .map(|latency| latency.p50)
+        .collect();
+    let smallest = medians.iter().copied().fold(f64::INFINITY, f64::min);
+    if medians.len() > 1 && smallest > 0.0 {
+        values.insert("fairness".into(), medians.iter().copied().fold(0.0, f64::max) / smallest);
+    }
 }
 
 fn put(values: &mut BTreeMap<String, f64>, name: &str, value: u64) {

@@ -24,7 +24,7 @@ pub(super) struct Taken {
     pub(super) missed: Option<String>,
 }
 
-/// Derives the transport from the values of a cell; `None` if its system reports none.
+/// Derives the transport from the values of a cell; `None` if its system reports no transport.
 pub(super) fn taken(
     cell: &Cell,
     system: SystemRef<'_>,

@@ -16,7 +16,9 @@ pub enum Grid {
     Quick,
     /// Every experiment, in a shortened form.
     Standard,
-    /// The parameters of the papers and reports, which take hours.
+    /// The documents' own conditions, in parts of at most two hours.
+    Papers,
+    /// Every combination of the documents' parameters, which takes days.
     Full,
     /// The experiments that check goals, with the reference systems.
     Goals,
@@ -24,13 +26,14 @@ pub enum Grid {
 
 impl Grid {
     /// All grids, the shortest first.
-    pub const ALL: &[Self] = &[Self::Quick, Self::Standard, Self::Full, Self::Goals];
+    pub const ALL: &[Self] = &[Self::Quick, Self::Standard, Self::Papers, Self::Full, Self::Goals];
 
     /// The name of the grid.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Quick => "quick",
             Self::Standard => "standard",
+            Self::Papers => "papers",
             Self::Full => "full",
             Self::Goals => "goals",
         }
@@ -169,8 +172,10 @@ pub struct Procedure {
 /// A scenario for one grid, fully resolved.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Scenario {
-    /// What the run records of it.
+    /// The part of a scenario that the run records.
     pub about: crate::record::Scenario,
+    /// The part of its grid; 0 if the grid has no parts.
+    pub part: u32,
     /// The work of the programs.
     pub workload: Workload,
     /// The systems, such as `rcl` or `feros:direct`.

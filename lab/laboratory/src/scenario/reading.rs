@@ -7,6 +7,7 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::check::{check, check_figure, check_floor, check_goal};
+use super::conditions::Stated;
 use super::experiment::{Grid, LinkConditions, Procedure, Qos, Scenario, Variables, Workload};
 use super::settings::{Links, Settings};
 use crate::contract::{Executor, Fill, MessageType, Placement, PublishMode};
@@ -25,6 +26,8 @@ struct Contents {
     item: String,
     #[serde(default)]
     finding: String,
+    #[serde(default)]
+    conditions: Stated,
     #[serde(default)]
     seed: u64,
     experiment: Settings,
@@ -161,15 +164,7 @@ impl ScenarioFile {
             )
         })?;
         let named = pick!(systems).unwrap_or_default();
-        for system in &named {
-            systems(system.get_ref()).map_err(|text| self.document.error(system.span(), text))?;
-        }
-        for goal in &self.contents.goal {
-            let Goal { system, reference, .. } = goal.get_ref();
-            for name in [Some(system), reference.as_ref()].into_iter().flatten() {
-                systems(name).map_err(|text| self.document.error(goal.span(), text))?;
-            }
-        }
+        self.check_systems(&named, systems)?;
         // If the words name systems and leave out the floor, the figures are shown without their
         // limit line.
         if first.systems.is_none() {
@@ -183,8 +178,9 @@ impl ScenarioFile {
             !calls && !matches!(workload, Workload::Latency | Workload::Goodput | Workload::Chain);
         let text = if calls { MessageType::String } else { MessageType::Bytes };
         let usual_nodes = if workload == Workload::Chain { 3 } else { 1 };
-        let scenario = Scenario {
+        let mut scenario = Scenario {
             about: self.about(),
+            part: pick!(part).map_or(0, |part| part.0),
             workload,
             systems: named.into_iter().map(Spanned::into_inner).collect(),
             placements: pick!(placements, vec![Placement::Local]),
@@ -231,7 +227,26 @@ impl ScenarioFile {
             repetitions: pick!(repetitions).map_or(1, |repetitions| repetitions.0),
         };
         check(&scenario).map_err(|text| self.wrong(&text))?;
+        scenario.about.conditions = self.contents.conditions.beside(&scenario);
         Ok(scenario)
+    }
+
+    /// Checks that the systems of the experiment and of the goals exist.
+    fn check_systems(
+        &self,
+        named: &[Spanned<String>],
+        systems: &dyn Fn(&str) -> Result<(), String>,
+    ) -> Result<(), DocumentError> {
+        for system in named {
+            systems(system.get_ref()).map_err(|text| self.document.error(system.span(), text))?;
+        }
+        for goal in &self.contents.goal {
+            let Goal { system, reference, .. } = goal.get_ref();
+            for name in [Some(system), reference.as_ref()].into_iter().flatten() {
+                systems(name).map_err(|text| self.document.error(goal.span(), text))?;
+            }
+        }
+        Ok(())
     }
 
     fn about(&self) -> crate::record::Scenario {
@@ -242,6 +257,7 @@ impl ScenarioFile {
             document: document.clone(),
             item: item.clone(),
             finding: finding.trim().to_owned(),
+            conditions: Vec::new(),
             columns: columns.clone(),
             goals: goal.iter().map(|goal| goal.get_ref().clone()).collect(),
             figures: figure.iter().map(|figure| figure.get_ref().clone()).collect(),

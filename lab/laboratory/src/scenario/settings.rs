@@ -31,6 +31,7 @@ impl Settings {
 
 /// The settings that are not lists.
 const SINGLE: &[&str] = &[
+    "part",
     "workload",
     "awake",
     "apart",
@@ -57,6 +58,7 @@ fn toml_value(text: &str) -> String {
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Settings {
+    pub(super) part: Option<HowMany>,
     pub(super) workload: Option<Workload>,
     pub(super) systems: Option<Vec<Spanned<String>>>,
     pub(super) placements: Option<Vec<Placement>>,

@@ -74,7 +74,7 @@ fn the_python_of_ros_is_found_by_its_prefix_and_on_path() {
     let build = |out: &str, prefix: &Path| {
         let mut command = Command::new("./build");
         command.current_dir(lab_folder().join("peers/rclpy"));
-        command.env("FEROS_LAB_OUT", folder.path().join(out)).env("FEROS_ROS2_PREFIX", prefix);
+        command.env("FEROS_LAB_OUT", folder.path().join(out)).env("FEROS_ROS2", prefix);
         command.status().unwrap().code()
     };
     assert_eq!(build("out", &prefix), Some(0));

@@ -1,12 +1,13 @@
 //! The scenario files of the repository: each can be read for each of its grids, uses existing
 //! names, and can be shown.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 use feros_lab::machine::Machine;
 use feros_lab::peer::Peers;
-use feros_lab::plan::Plan;
-use feros_lab::scenario::{Grid, ScenarioFile, scenario_files};
+use feros_lab::plan::{Costs, Plan};
+use feros_lab::scenario::{Grid, Scenario, ScenarioFile, scenario_files};
 
 use crate::fixture::lab_folder;
 
@@ -25,6 +26,7 @@ fn every_scenario_is_understood_in_every_grid() {
             let shown = about.figures.len() + if is_ours { about.columns.len() } else { 0 };
             assert!(shown > 0, "{}: nothing is shown of it", file.name());
             assert!(is_ours || !about.finding.is_empty(), "{}", file.name());
+            assert!(is_ours || !about.conditions.is_empty(), "{}: no conditions", file.name());
             items.extend(about.item.split(", ").map(|item| format!("{} {item}", about.document)));
             let plan = Plan::new("test", vec![scenario], &peers, &machine);
             assert!(
@@ -37,25 +39,55 @@ fn every_scenario_is_understood_in_every_grid() {
         if file.source().is_empty() {
             continue;
         }
+        let is_in = |wanted: Grid| file.grids().any(|grid| grid == wanted);
         assert!(
-            file.grids().any(|grid| grid == Grid::Standard),
-            "{}: not in the standard grid",
-            file.name()
-        );
-        assert!(
-            file.grids().any(|grid| grid == Grid::Full),
-            "{}: not in the full grid",
+            is_in(Grid::Papers) || (is_in(Grid::Standard) && is_in(Grid::Full)),
+            "{}: neither in the grid papers nor in standard and full",
             file.name()
         );
     }
+    let absent: Vec<String> =
+        wanted_items().into_iter().filter(|item| !items.contains(item)).collect();
+    assert!(absent.is_empty(), "no scenario for {absent:?}; there are {items:?}");
+}
+
+/// The figures, tables and experiments of the documents.
+fn wanted_items() -> Vec<String> {
     let mut wanted: Vec<String> = (7..=21).map(|figure| format!("M16 Figure {figure}")).collect();
     wanted.extend(["4", "6", "7"].map(|table| format!("M16 Table {table}")));
     wanted.extend((4..=7).map(|figure| format!("K21 Figure {figure}")));
     wanted.extend((2..=5).map(|figure| format!("C23 Figure {figure}")));
     wanted.extend(["C23 Table I", "C23 VI-B"].map(str::to_owned));
     wanted.extend((1..=3).map(|part| format!("R20 Part {part}")));
-    let absent: Vec<&String> = wanted.iter().filter(|item| !items.contains(*item)).collect();
-    assert!(absent.is_empty(), "no scenario for {absent:?}; there are {items:?}");
+    wanted
+}
+
+#[test]
+fn papers_has_every_item_in_parts_of_at_most_two_hours() {
+    let peers = Peers::read(&lab_folder().join("peers")).unwrap();
+    let check = |name: &str| peers.system(name).map(|_| ());
+    let machine = Machine { no_remote: None, no_realtime: None, no_memory_lock: None };
+    let mut items = BTreeSet::new();
+    let mut parts: BTreeMap<u32, Vec<Scenario>> = BTreeMap::new();
+    for path in scenario_files(&lab_folder().join("scenarios")).unwrap() {
+        let file = ScenarioFile::read(&path).unwrap();
+        let Some(scenario) = file.resolve(Some(Grid::Papers), &[], &check).unwrap() else {
+            continue;
+        };
+        let about = &scenario.about;
+        items.extend(about.item.split(", ").map(|item| format!("{} {item}", about.document)));
+        parts.entry(scenario.part).or_default().push(scenario);
+    }
+    let absent: Vec<String> =
+        wanted_items().into_iter().filter(|item| !items.contains(item)).collect();
+    assert!(absent.is_empty(), "papers has no scenario for {absent:?}");
+    assert_eq!(parts.keys().copied().collect::<Vec<_>>(), [1, 2, 3, 4, 5]);
+    for (part, scenarios) in parts {
+        let plan = Plan::new("papers", scenarios, &peers, &machine);
+        // Connext needs a licence.
+        let (time, _) = Costs::default().of(&plan, |cell| cell.system != "connext");
+        assert!(time <= Duration::from_secs(2 * 3600), "part {part} takes {time:?}");
+    }
 }
 
 fn toml_blocks(page: &str) -> Vec<&str> {

@@ -52,6 +52,7 @@ impl Small {
             item: "Figure 7".to_owned(),
             finding: String::new(),
             figures: vec![figure],
+            conditions: Vec::new(),
             columns: Vec::new(),
             goals: Vec::new(),
         };

@@ -15,7 +15,7 @@ macro_rules! words {
         }
 
         impl $name {
-            /// Every value, in the order in which they are explained.
+            /// All values, in the order of their explanations.
             pub const ALL: &[Self] = &[$(Self::$variant),+];
 
             /// The word for the value.

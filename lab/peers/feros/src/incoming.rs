@@ -12,7 +12,7 @@ use crate::outgoing::Pool;
 use crate::payload::Carrier;
 use crate::{Form, Task};
 
-/// What a callback does with a message after noting it.
+/// The fate of a message after a callback has noted it.
 pub(crate) enum Then<M> {
     /// The message's memory goes back to the publisher, if the publisher is in this process.
     Recycle(Pool<M>),

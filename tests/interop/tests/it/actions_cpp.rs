@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use feros::action::{CancelError, SendGoalError};
 use feros::msgs::test_msgs::action::{Fibonacci, Fibonacci_Feedback, Fibonacci_Goal};
 use feros::{ActionServerOptions, GoalStatus};
-use feros_interop::{Domain, kit_of_cpp};
+use feros_interop::{Domain, kit_of_cpp, prefix_of_ros2};
 use feros_test_support::eventually;
 
 use super::actions::{result, serve};
@@ -32,10 +32,7 @@ impl Program {
     /// `None` if there is no kit.
     fn start(domain: &Domain) -> Option<Self> {
         let kit = kit_of_cpp()?;
-        let venv = std::env::var_os("FEROS_ROS2_VENV").map_or_else(
-            || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../.venv"),
-            PathBuf::from,
-        );
+        let venv = prefix_of_ros2()?;
         let folder = std::env::temp_dir().join(format!("feros_actions_{}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
         let (source, program) = (folder.join("program.cpp"), folder.join("program"));

@@ -2,14 +2,13 @@
 //! with rclcpp_lifecycle; without it, the test is skipped.
 
 use std::io::{BufRead as _, BufReader};
-use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use feros::LifecycleClient;
 use feros::lifecycle::Transition;
 use feros::msgs::lifecycle_msgs::msg::TransitionDescription;
-use feros_interop::{Domain, kit_of_cpp};
+use feros_interop::{Domain, kit_of_cpp, prefix_of_ros2};
 
 use crate::support::{Spinning, WATCHDOG, node};
 
@@ -79,10 +78,7 @@ impl Drop for Program {
 fn a_node_of_rclcpp_is_managed_by_feros() {
     let Some(kit) = kit_of_cpp() else { return };
     let Some(domain) = Domain::reserve() else { return };
-    let venv = std::env::var_os("FEROS_ROS2_VENV").map_or_else(
-        || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../.venv"),
-        PathBuf::from,
-    );
+    let Some(venv) = prefix_of_ros2() else { return };
     let folder = std::env::temp_dir().join(format!("feros_lifecycle_{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
     let (source, program) = (folder.join("managed.cpp"), folder.join("managed"));

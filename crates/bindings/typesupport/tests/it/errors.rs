@@ -2,11 +2,13 @@
 
 use std::ffi::{CStr, c_char, c_void};
 
-use feros_typesupport::{CompileError, EncodeError, MessageProgram, ServiceProgram, ffi};
+use feros_typesupport::{CompileError, EncodeError, Layout, MessageProgram, ServiceProgram, ffi};
 use feros_typesupport_tables::{LANGUAGES, Language, Type, type_support};
 
 use crate::owned::Owned;
 use crate::tables::compiled;
+
+const LAYOUT: Layout = Layout::JAZZY_AND_KILTED;
 
 /// The member of `Sample` with this name.
 fn member(language: Language, name: &str) -> &'static ffi::MessageMember {
@@ -147,14 +149,14 @@ fn support(identifier: &'static CStr, data: *const c_void) -> ffi::rosidl_messag
 #[test]
 fn type_supports_without_introspection_are_refused_with_their_name() {
     // SAFETY: null is allowed.
-    let error = unsafe { MessageProgram::compile(std::ptr::null()) }.unwrap_err();
+    let error = unsafe { MessageProgram::compile(std::ptr::null(), LAYOUT) }.unwrap_err();
     assert_eq!(error, CompileError::Null);
     // SAFETY: null is allowed.
-    let error = unsafe { ServiceProgram::compile(std::ptr::null()) }.unwrap_err();
+    let error = unsafe { ServiceProgram::compile(std::ptr::null(), LAYOUT) }.unwrap_err();
     assert_eq!(error, CompileError::Null);
     let unknown = support(c"rosidl_typesupport_strange", std::ptr::null());
     // SAFETY: the type support is valid.
-    let error = unsafe { MessageProgram::compile(&raw const unknown) }.unwrap_err();
+    let error = unsafe { MessageProgram::compile(&raw const unknown, LAYOUT) }.unwrap_err();
     assert!(
         matches!(&error, CompileError::NoIntrospection { identifier, .. }
             if identifier == "rosidl_typesupport_strange"),
@@ -230,7 +232,7 @@ fn compile_field(member: ffi::MessageMember) -> CompileError {
         ..support(ffi::INTROSPECTION_C, (&raw const members).cast())
     };
     // SAFETY: the type support is valid, and the failed compilation keeps no pointer to it.
-    unsafe { MessageProgram::compile(&raw const support) }.unwrap_err()
+    unsafe { MessageProgram::compile(&raw const support, LAYOUT) }.unwrap_err()
 }
 
 unsafe extern "C" {

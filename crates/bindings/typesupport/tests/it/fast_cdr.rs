@@ -3,11 +3,13 @@
 use feros_interface::{TypeName, shipped};
 use feros_message::cdr::ByteOrder;
 use feros_message::dynamic::DynamicType;
-use feros_typesupport::{DecodeError, MessageProgram, ServiceProgram};
+use feros_typesupport::{DecodeError, Layout, MessageProgram, ServiceProgram};
 
 use crate::owned::Owned;
 use crate::values::{self, Numbers};
 use crate::wheels::{LANGUAGES, Language, Wheels};
+
+const LAYOUT: Layout = Layout::JAZZY_AND_KILTED;
 
 /// All messages of a package, including the messages of its services and actions.
 fn messages_of(package: &str) -> Vec<TypeName> {
@@ -22,7 +24,7 @@ fn check(wheels: &Wheels, language: Language, name: &TypeName, seeds: u64) {
     let dynamic = DynamicType::resolve(shipped(), name).unwrap();
     let support = wheels.message(language, name);
     // SAFETY: the type support belongs to a library that stays loaded.
-    let program = unsafe { MessageProgram::compile(support) }.unwrap();
+    let program = unsafe { MessageProgram::compile(support, LAYOUT) }.unwrap();
     assert_eq!(program.ros_type_name(), name.to_string());
     assert_eq!(program.dds_type_name(), name.dds_type_name());
     assert_eq!(program.type_hash(), Some(dynamic.type_hash().0), "{name}");
@@ -81,7 +83,8 @@ fn a_new_message_has_its_defaults() {
         for name in messages_of("test_msgs") {
             // SAFETY: the type support belongs to a library that stays loaded.
             let program =
-                unsafe { MessageProgram::compile(wheels.message(language, &name)) }.unwrap();
+                unsafe { MessageProgram::compile(wheels.message(language, &name), LAYOUT) }
+                    .unwrap();
             let dynamic = DynamicType::resolve(shipped(), &name).unwrap();
             let defaults = dynamic.default_message().to_cdr().unwrap();
             assert_eq!(Owned::new(&program).encode().unwrap(), defaults, "{name} {language:?}");
@@ -97,7 +100,7 @@ fn services_have_their_messages_names_and_hashes() {
             let name = &service.name;
             // SAFETY: the type support belongs to a library that stays loaded.
             let program =
-                unsafe { ServiceProgram::compile(wheels.service(language, name)) }.unwrap();
+                unsafe { ServiceProgram::compile(wheels.service(language, name), LAYOUT) }.unwrap();
             assert_eq!(program.ros_type_name(), name.to_string());
             assert_eq!(program.type_hash(), Some(shipped().type_hash(name).unwrap().0), "{name}");
             let event = program.event.as_ref().unwrap();
@@ -120,7 +123,8 @@ fn bounds_are_checked_on_messages_of_stock() {
     let name = TypeName::message("test_msgs", "BoundedPlainSequences");
     for language in LANGUAGES {
         // SAFETY: the type support belongs to a library that stays loaded.
-        let program = unsafe { MessageProgram::compile(wheels.message(language, &name)) }.unwrap();
+        let program =
+            unsafe { MessageProgram::compile(wheels.message(language, &name), LAYOUT) }.unwrap();
         let mut bytes = vec![0, 1, 0, 0, 4, 0, 0, 0];
         bytes.resize(400, 0);
         let error = Owned::new(&program).decode(&bytes).unwrap_err();

@@ -2,58 +2,83 @@
 //! refused counts. The message can still be used and finalized.
 
 use feros_typesupport::{DecodeError, MessageProgram};
-use feros_typesupport_tables::{LANGUAGES, Type};
+use feros_typesupport_tables::{FORMS, LANGUAGES, Type};
 
 use crate::owned::Owned;
-use crate::tables::{compiled, dynamic};
+use crate::tables::{compiled_in, dynamic};
 use crate::values::{self, Numbers};
 
+fn bytes_of(ty: Type, seed: u64) -> Vec<u8> {
+    values::message(&dynamic(ty), &mut Numbers::new(seed)).to_cdr().unwrap()
+}
+
 fn sample_bytes(seed: u64) -> Vec<u8> {
-    values::message(&dynamic(Type::Sample), &mut Numbers::new(seed)).to_cdr().unwrap()
+    bytes_of(Type::Sample, seed)
+}
+
+/// The programs of a type in each form and language.
+fn programs_of(ty: Type) -> impl Iterator<Item = MessageProgram> {
+    FORMS.into_iter().flat_map(move |form| {
+        LANGUAGES.into_iter().map(move |language| compiled_in(form, language, ty))
+    })
 }
 
 fn programs() -> impl Iterator<Item = MessageProgram> {
-    LANGUAGES.into_iter().map(|language| compiled(language, Type::Sample))
+    programs_of(Type::Sample)
+}
+
+/// Decodes the start of messages of every length.
+fn ends_early(program: &MessageProgram, ty: Type) {
+    for seed in 0..10 {
+        let bytes = bytes_of(ty, seed);
+        let mut message = Owned::new(program);
+        for len in 0..bytes.len() {
+            let error = message.decode(&bytes[..len]).unwrap_err();
+            if len < 4 {
+                assert!(matches!(error, DecodeError::Header(_)), "{error}");
+            } else {
+                assert!(error.to_string().contains(" of tables/msg/"), "{error}");
+            }
+        }
+        message.decode(&bytes).unwrap();
+        assert_eq!(message.encode().unwrap(), bytes);
+    }
+}
+
+/// Decodes a message with each byte replaced by others.
+fn changes(program: &MessageProgram, ty: Type) {
+    let bytes = bytes_of(ty, 4);
+    let mut message = Owned::new(program);
+    for position in 0..bytes.len() {
+        for value in [0, 1, 2, 0x7f, 0x80, 0xff] {
+            let mut wrong = bytes.clone();
+            wrong[position] = value;
+            if message.decode(&wrong).is_ok() {
+                // A message that was decoded can be written, unless a string has a NUL inside.
+                let again = message.encode();
+                assert!(again.is_ok() || again.unwrap_err().to_string().contains("NUL"));
+            }
+        }
+    }
+    message.decode(&bytes).unwrap();
+    assert_eq!(message.encode().unwrap(), bytes);
 }
 
 #[test]
 fn a_message_that_ends_early_is_refused_at_every_length() {
-    for program in programs() {
-        for seed in 0..10 {
-            let bytes = sample_bytes(seed);
-            let mut message = Owned::new(&program);
-            for len in 0..bytes.len() {
-                let error = message.decode(&bytes[..len]).unwrap_err();
-                if len < 4 {
-                    assert!(matches!(error, DecodeError::Header(_)), "{error}");
-                } else {
-                    assert!(error.to_string().contains(" of tables/msg/"), "{error}");
-                }
-            }
-            message.decode(&bytes).unwrap();
-            assert_eq!(message.encode().unwrap(), bytes);
+    for ty in [Type::Sample, Type::Blob] {
+        for program in programs_of(ty) {
+            ends_early(&program, ty);
         }
     }
 }
 
 #[test]
 fn every_byte_may_be_any_other() {
-    for program in programs() {
-        let bytes = sample_bytes(4);
-        let mut message = Owned::new(&program);
-        for position in 0..bytes.len() {
-            for value in [0, 1, 2, 0x7f, 0x80, 0xff] {
-                let mut wrong = bytes.clone();
-                wrong[position] = value;
-                if message.decode(&wrong).is_ok() {
-                    // A message that was decoded can be written, unless a string has a NUL inside.
-                    let again = message.encode();
-                    assert!(again.is_ok() || again.unwrap_err().to_string().contains("NUL"));
-                }
-            }
+    for ty in [Type::Sample, Type::Blob] {
+        for program in programs_of(ty) {
+            changes(&program, ty);
         }
-        message.decode(&bytes).unwrap();
-        assert_eq!(message.encode().unwrap(), bytes);
     }
 }
 

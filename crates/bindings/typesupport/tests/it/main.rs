@@ -6,6 +6,7 @@ mod errors;
 mod fast_cdr;
 mod hostile;
 mod layouts;
+mod lyrical;
 mod owned;
 mod tables;
 mod values;

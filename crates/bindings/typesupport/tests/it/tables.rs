@@ -4,14 +4,14 @@
 use feros_interface::{Interface, InterfaceSet, TypeName, parse_message};
 use feros_message::cdr::ByteOrder;
 use feros_message::dynamic::DynamicType;
-use feros_typesupport::{MessageProgram, PlainLayout};
-use feros_typesupport_tables::{LANGUAGES, Language, TYPES, Type, type_support};
+use feros_typesupport::{Layout, MessageProgram, PlainLayout};
+use feros_typesupport_tables::{FORMS, Form, LANGUAGES, Language, TYPES, Type, type_support_in};
 
 use crate::owned::Owned;
 use crate::values::{self, Numbers};
 
 /// The ROS 2 definitions of the messages in `tables.cpp`.
-const DEFINITIONS: [(&str, &str); 5] = [
+const DEFINITIONS: [(&str, &str); 7] = [
     ("Point", "float64 x\nfloat64 y"),
     ("Empty", ""),
     ("Padded", "uint8 tag\nuint32 number\nbool flag\nfloat64 real\nuint16 end"),
@@ -24,11 +24,29 @@ string[2] texts\nPadded[2] padded\nPoint[2] points\nInner[2] inners\nint32[] int
 uint8[<=4] bounded_bytes\nstring[] text_sequence\nwstring[] wide_text_sequence\nPoint[] path
 Padded[] padded_sequence\nInner[] inner_sequence\nEmpty empty\nPoint point",
     ),
+    ("Chunk", "uint32 number\nuint8[] data"),
+    (
+        "Blob",
+        "uint8 tag\nuint8[] data\nfloat64 real\nuint8[<=4] bounded_bytes\nfloat64[] reals
+bool[] bits\nstring text\nChunk chunk\nChunk[2] pair\nChunk[] chunks\nuint64 end",
+    ),
 ];
 
 pub(crate) fn compiled(language: Language, ty: Type) -> MessageProgram {
+    compiled_in(Form::Kilted, language, ty)
+}
+
+pub(crate) fn layout(form: Form) -> Layout {
+    match form {
+        Form::Kilted => Layout::JAZZY_AND_KILTED,
+        Form::Lyrical => Layout::LYRICAL,
+    }
+}
+
+pub(crate) fn compiled_in(form: Form, language: Language, ty: Type) -> MessageProgram {
+    let support = type_support_in(form, language, ty).cast();
     // SAFETY: a type support of the tables lives as long as the process.
-    unsafe { MessageProgram::compile(type_support(language, ty).cast()) }.unwrap()
+    unsafe { MessageProgram::compile(support, layout(form)) }.unwrap()
 }
 
 pub(crate) fn dynamic(ty: Type) -> DynamicType {
@@ -40,22 +58,30 @@ pub(crate) fn dynamic(ty: Type) -> DynamicType {
     DynamicType::resolve(&set, &TypeName::message("tables", format!("{ty:?}"))).unwrap()
 }
 
+/// Compares a message of the form with the bytes of Feros's dynamic messages.
+fn check(form: Form, language: Language, ty: Type) {
+    let (program, dynamic) = (compiled_in(form, language, ty), dynamic(ty));
+    // The same message is filled with one value after another, so that its sequences grow and
+    // shrink.
+    let mut message = Owned::new(&program);
+    for seed in 0..200 {
+        let what = format!("{form:?} {language:?} {ty:?} {seed}");
+        let value = values::message(&dynamic, &mut Numbers::new(seed));
+        let bytes = value.to_cdr().unwrap();
+        message.decode(&bytes).unwrap();
+        assert_eq!(message.encode().unwrap(), bytes, "{what}");
+        let mut other = Owned::new(&program);
+        other.decode(&value.to_cdr_in(ByteOrder::Big).unwrap()).unwrap();
+        assert_eq!(other.encode().unwrap(), bytes, "{what}");
+    }
+}
+
 #[test]
 fn messages_are_the_bytes_of_dynamic_messages_both_ways() {
-    for language in LANGUAGES {
-        for ty in TYPES {
-            let (program, dynamic) = (compiled(language, ty), dynamic(ty));
-            // The same message is filled with one value after another, so that its sequences grow
-            // and shrink.
-            let mut message = Owned::new(&program);
-            for seed in 0..200 {
-                let value = values::message(&dynamic, &mut Numbers::new(seed));
-                let bytes = value.to_cdr().unwrap();
-                message.decode(&bytes).unwrap();
-                assert_eq!(message.encode().unwrap(), bytes, "{language:?} {ty:?} {seed}");
-                let mut other = Owned::new(&program);
-                other.decode(&value.to_cdr_in(ByteOrder::Big).unwrap()).unwrap();
-                assert_eq!(other.encode().unwrap(), bytes, "{language:?} {ty:?} {seed}");
+    for form in FORMS {
+        for language in LANGUAGES {
+            for ty in TYPES {
+                check(form, language, ty);
             }
         }
     }
@@ -63,16 +89,17 @@ fn messages_are_the_bytes_of_dynamic_messages_both_ways() {
 
 #[test]
 fn bytes_are_read_wherever_they_lie_in_memory() {
-    let dynamic = dynamic(Type::Sample);
-    let bytes = values::message(&dynamic, &mut Numbers::new(3)).to_cdr().unwrap();
-    for language in LANGUAGES {
-        let program = compiled(language, Type::Sample);
-        for shift in 0..8 {
-            let mut memory = vec![0; shift];
-            memory.extend_from_slice(&bytes);
-            let mut message = Owned::new(&program);
-            message.decode(&memory[shift..]).unwrap();
-            assert_eq!(message.encode().unwrap(), bytes);
+    for (form, ty) in [(Form::Kilted, Type::Sample), (Form::Lyrical, Type::Blob)] {
+        let bytes = values::message(&dynamic(ty), &mut Numbers::new(3)).to_cdr().unwrap();
+        for language in LANGUAGES {
+            let program = compiled_in(form, language, ty);
+            for shift in 0..8 {
+                let mut memory = vec![0; shift];
+                memory.extend_from_slice(&bytes);
+                let mut message = Owned::new(&program);
+                message.decode(&memory[shift..]).unwrap();
+                assert_eq!(message.encode().unwrap(), bytes);
+            }
         }
     }
 }
@@ -108,6 +135,7 @@ fn only_types_whose_struct_is_their_body_are_plain() {
         let empty = PlainLayout { size: 1, align: 1, body_len: 1, has_bools: false };
         assert_eq!(plain(Type::Empty), Some(empty));
         assert_eq!(plain(Type::Sample), None);
+        assert_eq!(compiled_in(Form::Lyrical, language, Type::Blob).plain(), None);
     }
 }
 

@@ -2,6 +2,7 @@
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
+    println!("cargo::rerun-if-changed=forms.hpp");
     println!("cargo::rerun-if-changed=tables.cpp");
     cc::Build::new()
         .cpp(true)

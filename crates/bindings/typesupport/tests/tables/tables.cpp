@@ -1,5 +1,5 @@
 // C and C++ messages as rosidl generates them, and their introspection, for tests and fuzzing
-// without ROS 2. The structures of introspection are declared as in the headers of Kilted.
+// without ROS 2, in the form of each distribution.
 
 #include <array>
 #include <cstddef>
@@ -11,72 +11,9 @@
 #include <type_traits>
 #include <vector>
 
+#include "forms.hpp"
+
 namespace {
-
-struct Hash { uint8_t version; uint8_t value[32]; };
-struct TypeSupport {
-  const char * identifier;
-  const void * data;
-  const TypeSupport * (*func)(const TypeSupport *, const char *);
-  const Hash * (*hash)(const TypeSupport *);
-  const void * (*description)(const TypeSupport *);
-  const void * (*sources)(const TypeSupport *);
-};
-struct Member {
-  const char * name;
-  uint8_t type_id;
-  size_t string_upper_bound;
-  const TypeSupport * members;
-  bool is_key;
-  bool is_array;
-  size_t array_size;
-  bool is_upper_bound;
-  uint32_t offset;
-  const void * default_value;
-  size_t (* size)(const void *);
-  const void * (*get_const)(const void *, size_t);
-  void * (*get)(void *, size_t);
-  void (* fetch)(const void *, size_t, void *);
-  void (* assign)(void *, size_t, const void *);
-  void (* resize)(void *, size_t);
-};
-struct Members {
-  const char * name_space;
-  const char * name;
-  uint32_t member_count;
-  size_t size_of;
-  bool has_any_key_member;
-  const Member * members;
-  void (* init)(void *, int);
-  void (* fini)(void *);
-};
-
-// The strings and sequences of both languages.
-
-template<typename T>
-struct CSequence { T * data; size_t size; size_t capacity; using Item = T; };
-struct CText { char * data; size_t size; size_t capacity; };
-struct CWideText { uint16_t * data; size_t size; size_t capacity; };
-
-struct C {
-  static constexpr const char * identifier = "rosidl_typesupport_introspection_c";
-  static constexpr const char * name_space = "tables__msg";
-  static constexpr bool is_cpp = false;
-  using Text = CText;
-  using WideText = CWideText;
-  template<typename T> using Sequence = CSequence<T>;
-  template<typename T, size_t N> using Array = T[N];
-};
-
-struct Cpp {
-  static constexpr const char * identifier = "rosidl_typesupport_introspection_cpp";
-  static constexpr const char * name_space = "tables::msg";
-  static constexpr bool is_cpp = true;
-  using Text = std::string;
-  using WideText = std::u16string;
-  template<typename T> using Sequence = std::vector<T>;
-  template<typename T, size_t N> using Array = std::array<T, N>;
-};
 
 // The messages. `each` visits all fields, for the init and fini functions of C.
 
@@ -102,6 +39,32 @@ template<typename L>
 struct Inner {
   bool flag; typename L::Text name; double value; typename L::template Sequence<int8_t> bytes;
   template<typename F> void each(F && f) {f(flag); f(name); f(value); f(bytes);}
+};
+
+template<typename L>
+struct Chunk {
+  uint32_t number; typename L::Bytes data;
+  template<typename F> void each(F && f) {f(number); f(data);}
+};
+
+template<typename L>
+struct Blob {
+  uint8_t tag;
+  typename L::Bytes data;
+  double real;
+  typename L::template Sequence<uint8_t> bounded_bytes;
+  typename L::template Sequence<double> reals;
+  typename L::template Sequence<bool> bits;
+  typename L::Text text;
+  Chunk<L> chunk;
+  typename L::template Array<Chunk<L>, 2> pair;
+  typename L::template Sequence<Chunk<L>> chunks;
+  uint64_t end;
+  template<typename F> void each(F && f)
+  {
+    f(tag); f(data); f(real); f(bounded_bytes); f(reals); f(bits); f(text); f(chunk); f(pair);
+    f(chunks); f(end);
+  }
 };
 
 template<typename L>
@@ -148,6 +111,7 @@ struct Init {
     for (auto & value : values) {(*this)(value);}
   }
   template<typename T> void operator()(CSequence<T> & sequence) const {sequence = {};}
+  template<typename T> void operator()(CNumbers<T> & sequence) const {sequence = {};}
   void operator()(CText & text) const {text = {static_cast<char *>(calloc(1, 1)), 0, 1};}
   void operator()(CWideText & text) const
   {
@@ -167,6 +131,13 @@ struct Fini {
   template<typename T> void operator()(CSequence<T> & sequence) const
   {
     for (size_t index = 0; index < sequence.capacity; ++index) {(*this)(sequence.data[index]);}
+    free(sequence.data);
+    sequence = {};
+  }
+  // A test that lets a sequence point to a buffer takes the pointer back.
+  template<typename T> void operator()(CNumbers<T> & sequence) const
+  {
+    if (sequence.is_buffer) {abort();}
     free(sequence.data);
     sequence = {};
   }
@@ -209,18 +180,36 @@ void fini(void * message)
 
 template<typename T> struct Accessors;
 
-template<typename T>
-struct Accessors<CSequence<T>> {
-  using Sequence = CSequence<T>;
-  static size_t size(const void * at) {return static_cast<const Sequence *>(at)->size;}
+// Aborts the process if a sequence points to a buffer, to which the sequence has no access.
+template<typename T> void only_elements(const CSequence<T> &) {}
+template<typename T> void only_elements(const CNumbers<T> & sequence)
+{
+  if (sequence.is_buffer) {abort();}
+}
+
+template<typename S>
+struct CAccessors {
+  using Sequence = S;
+  using T = typename S::Item;
+  static size_t size(const void * at)
+  {
+    only_elements(*static_cast<const Sequence *>(at));
+    return static_cast<const Sequence *>(at)->size;
+  }
   static const void * get_const(const void * at, size_t index)
   {
+    only_elements(*static_cast<const Sequence *>(at));
     return &static_cast<const Sequence *>(at)->data[index];
   }
-  static void * get(void * at, size_t index) {return &static_cast<Sequence *>(at)->data[index];}
+  static void * get(void * at, size_t index)
+  {
+    only_elements(*static_cast<Sequence *>(at));
+    return &static_cast<Sequence *>(at)->data[index];
+  }
   static bool resize(void * at, size_t count)
   {
     auto & sequence = *static_cast<Sequence *>(at);
+    only_elements(sequence);
     Fini()(sequence);
     if (count == 0) {return true;}
     sequence.data = static_cast<T *>(calloc(count, sizeof(T)));
@@ -229,6 +218,23 @@ struct Accessors<CSequence<T>> {
     for (size_t index = 0; index < count; ++index) {Init()(sequence.data[index]);}
     return true;
   }
+};
+
+template<typename T> struct Accessors<CSequence<T>>: CAccessors<CSequence<T>> {};
+template<typename T> struct Accessors<CNumbers<T>>: CAccessors<CNumbers<T>> {};
+
+template<>
+struct Accessors<Buffer> {
+  static size_t size(const void * at) {return static_cast<const Buffer *>(at)->size();}
+  static const void * get_const(const void * at, size_t index)
+  {
+    return &static_cast<const Buffer *>(at)->bytes()[index];
+  }
+  static void * get(void * at, size_t index)
+  {
+    return &static_cast<Buffer *>(at)->bytes()[index];
+  }
+  static void resize(void * at, size_t count) {static_cast<Buffer *>(at)->bytes().resize(count);}
 };
 
 template<typename T>
@@ -271,7 +277,11 @@ struct Describe<L, CSequence<T>>{
   using Item = T;
 };
 template<typename L, typename T>
+struct Describe<L, CNumbers<T>>: Describe<L, CSequence<T>> {};
+template<typename L, typename T>
 struct Describe<L, std::vector<T>>: Describe<L, CSequence<T>> {};
+template<typename L>
+struct Describe<L, Buffer>: Describe<L, CSequence<uint8_t>> {};
 
 template<typename L, typename T>
 constexpr uint8_t type_id()
@@ -291,7 +301,8 @@ constexpr uint8_t type_id()
 }
 
 template<typename L, typename T>
-Member member(const char * name, size_t offset, size_t bound = 0, size_t string_bound = 0)
+typename L::Described member(
+  const char * name, size_t offset, size_t bound = 0, size_t string_bound = 0)
 {
   using Field = Describe<L, T>;
   using Item = typename Field::Item;
@@ -315,51 +326,70 @@ Member member(const char * name, size_t offset, size_t bound = 0, size_t string_
       member.get = Accessors<T>::get;
     }
   }
-  return member;
+  return L::described(member, std::is_same_v<T, typename L::Bytes> && bound == 0);
 }
 
 #define MEMBER(field, ...) \
   member<L, decltype(Message::field)>(#field, offsetof(Message, field), ## __VA_ARGS__)
 
 template<typename L>
-const std::vector<Member> & members_of(const Point<L> *)
+const std::vector<typename L::Described> & members_of(const Point<L> *)
 {
   using Message = Point<L>;
-  static const std::vector<Member> members {MEMBER(x), MEMBER(y)};
+  static const std::vector<typename L::Described> members {MEMBER(x), MEMBER(y)};
   return members;
 }
 
 template<typename L>
-const std::vector<Member> & members_of(const Empty<L> *)
+const std::vector<typename L::Described> & members_of(const Empty<L> *)
 {
   using Message = Empty<L>;
-  static const std::vector<Member> members {MEMBER(structure_needs_at_least_one_member)};
+  static const std::vector<typename L::Described> members {
+    MEMBER(structure_needs_at_least_one_member)};
   return members;
 }
 
 template<typename L>
-const std::vector<Member> & members_of(const Padded<L> *)
+const std::vector<typename L::Described> & members_of(const Padded<L> *)
 {
   using Message = Padded<L>;
-  static const std::vector<Member> members {
+  static const std::vector<typename L::Described> members {
     MEMBER(tag), MEMBER(number), MEMBER(flag), MEMBER(real), MEMBER(end)};
   return members;
 }
 
 template<typename L>
-const std::vector<Member> & members_of(const Inner<L> *)
+const std::vector<typename L::Described> & members_of(const Inner<L> *)
 {
   using Message = Inner<L>;
-  static const std::vector<Member> members {
+  static const std::vector<typename L::Described> members {
     MEMBER(flag), MEMBER(name), MEMBER(value), MEMBER(bytes)};
   return members;
 }
 
 template<typename L>
-const std::vector<Member> & members_of(const Sample<L> *)
+const std::vector<typename L::Described> & members_of(const Chunk<L> *)
+{
+  using Message = Chunk<L>;
+  static const std::vector<typename L::Described> members {MEMBER(number), MEMBER(data)};
+  return members;
+}
+
+template<typename L>
+const std::vector<typename L::Described> & members_of(const Blob<L> *)
+{
+  using Message = Blob<L>;
+  static const std::vector<typename L::Described> members {
+    MEMBER(tag), MEMBER(data), MEMBER(real), MEMBER(bounded_bytes, 4), MEMBER(reals),
+    MEMBER(bits), MEMBER(text), MEMBER(chunk), MEMBER(pair), MEMBER(chunks), MEMBER(end)};
+  return members;
+}
+
+template<typename L>
+const std::vector<typename L::Described> & members_of(const Sample<L> *)
 {
   using Message = Sample<L>;
-  static const std::vector<Member> members {
+  static const std::vector<typename L::Described> members {
     MEMBER(flag), MEMBER(tag), MEMBER(small), MEMBER(number), MEMBER(real), MEMBER(big),
     MEMBER(text), MEMBER(between), MEMBER(bounded_text, 0, 8), MEMBER(wide_text),
     MEMBER(numbers), MEMBER(flags), MEMBER(texts), MEMBER(padded), MEMBER(points),
@@ -373,6 +403,8 @@ template<typename L> const char * name_of(const Point<L> *) {return "Point";}
 template<typename L> const char * name_of(const Empty<L> *) {return "Empty";}
 template<typename L> const char * name_of(const Padded<L> *) {return "Padded";}
 template<typename L> const char * name_of(const Inner<L> *) {return "Inner";}
+template<typename L> const char * name_of(const Chunk<L> *) {return "Chunk";}
+template<typename L> const char * name_of(const Blob<L> *) {return "Blob";}
 template<typename L> const char * name_of(const Sample<L> *) {return "Sample";}
 
 const TypeSupport * find(const TypeSupport * type_support, const char * identifier)
@@ -406,13 +438,26 @@ const TypeSupport * type_support_of(int type)
     case 1: return type_support<L, Point<L>>();
     case 2: return type_support<L, Empty<L>>();
     case 3: return type_support<L, Padded<L>>();
+    case 4: return type_support<L, Blob<L>>();
     default: return nullptr;
   }
 }
 
 }  // namespace
 
-extern "C" const void * feros_tables_type_support(int language, int type)
+extern "C" {
+
+const void * feros_tables_type_support(int form, int language, int type)
 {
-  return language == 0 ? type_support_of<C>(type) : type_support_of<Cpp>(type);
+  if (form == 0) {
+    return language == 0 ? type_support_of<C>(type) : type_support_of<Cpp>(type);
+  }
+  return language == 0 ? type_support_of<CLyrical>(type) : type_support_of<CppLyrical>(type);
 }
+
+void feros_tables_move_buffer(void * buffer, bool to_device)
+{
+  static_cast<Buffer *>(buffer)->on_device = to_device;
+}
+
+}  // extern "C"

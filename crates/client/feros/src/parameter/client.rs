@@ -137,8 +137,8 @@ impl ParameterClient {
         Ok(response.results.into_iter().map(outcome).collect())
     }
 
-    /// Sets all of these parameters; if the node refuses one of the values, none is set. The inner
-    /// error is the node's reason.
+    /// Sets all of these parameters, or no parameter if the node refuses one of the values. The
+    /// inner error is the node's reason.
     ///
     /// # Errors
     /// See [`ParameterClient::get`].

@@ -177,7 +177,7 @@ impl Node {
         parameters.into_iter().map(set).collect()
     }
 
-    /// Sets all of these parameters; if one of them cannot be set, none is set. Callbacks and
+    /// Sets all of these parameters, or no parameter if one of them cannot be set. Callbacks and
     /// `/parameter_events` report the parameters together.
     ///
     /// # Errors

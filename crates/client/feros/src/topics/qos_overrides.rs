@@ -205,7 +205,8 @@ mod tests {
         let lost = QosPolicy::lost_in(|given| {
             let mut qos = QosProfile::default();
             for policy in QosPolicy::ALL {
-                write(policy, &mut qos, &read(policy, given)).expect("what is read can be written");
+                write(policy, &mut qos, &read(policy, given))
+                    .expect("each value that is read can be written");
             }
             qos
         });

@@ -233,6 +233,31 @@ fn noting<O: Object>(
     }
 }
 
+/// Makes the untyped endpoint of a subscription. Each message rings `ringer`.
+fn open_end<O: Object>(
+    node: &Node,
+    topic: &str,
+    message_type: &TypeIdentity,
+    options: &SubscriptionOptions,
+    wish: O::Wish,
+    ringer: &Ringer,
+) -> Result<(feros_transport::Subscription, feros_transport::Receiver<O>), CreateError> {
+    let options = feros_transport::SubscriptionOptions {
+        node: node.id(),
+        topic,
+        type_name: &message_type.name,
+        type_hash: message_type.hash,
+        qos: options.qos,
+        wish,
+        ignore_local_publications: options.ignore_local_publications,
+        transports: options.transports.intersection(node.transports()),
+        ringer,
+        on_event: notify_of_events(node, ringer),
+    };
+    feros_transport::Subscription::new(&**node.session(), options)
+        .map_err(|source| CreateError::Engine { node: node.name().clone(), source })
+}
+
 fn no_filter(node: &Node, topic: &str, reason: String) -> CreateError {
     CreateError::ContentFilter { node: node.name().clone(), topic: topic.to_owned(), reason }
 }
@@ -306,22 +331,7 @@ impl GenericSubscription {
         let collector = options.topic_statistics.as_ref().map(|_| Arc::<Collector>::default());
         let deliver = noting(collector.clone(), deliver);
         let ringer = Ringer::new();
-        let (end, messages) = feros_transport::Subscription::new(
-            &**node.session(),
-            feros_transport::SubscriptionOptions {
-                node: node.id(),
-                topic: &topic,
-                type_name: &message_type.name,
-                type_hash: message_type.hash,
-                qos: options.qos,
-                wish,
-                ignore_local_publications: options.ignore_local_publications,
-                transports: options.transports.intersection(node.transports()),
-                ringer: &ringer,
-                on_event: notify_of_events(node, &ringer),
-            },
-        )
-        .map_err(|source| CreateError::Engine { node: node.name().clone(), source })?;
+        let (end, messages) = open_end::<O>(node, &topic, message_type, &options, wish, &ringer)?;
         let (end, malformed) = (Arc::new(end), Arc::new(FailureCounter::new()));
         let receiver = Receiver {
             node: node.downgrade(),

@@ -265,7 +265,7 @@ fn undeclared_parameters_may_be_allowed() {
     node.set_parameter("new", "other type").unwrap();
     assert_eq!(node.get_parameter("new"), Ok("other type".into()));
     node.set_parameter("known", 5).unwrap();
-    assert_eq!(node.get_parameter("known"), Ok(5.into()), "what is set wins over the override");
+    assert_eq!(node.get_parameter("known"), Ok(5.into()), "a set value wins over the override");
     node.set_parameter("new", ParameterValue::NotSet).unwrap();
     assert!(!node.has_parameter("new"));
     assert_eq!(node.get_parameter_types(&["new".into()]), Ok(vec![ParameterType::NotSet]));

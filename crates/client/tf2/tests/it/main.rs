@@ -153,7 +153,7 @@ fn the_buffer_is_cleared_when_simulated_time_jumps_back() {
     assert!(buffer.wait_for_transform("odom", "laser", Time::ZERO).wait(WATCHDOG).is_ok());
     tell(5);
     until("the buffer was cleared", || !buffer.can_transform("odom", "base", Time::ZERO));
-    assert!(buffer.can_transform("base", "laser", Time::ZERO), "what is static stays");
+    assert!(buffer.can_transform("base", "laser", Time::ZERO), "static transforms stay");
     // A transform that would have been too old before the jump is now the newest.
     moving.send_transform(at("odom", "base", 3.0, 5)).unwrap();
     let found = buffer.wait_for_transform("odom", "base", Time::ZERO).wait(WATCHDOG).unwrap();

@@ -80,7 +80,7 @@ pub enum SendToChannelError {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error(
     "the memory of a call was overwritten ({what}), by another process of this user or by a faulty \
-     one; the channel is no longer used"
+     process; the channel is no longer used"
 )]
 pub struct Scribbled {
     what: &'static str,

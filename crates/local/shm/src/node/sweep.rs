@@ -184,7 +184,7 @@ mod tests {
     use super::{SHM, sweep, sweep_unfinished};
 
     #[test]
-    fn only_what_has_no_tag_or_is_unfinished_goes() {
+    fn only_unfinished_files_and_files_without_a_tag_go() {
         let folder = Path::new(SHM).join(format!("feros-test-{}-sweep", std::process::id()));
         let prefix = format!("feros_test_{}_", std::process::id());
         let (nodes, services) = (folder.join("nodes"), folder.join("services"));
@@ -231,7 +231,7 @@ mod tests {
         assert_eq!(
             (sweep_unfinished(&folder), sweep(&folder, &prefix)),
             (0, 0),
-            "a second time there is nothing"
+            "the second sweep finds nothing"
         );
         for name in stay {
             fs::remove_file(shm(name)).unwrap();

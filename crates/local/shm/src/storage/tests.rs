@@ -76,7 +76,7 @@ fn in_a_small_dev_shm() {
     });
     println!("sparse storages made with {} pages and more", touched_first.unwrap());
     let left: Vec<_> = fs::read_dir(SHM).unwrap().map(|entry| entry.unwrap().file_name()).collect();
-    assert_eq!(left, ["filler"], "what could not be made is gone, and what was made too");
+    assert_eq!(left, ["filler"], "no file is left, whether its creation succeeded or failed");
 }
 
 /// Calls `run` while exactly this many pages are free.

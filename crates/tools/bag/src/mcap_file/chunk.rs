@@ -13,7 +13,7 @@ use crate::unpacking::{most_unpacked, too_far};
 
 /// The longest name of a compression that is accepted.
 const MAX_COMPRESSION_NAME: u32 = 64;
-/// The size of the head's fixed part: two times, a size, a checksum, and the length of the
+/// The size of the head's fixed part: two time stamps, a size, a checksum, and the length of the
 /// compression's name.
 const FIXED_HEAD: usize = 32;
 /// The size of the shortest head: the fixed part and the length of the records.

@@ -27,7 +27,7 @@ pub(crate) struct Reindexed {
     pub(crate) damage: Option<String>,
 }
 
-/// Writes the index of a file if it has none.
+/// Writes the index of a file that has no index.
 pub(crate) fn reindex(
     path: &Path,
     limit: usize,

@@ -16,7 +16,8 @@ const FOOTER_BODY: usize = 8 + 8 + 4;
 /// The size of a file's end: the footer and the magic after it.
 const END: usize = RECORD_HEAD as usize + FOOTER_BODY + MAGIC.len();
 
-/// Reads the index of a file; `None` if it has none. Records of more than `limit` bytes are errors.
+/// Reads the index of a file; `None` if the file has no index. Records of more than `limit` bytes
+/// are errors.
 pub(super) fn read_summary(file: &mut File, limit: usize) -> Result<Option<Summary>, McapError> {
     let size = file.metadata()?.len();
     let footer_at = size.checked_sub(END as u64).ok_or(McapError::UnexpectedEof)?;

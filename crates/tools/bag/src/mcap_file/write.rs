@@ -124,7 +124,7 @@ impl McapFileWriter {
             .compression_threads(0)
             .chunk_size(Some(options.chunk_bytes))
             .calculate_chunk_crcs(options.checksums)
-            // Chunks have their own checksums, so the data section needs none.
+            // Chunks have their own checksums, so the data section needs no checksum.
             .calculate_data_section_crc(false)
             .create(output)
             .map_err(into_io)?;

@@ -174,7 +174,7 @@ impl Discovery {
         };
         if !found.offered.iter().all(has) {
             self.tell_once(format!(
-                "{} has publishers of different QoS: those that offer less than the first ones may \
+                "{} has publishers of different QoS: publishers that offer less than the first may \
                  not be recorded. Request less with `--qos-profile-overrides-path`",
                 found.name
             ));

@@ -207,7 +207,7 @@ pub(crate) fn endless_chunk(folder: &Path) -> PathBuf {
     );
     let channel = [&[1, 0, 1, 0][..], &text("/endless"), &text("cdr"), &text("")].concat();
     record(4, &channel);
-    // The message's head: channel, number and two times, after an opcode and a length.
+    // The message's head: channel, number and two time stamps, after an opcode and a length.
     let message = [&[5][..], &(UNPACKED_BYTES as u64 - 9).to_le_bytes(), &[1, 0]].concat();
     let packed = packed_zeros(&message, UNPACKED_BYTES - message.len());
     let sizes = [&[0; 16][..], &(UNPACKED_BYTES as u64).to_le_bytes(), &[0; 4]].concat();

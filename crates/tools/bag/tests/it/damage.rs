@@ -303,7 +303,7 @@ fn an_attachment_that_ends_in_its_head_is_damage() {
     };
     let header =
         record(mcap::records::op::HEADER, &[&4u32.to_le_bytes()[..], b"ros2", &[0; 4]].concat());
-    // Two times, two empty strings and a length take 32 bytes; a checksum follows them.
+    // Two time stamps, two empty strings and a length take 32 bytes; a checksum follows.
     for length in 0..36 {
         let attachment = record(mcap::records::op::ATTACHMENT, &vec![0; length]);
         fs::write(&file, [mcap::MAGIC, &header, &attachment].concat()).unwrap();
@@ -337,7 +337,7 @@ fn a_chunk_that_is_not_packed_has_the_size_that_it_has_in_the_file() {
     let head = contents_of(mcap::records::op::CHUNK, &bytes)[0].start;
     let index = contents_of(mcap::records::op::CHUNK_INDEX, &bytes)[0].end;
     for wrong in [0, 1_u64, 50_000] {
-        // The size stands after two times in the chunk's head, and at the end of the chunk's index.
+        // The size follows two time stamps in the chunk's head, and ends the chunk's index.
         bytes[head + 16..head + 24].copy_from_slice(&wrong.to_le_bytes());
         bytes[index - 8..index].copy_from_slice(&wrong.to_le_bytes());
         fs::write(&file, [&bytes, mcap::MAGIC].concat()).unwrap();
@@ -347,8 +347,8 @@ fn a_chunk_that_is_not_packed_has_the_size_that_it_has_in_the_file() {
     }
 }
 
-/// According to the times in this index, one chunk is held at a time; according to the times of the
-/// messages, all chunks are.
+/// According to the times in this index, the reader holds one chunk at a time; according to the
+/// times of the messages, it must hold all chunks.
 #[test]
 fn an_index_that_tells_too_early_ends_has_no_more_chunks_held_than_the_limit() {
     let folder = tempfile::tempdir().unwrap();

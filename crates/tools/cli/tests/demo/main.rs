@@ -30,12 +30,12 @@ fn demo_joins_stock_ros2_when_it_is_there() {
 }
 
 #[test]
-fn a_wrong_python_is_named() {
+fn a_folder_without_ros2_is_named() {
     let mut feros = Feros::new("python", "demo --count 1 --rate-hz 20");
-    feros.command.env("FEROS_ROS2_PYTHON", "/nonexistent/python");
+    feros.command.env("FEROS_ROS2", "/nonexistent/ros");
     let ended = feros.start().finish();
     assert_eq!(ended.code, Some(0), "{ended:?}");
-    assert!(ended.out.contains("FEROS_ROS2_PYTHON is /nonexistent/python"), "{}", ended.out);
+    assert!(ended.out.contains("FEROS_ROS2 is /nonexistent/ros"), "{}", ended.out);
 }
 
 /// A demo that runs until it is interrupted, with its two processes.

@@ -45,7 +45,7 @@ impl Drop for Robot {
     }
 }
 
-/// Long enough for any machine.
+/// The time limit of a question, which is long enough on any machine.
 const LONG: [&str; 2] = ["--timeout", "50"];
 
 fn param(line: &[&str]) -> crate::process::Finished {
@@ -308,8 +308,8 @@ fn a_node_is_asked_once_about_all_parameters() {
         (1, 1),
         "once for the types, and once for the values"
     );
-    // One question for all parameters, and one for each: a stock node answers for none if it lacks
-    // one.
+    // One question for all parameters, and one for each: a stock node that lacks one of them does
+    // not answer the common question.
     let error = param(&["set", "/p_count", "a", "[x]", "unknown", "[]"]).failure(1);
     assert!(error.contains("node /p_count has no parameter unknown"), "{error}");
     assert_eq!(asked(&types), 3);

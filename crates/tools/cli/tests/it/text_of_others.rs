@@ -227,7 +227,7 @@ fn answers_of_a_hostile_managed_node_are_written_out() {
     }
 }
 
-/// A line break ends a comment, so the text has none.
+/// A line break would end a comment, so the text has no line breaks.
 #[test]
 fn comments_of_a_hostile_definition_are_written_out() {
     let folder = tempfile::tempdir().unwrap();

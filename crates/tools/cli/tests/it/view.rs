@@ -20,7 +20,7 @@ fn parts(link: &str) -> (&str, &str) {
     rest.split_at(rest.find('/').unwrap())
 }
 
-/// A client of the server at a link of the command, as the page is one.
+/// A client of the server at a link of the command, as the page is.
 pub(crate) fn connect(link: &str) -> WebSocket<TcpStream> {
     let (host, path) = parts(link);
     let mut request = format!("ws://{host}{path}").into_client_request().unwrap();

@@ -1,5 +1,5 @@
-//! `feros lab` as a user types it, with systems whose answers are known: its output, its end, and
-//! that no measurement is lost.
+//! `feros lab` as a user types it, with systems whose answers are known: its output and its end. No
+//! measurement may be lost.
 #![allow(clippy::unwrap_used)]
 
 mod continuing;

@@ -11,7 +11,7 @@ fn a_wrong_command_line_ends_with_2_and_what_there_is() {
     for (line, said) in [
         (
             "run quik",
-            "error: there is no grid and no scenario `quik`; name a grid (quick, standard, full or goals), a scenario \
+            "error: there is no grid and no scenario `quik`; name a grid (quick, standard, papers, full or goals), a scenario \
              of `feros lab list`, or a file whose name ends with .toml; did you mean quick?",
         ),
         ("plan quick --only tinny", "error: there is no scenario `tinny`; did you mean tiny?"),
@@ -20,6 +20,7 @@ fn a_wrong_command_line_ends_with_2_and_what_there_is() {
             "error: no system `mok`; there are: absent, mock; did you mean `mock`?",
         ),
         ("run full", "error: no scenario of full is left to measure"),
+        ("run quick-2", "error: no scenario of quick-2 is left to measure"),
     ] {
         assert_eq!(fixture.run(line).failure(2), said, "{line}");
     }

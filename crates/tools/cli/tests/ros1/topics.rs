@@ -134,7 +134,8 @@ fn messages_with_headers_go_to_ros1() {
     let _bridge = world.bridge(&[]);
     let ros2 = world.ros2();
     let mut ros1 = world.node("listener");
-    // Even a subscriber that connects later gets latched messages, so none is published twice here.
+    // Even a subscriber that connects later gets latched messages, so no message is published twice
+    // here.
     let latched = || QosProfile::keep_last(10).transient_local();
 
     ros1.run(json!({"do": "subscribe", "topic": "/pose", "type": "geometry_msgs/PoseStamped"}));

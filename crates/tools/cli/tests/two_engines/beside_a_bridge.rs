@@ -1,5 +1,5 @@
 //! `feros bridge` between two engines beside a node on both: it carries the messages of processes
-//! on one engine to those on the other, but none from or to the node on both.
+//! on one engine to those on the other, but no messages from or to the node on both.
 
 use feros::QosProfile;
 use feros::msgs::std_msgs::msg::UInt32;

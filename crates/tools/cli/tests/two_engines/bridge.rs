@@ -8,7 +8,7 @@ use crate::wires::{
     BOTH, DDS, Heard, KEEP_ALL, OF_A_SOURCE, UINT32, Wires, ZENOH, count_in_order, numbers_in,
 };
 
-/// The peers of each engine are processes of their own, and none is on both.
+/// The peers of each engine are processes of their own, and no peer is on both engines.
 #[test]
 fn topics_and_services_go_both_ways_once() {
     let _watchdog = Watchdog::start();

@@ -44,7 +44,7 @@ impl Scope {
         set.find(|(known, _)| known == name).map(|(_, value)| value)
     }
 
-    /// The resulting namespace of a node that asks for the namespace `asked`, or for none.
+    /// The resulting namespace of a node that asks for the namespace `asked`, or for no namespace.
     pub(super) fn namespace_of(&self, asked: Option<&str>) -> Option<String> {
         joined_namespace(self.namespace.as_deref(), asked)
     }

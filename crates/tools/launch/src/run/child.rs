@@ -16,7 +16,7 @@ use crate::plan::{Process, Sinks};
 const MAX_LINE_BYTES: usize = 64 << 10;
 /// A process that ends after less than this time has died early.
 const STABLE_AFTER: Duration = Duration::from_secs(10);
-/// The delays before a respawn if the launch file gives none: the delay starts at the first
+/// The delays before a respawn if the launch file gives no delay: the delay starts at the first
 /// constant, and doubles up to the second.
 const FIRST_RESPAWN_DELAY: Duration = Duration::from_millis(100);
 const MAX_RESPAWN_DELAY: Duration = Duration::from_secs(10);

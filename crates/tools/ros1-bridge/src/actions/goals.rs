@@ -37,7 +37,7 @@ impl Goals {
         self.all.contains_key(id)
     }
 
-    /// Returns a name for a goal that has none.
+    /// Returns a name for a goal without a name.
     pub(super) fn new_name(&mut self) -> String {
         self.named += 1;
         format!("unnamed-{}", self.named)

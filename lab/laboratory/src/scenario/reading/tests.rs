@@ -65,6 +65,42 @@ fn a_grid_says_what_is_different() {
     assert_eq!(resolved(SOUND, Some(Grid::Full)).unwrap(), None, "it is not in that grid");
 }
 
+#[test]
+fn conditions_of_the_document_stand_beside_ours() {
+    let stated = SOUND.replace(
+        "\n[experiment]",
+        "\n[conditions]\nrate = \"10 Hz\"\nmachine = \"an old one\"\n\n[experiment]",
+    );
+    let scenario = resolved(&stated, Some(Grid::Quick)).unwrap().unwrap();
+    let of = |name: &str| {
+        let found = scenario.about.conditions.iter().find(|condition| condition.name == name);
+        found.map(|condition| (condition.document.as_str(), condition.here.as_str()))
+    };
+    assert_eq!(of("rate"), Some(("10 Hz", "100 Hz")));
+    assert_eq!(of("machine"), Some(("an old one", "")));
+    assert_eq!(of("message"), Some(("", "bytes of 1 MB")));
+    assert_eq!(of("count"), Some(("", "5 messages, after 10 of warm-up, once")));
+    assert_eq!(of("QoS"), Some(("", "reliable (reliable, transient local, keep last 10)")));
+    let links = "slow: 54 Mbit/s, slow: 54 Mbit/s with 10 % loss, slow: 300 Mbit/s, \
+                 slow: 300 Mbit/s with 10 % loss";
+    assert_eq!(of("link"), Some(("", links)));
+    assert_eq!(of("nodes"), None, "it has no meaning here, and the document does not state it");
+
+    let without = resolved(SOUND, Some(Grid::Quick)).unwrap().unwrap();
+    assert_eq!(without.about.conditions, []);
+    let wrong = stated.replace("machine =", "engine =");
+    let error = resolved(&wrong, Some(Grid::Quick)).unwrap_err();
+    assert!(error.line == 6 && error.text.contains("unknown field `engine`"), "{error}");
+}
+
+#[test]
+fn a_grid_may_have_parts() {
+    assert_eq!(resolved(SOUND, Some(Grid::Quick)).unwrap().unwrap().part, 0);
+    let parted = SOUND.replace("count = 5", "count = 5\npart = 3");
+    assert_eq!(resolved(&parted, Some(Grid::Quick)).unwrap().unwrap().part, 3);
+    assert_eq!(resolved(&parted, None).unwrap().unwrap().part, 0);
+}
+
 /// Each row has a mistake, its line, and words of the error.
 #[test]
 fn whatever_is_wrong_is_said_with_its_line_and_what_is_allowed() {

@@ -79,6 +79,7 @@ fn scenario(
         document: document.to_owned(),
         item: item.to_owned(),
         finding: finding.to_owned(),
+        conditions: Vec::new(),
         columns: Vec::new(),
         goals: Vec::new(),
         figures,

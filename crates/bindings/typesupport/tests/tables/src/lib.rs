@@ -16,6 +16,19 @@ pub enum Language {
 /// Both languages.
 pub const LANGUAGES: [Language; 2] = [Language::C, Language::Cpp];
 
+/// A distribution of ROS 2 in whose form the messages and their introspection exist.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// The form of ROS 2 Jazzy and Kilted.
+    Kilted,
+    /// The form of ROS 2 Lyrical, built from public facts, not run against the original. An
+    /// unbounded `uint8[]` is a buffer, with a stand-in for `rosidl::Buffer` in C++.
+    Lyrical,
+}
+
+/// Both forms.
+pub const FORMS: [Form; 2] = [Form::Kilted, Form::Lyrical];
+
 /// A message type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Type {
@@ -28,18 +41,37 @@ pub enum Type {
     Empty,
     /// Numbers with padding between them and at the end.
     Padded,
+    /// Sequences of bytes, also in nested messages, and other sequences.
+    Blob,
 }
 
 /// All types.
-pub const TYPES: [Type; 4] = [Type::Sample, Type::Point, Type::Empty, Type::Padded];
+pub const TYPES: [Type; 5] = [Type::Sample, Type::Point, Type::Empty, Type::Padded, Type::Blob];
 
-/// The introspection `rosidl_message_type_support_t` of a type, which lives as long as the process.
+/// The introspection `rosidl_message_type_support_t` of a type in the form of Kilted, which lives
+/// as long as the process.
 #[must_use]
 pub fn type_support(language: Language, ty: Type) -> *const c_void {
-    // SAFETY: the function accepts all values of both enums.
-    unsafe { feros_tables_type_support(language as c_int, ty as c_int) }
+    type_support_in(Form::Kilted, language, ty)
+}
+
+/// The same as [`type_support`], in any form.
+#[must_use]
+pub fn type_support_in(form: Form, language: Language, ty: Type) -> *const c_void {
+    // SAFETY: the function accepts all values of the enums.
+    unsafe { feros_tables_type_support(form as c_int, language as c_int, ty as c_int) }
+}
+
+/// Moves the bytes of a buffer to a device, or back to the memory of the CPU.
+///
+/// # Safety
+/// `buffer` points to a `uint8[]` without a bound in a C++ message in the form of Lyrical.
+pub unsafe fn move_buffer(buffer: *mut c_void, to_device: bool) {
+    // SAFETY: by this function's contract.
+    unsafe { feros_tables_move_buffer(buffer, to_device) };
 }
 
 unsafe extern "C" {
-    fn feros_tables_type_support(language: c_int, ty: c_int) -> *const c_void;
+    fn feros_tables_type_support(form: c_int, language: c_int, ty: c_int) -> *const c_void;
+    fn feros_tables_move_buffer(buffer: *mut c_void, to_device: bool);
 }

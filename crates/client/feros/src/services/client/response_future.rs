@@ -10,7 +10,8 @@ use feros_executor::Execution;
 use feros_message::{Service as ServiceType, ServiceEventKind};
 use feros_transport::{Recipients, ResponseWait};
 
-use super::{CallError, Inner};
+use super::CallError;
+use super::generic::Inner;
 use crate::messages::forms::SerializedMessage;
 use crate::services::introspection::{CallId, ServiceEvents};
 

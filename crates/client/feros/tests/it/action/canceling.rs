@@ -49,8 +49,8 @@ fn goals_are_canceled_up_to_a_time_and_all_at_once() {
     let canceling = pair.client.cancel_all_goals().unwrap().wait(WATCHDOG).unwrap();
     assert_eq!(canceling, ids(&goals[2..]));
     goals[2..].iter().for_each(obey);
-    let none = pair.client.cancel_all_goals().unwrap().wait(WATCHDOG).unwrap();
-    assert!(none.is_empty(), "no goal is left: {none:?}");
+    let canceling = pair.client.cancel_all_goals().unwrap().wait(WATCHDOG).unwrap();
+    assert!(canceling.is_empty(), "no goal is left: {canceling:?}");
 }
 
 #[test]

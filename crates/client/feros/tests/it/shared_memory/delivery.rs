@@ -89,7 +89,7 @@ fn every_form_arrives_through_shared_memory() {
 #[test]
 fn the_change_to_shared_memory_loses_and_doubles_nothing() {
     let (_here, _there, talker, listener) = nodes();
-    // The history keeps all messages, so that a delayed thread loses none.
+    // The history keeps all messages, so that a delayed thread loses no message.
     let publisher = talker.create_publisher::<Int32>("number", QosProfile::keep_all()).unwrap();
     let done = AtomicBool::new(false);
     std::thread::scope(|scope| {

@@ -66,11 +66,12 @@ pub(super) fn introduce_ros2(search: &Search) -> Result<(), CliError> {
         }
         Search::Missing => format!(
             "No stock ROS 2 was found, so Feros talks to itself. To see it talk with stock ROS 2, run \
-             scripts/setup.sh in the repository, or let {VARIABLE} name a Python that has rclpy."
+             scripts/setup.sh in the repository, or let {VARIABLE} name the folder of one."
         ),
-        Search::Wrong(python) => format!(
-            "{VARIABLE} is {}, which cannot load rclpy and std_msgs (see the reason above), so Feros talks to itself.",
-            show(python)
+        Search::Wrong(folder) => format!(
+            "{VARIABLE} is {}, whose Python is missing or cannot load rclpy and std_msgs (then the reason is \
+             above), so Feros talks to itself.",
+            show(folder)
         ),
         Search::Interrupted => return Ok(()),
     };

@@ -8,8 +8,9 @@ use super::discovery::Discovery;
 use crate::error::CliError;
 use crate::process_group::{ProcessEvent, ProcessGroup};
 
-/// The variable that names the Python of stock ROS 2 if that is not in one of the usual places.
-pub(super) const VARIABLE: &str = "FEROS_ROS2_PYTHON";
+/// The variable that names the folder with stock ROS 2, a Python environment or an installation, if
+/// that is not in one of the usual places.
+pub(super) const VARIABLE: &str = "FEROS_ROS2";
 
 /// How long Python may take to load rclpy.
 const IMPORT_LIMIT: Duration = Duration::from_secs(60);
@@ -24,7 +25,7 @@ pub(super) enum Search {
     Found(PathBuf),
     /// None of the usual Pythons has it.
     Missing,
-    /// The Python that the user named does not have it.
+    /// The Python of the folder that the user named does not have it.
     Wrong(PathBuf),
     /// The user wants to end the demo.
     Interrupted,
@@ -34,7 +35,7 @@ pub(super) enum Search {
 pub(super) fn find(group: &mut ProcessGroup, discovery: &Discovery) -> Result<Search, CliError> {
     let named = std::env::var_os(VARIABLE).filter(|value| !value.is_empty()).map(PathBuf::from);
     let candidates = match &named {
-        Some(python) => vec![python.clone()],
+        Some(folder) => vec![python_of(folder)],
         None => usual_pythons(),
     };
     for python in candidates {
@@ -77,6 +78,14 @@ fn try_python(group: &mut ProcessGroup, command: &mut Command) -> Result<Probe, 
             }
         }
     }
+}
+
+/// The Python of a folder with stock ROS 2. An installation without a Python of its own is for the
+/// system's Python, which loads rclpy when the installation is sourced.
+fn python_of(folder: &Path) -> PathBuf {
+    let own = folder.join("bin/python");
+    let is_installation = folder.join("share/rclpy").is_dir();
+    if is_installation && !own.exists() { "python3".into() } else { own }
 }
 
 /// The Pythons that `scripts/setup.sh` installed in folders above the current folder or above this

@@ -26,7 +26,8 @@ pub(crate) struct Args {
     /// Include the packages that Feros ships, whose stubs the Python package already has
     #[arg(long)]
     shipped: bool,
-    /// The Python package that will contain the packages, such as `feros.msgs`; none by default
+    /// The Python package that will contain the packages, such as `feros.msgs`; by default, they
+    /// are not in another package
     #[arg(long, default_value = "")]
     root: String,
     /// Also write modules, through which programs import the packages from that folder. They know

@@ -21,7 +21,7 @@ pub(crate) fn run(args: &Args) -> Result<(), CliError> {
     print(&results)
 }
 
-/// Prints the goals of a run as a table, or nothing if it has none.
+/// Prints the goals of a run as a table, or nothing if the run has no goals.
 pub(super) fn print(results: &Results) -> Result<(), CliError> {
     let goals = goals(results);
     if goals.is_empty() {

@@ -14,8 +14,8 @@ use crate::nearest::did_you_mean;
 /// The target of a measurement.
 #[derive(clap::Args, Clone)]
 pub(crate) struct Target {
-    /// quick, standard, full or goals; or a scenario, by its name or its file, which is measured as
-    /// it stands
+    /// quick, standard, papers, full or goals; one part of a grid that has parts, such as papers-1;
+    /// or a scenario, by its name or its file, which is measured as it stands
     #[arg(value_name = "GRID|SCENARIO|FILE.toml")]
     target: String,
     /// Settings that differ from the scenarios', in their words: count=20 sizes=256,64K
@@ -55,8 +55,7 @@ impl Target {
 
     fn scenarios(&self, peers: &Peers) -> Result<(String, Vec<Scenario>), CliError> {
         let check = |name: &str| peers.system(name).map(|_| ());
-        let grid = Grid::ALL.iter().find(|grid| grid.word() == self.target);
-        let Some(grid) = grid else {
+        let Some((grid, part)) = grid_and_part(&self.target) else {
             let file = self.scenario_file()?;
             let scenario = file.resolve(None, &self.settings, &check).map_err(CliError::failed)?;
             return Ok((file.name(), scenario.into_iter().collect()));
@@ -74,9 +73,10 @@ impl Target {
         for file in
             files.iter().filter(|file| self.only.is_empty() || self.only.contains(&file.name()))
         {
-            scenarios.extend(
-                file.resolve(Some(*grid), &self.settings, &check).map_err(CliError::failed)?,
-            );
+            let scenario =
+                file.resolve(Some(grid), &self.settings, &check).map_err(CliError::failed)?;
+            let is_of_part = |scenario: &Scenario| part.is_none_or(|part| scenario.part == part);
+            scenarios.extend(scenario.filter(is_of_part));
         }
         Ok((self.target.clone(), scenarios))
     }
@@ -94,7 +94,7 @@ impl Target {
         let words = Grid::ALL.iter().map(|grid| grid.word());
         let known = words.chain(names.iter().map(String::as_str));
         Err(CliError::usage(format!(
-            "there is no grid and no scenario `{}`; name a grid (quick, standard, full or goals), a scenario of `feros \
+            "there is no grid and no scenario `{}`; name a grid (quick, standard, papers, full or goals), a scenario of `feros \
              lab list`, or a file whose name ends with .toml{}",
             self.target,
             did_you_mean(&self.target, known)
@@ -115,4 +115,15 @@ impl Target {
         let stem = Path::new(&self.target).file_stem().unwrap_or_default();
         format!("feros-lab-{}", stem.to_string_lossy())
     }
+}
+
+/// The grid that a word names and, for a word such as `papers-1`, its part.
+fn grid_and_part(word: &str) -> Option<(Grid, Option<u32>)> {
+    Grid::ALL.iter().find_map(|grid| {
+        let part = match word.strip_prefix(grid.word())? {
+            "" => None,
+            rest => Some(rest.strip_prefix('-')?.parse().ok()?),
+        };
+        Some((*grid, part))
+    })
 }

@@ -32,7 +32,7 @@ impl ArrivalClock {
         let now = u64::try_from(clock.now().as_nanos()).ok().filter(|nanos| *nanos > 0);
         if now.is_none() && !self.has_told.swap(true, Ordering::Relaxed) {
             notices::warn(
-                "no time has come on /clock: messages are counted only after the first one",
+                "no time has come on /clock: messages are counted only after a time has come",
             );
         }
         now.map(Duration::from_nanos)

@@ -259,7 +259,7 @@ impl Feed {
             let simulated = self.clock.as_ref().map(|clock| clock.now().as_nanos());
             if simulated == Some(0) && !stamps.is_empty() && !self.has_told_of_clock {
                 self.has_told_of_clock = true;
-                notices::warn("no time has come on /clock: stamps are 0 until the first one");
+                notices::warn("no time has come on /clock: stamps are 0 until a time comes");
             }
             let now = simulated.map(values::stamp);
             let (sec, nanosec) = now.unwrap_or_else(values::now);

@@ -19,8 +19,8 @@ use crate::notices;
 /// The command to run, and the folder for its trace.
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// The folder for the trace, which must not have one yet [default: ./feros-trace-<seconds since
-    /// 1970>]
+    /// The folder for the trace; it must not contain another trace [default:
+    /// ./feros-trace-<seconds since 1970>]
     #[arg(long, value_name = "FOLDER")]
     out: Option<PathBuf>,
     /// Show the summary as JSON, times in nanoseconds
@@ -37,8 +37,8 @@ pub(crate) fn run(args: &Args) -> Result<(), CliError> {
         .command
         .split_first()
         .ok_or_else(|| CliError::usage("name the command to run after `--`"))?;
-    // Ctrl-C is for the command: it ends and writes its trace, and then there is a summary to show.
-    // SIGTERM and the end of a terminal are passed on.
+    // Ctrl-C is a signal for the command that runs: it ends and writes its trace, which this verb
+    // then summarizes. This verb passes SIGTERM and the end of a terminal on to the command.
     let [interrupted, terminated] = [(), ()].map(|()| Arc::new(AtomicBool::new(false)));
     signal_hook::flag::register(SIGINT, interrupted)?;
     for signal in [SIGTERM].into_iter().chain(hangup_to_handle()) {
@@ -80,7 +80,7 @@ fn prepare(folder: PathBuf) -> Result<PathBuf, CliError> {
             .is_some_and(|extension| extension == feros::trace::FILE_EXTENSION)
         {
             return Err(CliError::usage(format!(
-                "there is already a trace in {}, which would be mixed with this one: choose \
+                "there is already a trace in {}, and the new trace would be mixed with it: choose \
                  another --out",
                 folder.display()
             )));

@@ -40,7 +40,7 @@ fn stock_nodes_of_two_domains_hear_each_other() {
     near.ask("publish", json!({"topic": "/map", "values": [{"data": "old"}, {"data": "new"}]}));
     far.ask("subscription", map);
     let heard = far.ask("take", json!({"topic": "/map", "count": 1}));
-    assert_eq!(heard, json!([{"data": "new"}]), "what was latched before");
+    assert_eq!(heard, json!([{"data": "new"}]), "messages that were latched before");
 
     let chatter = json!({"topic": "/chatter", "type": TEXT, "qos": {}});
     far.ask("publisher", chatter.clone());
@@ -53,7 +53,7 @@ fn stock_nodes_of_two_domains_hear_each_other() {
 
     let mut lines = vec![];
     while lines.len() < 2 {
-        lines.push(bridge.line().expect("what is bridged"));
+        lines.push(bridge.line().expect("a line for each bridged name"));
     }
     let [a, b] = [0, 1].map(|side| sides.domains[side].id());
     lines.sort();

@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 
-use feros_interop::{Domain, kit_of_cpp};
+use feros_interop::{Domain, kit_of_cpp, prefix_of_ros2};
 use feros_test_support::eventually as until;
 
 use crate::process::{Finished, Running, eventually};
@@ -45,10 +45,7 @@ struct Kit {
 impl Kit {
     fn find() -> Option<Self> {
         let folder = kit_of_cpp()?;
-        let venv = std::env::var_os("FEROS_ROS2_VENV").map_or_else(
-            || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../.venv"),
-            PathBuf::from,
-        );
+        let venv = prefix_of_ros2()?;
         Some(Self { folder, venv })
     }
 

@@ -35,7 +35,7 @@ export class Message {
   }
 }
 
-/** Messages per second; `null` requests all messages, for topics of which none may be left out. */
+/** Messages per second; `null` requests all messages, for topics that need every message. */
 export type Rate = number | null;
 /** The rate that a watcher requests, once the channel is known. */
 export type RateOf = (channel: Channel) => Rate;

@@ -68,7 +68,7 @@ export function kindsFor(type: string): Kind[] {
   return ["tree", "plot", "text"];
 }
 
-/** Returns the rate of a display: lower for large messages, unlimited if none may be left out. */
+/** Returns the rate of a display: lower for large messages, unlimited if it needs every message. */
 export const rateFor: RateOf = ({ type }) => {
   const short = shortType(type);
   if (short.startsWith("visualization_msgs/Marker")) return null;

@@ -239,7 +239,7 @@ class NodeParameters:
         return results
 
     def set_parameters_atomically(self, parameter_list: List[Parameter]) -> SetParametersResult:
-        """Sets all parameters or none; raises `ParameterNotDeclaredException`."""
+        """Sets all or no parameters; raises `ParameterNotDeclaredException`."""
         self._rclpy_check_declared(parameter_list)
         return self._rclpy_set_with_callbacks(parameter_list)
 

@@ -103,7 +103,7 @@ class AsyncParameterClient:
     def set_parameters_atomically(
         self, parameters: Sequence[Union[Parameter, ParameterMsg]], callback: Callback = None
     ) -> Future:
-        """Sets all parameters or none."""
+        """Sets all or no parameters."""
         given = [_message(one) for one in parameters]
         return self._ask(SetParametersAtomically, callback, parameters=given)
 
@@ -124,7 +124,7 @@ class AsyncParameterClient:
     def load_parameter_file_atomically(
         self, parameter_file: str, use_wildcard: bool = False, callback: Callback = None
     ) -> Future:
-        """Sets all parameters in a file, or none."""
+        """Sets all or no parameters of a file."""
         given = self._of_file(parameter_file, use_wildcard)
         return self.set_parameters_atomically(given, callback)
 

@@ -46,7 +46,11 @@ fn goals_are_canceled_by_id_by_time_by_both_and_all() {
     assert_eq!(cancel(&table, 0, 2), (vec![1, 2], 0));
     assert_eq!(cancel(&table, 3, 1), (vec![1, 3], 0));
     assert_eq!(cancel(&table, 9, 0), (vec![], CancelGoal_Response::ERROR_UNKNOWN_GOAL_ID));
-    assert_eq!(cancel(&table, 9, 1), (vec![1], 0), "an unknown goal beside a time is no error");
+    assert_eq!(
+        cancel(&table, 9, 1),
+        (vec![1], 0),
+        "an unknown goal together with a time is not an error"
+    );
     assert_eq!(cancel(&table, 0, -1), (vec![], 0), "a time before all goals");
 
     let goal = table.find(&[1; 16]).unwrap();
