@@ -27,6 +27,7 @@ mod selection;
 mod summary;
 mod tables;
 mod threads;
+mod unmeasured;
 
 use std::io;
 use std::path::{Path, PathBuf};

@@ -13,6 +13,7 @@ use super::payloads::{Block, OverviewCell, endings};
 use super::quantity::{Unit, digits, duration, moment};
 use super::questions::write_first_screen;
 use super::results::Results;
+use super::unmeasured;
 
 /// The summary of a run.
 pub(crate) fn summary(shown: &Shown<'_>) -> String {
@@ -44,6 +45,7 @@ pub(crate) fn summary(shown: &Shown<'_>) -> String {
         write_block(&mut text, block);
     }
     write_findings(&mut text, context);
+    unmeasured::write(&mut text, run);
     write_systems(&mut text, results);
     if !run.command.is_empty() {
         let _ = writeln!(text, "## Repeat it\n\n```\n{}\n```", run.command.replace("```", ""));

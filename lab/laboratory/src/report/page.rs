@@ -18,6 +18,7 @@ use super::quantity::{Unit, dimension_value, dimension_with_value, duration, mom
 use super::questions::{count_of, first_screen};
 use super::results::Results;
 use super::tables::scrolling;
+use super::unmeasured;
 use crate::record::{Record, Run, Scenario, Status, System};
 
 const STYLE: &str = include_str!("style.css");
@@ -79,6 +80,7 @@ pub(crate) fn report(shown: &Shown<'_>) -> String {
         (goals_part(&goals(results)))
         (payloads(context, &shown.blocks))
         (experiments(context))
+        (unmeasured::section(run))
         (systems(run))
         (trouble(&results.records))
         (machine(results))
