@@ -138,9 +138,7 @@ fn document_title(document: &str) -> Option<&'static str> {
         "C23" => Some(
             "Macenski, Soragna, Carroll, Ge: Impact of ROS 2 Node Composition in Robotic Systems",
         ),
-        "R20" => {
-            Some("The ROS 2 Galactic RMW selection report of the Technical Steering Committee")
-        }
+        "R20" => Some("The report for the selection of the default RMW of ROS 2 Galactic, 2020"),
         _ => None,
     }
 }
