@@ -7,7 +7,8 @@ use crate::layers::{Breakdown, Layer};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Figure6 {
     /// The engine's write, the network, the engine's receiving thread, and the call that takes the
-    /// message from the engine; on other transports, shared memory or the queues within the process.
+    /// message from the engine; on other transports, shared memory or the queues within the
+    /// process.
     pub dds: u64,
     /// The work of the middleware interface before the engine's: serializing, and waiting in the
     /// queue of asynchronous publishing.
