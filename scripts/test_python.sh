@@ -6,7 +6,8 @@
 #   scripts/test_python.sh --build              only builds the wheel, for the laboratory's tests too
 #   scripts/test_python.sh --run                tests the wheel that was built
 #
-# The tests use stock ROS 2 if .venv has it, unless FEROS_SKIP_INTEROP=1.
+# The tests use stock ROS 2 if .venv and .venv-jazzy, or the folder of FEROS_ROS2, have it, unless
+# FEROS_SKIP_INTEROP=1.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -41,7 +42,4 @@ fi
 (cd / && "$venv/bin/feros" interface show std_msgs/msg/String >/dev/null)
 "$venv/bin/python" -m pip install --quiet --disable-pip-version-check -r scripts/requirements-python.txt
 
-if [[ -x .venv/bin/python ]] && .venv/bin/python -c 'import rclpy' >/dev/null 2>&1; then
-    export FEROS_STOCK_PYTHON="${FEROS_STOCK_PYTHON:-$PWD/.venv/bin/python}"
-fi
 exec "$venv/bin/python" -m pytest -q -p no:cacheprovider -rs crates/bindings/python/tests "$@"

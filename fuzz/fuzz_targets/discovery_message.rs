@@ -3,8 +3,9 @@
 //! same meaning.
 
 use feros_engine::dds::discovery_info::ParticipantEntities;
+use feros_engine::dds::library::Library;
 use feros_engine::dds::names::{demangle_service_type, demangle_topic, demangle_type};
-use feros_engine::dds::user_data::{EndpointData, parse_enclave};
+use feros_engine::dds::user_data::{EndpointData, ParticipantData};
 
 /// Runs one input, as each kind of announcement in turn.
 pub(crate) fn run(bytes: &[u8]) {
@@ -21,8 +22,10 @@ pub(crate) fn run(bytes: &[u8]) {
     }
     let data = EndpointData::parse(bytes);
     assert_eq!(EndpointData::parse(data.encode().as_bytes()), data);
-    parse_enclave(bytes);
+    let participant = ParticipantData::parse(bytes);
+    assert_eq!(ParticipantData::parse(participant.encode().as_bytes()), participant);
     if let Ok(text) = std::str::from_utf8(bytes) {
+        Library::parse(text);
         demangle_topic(text);
         demangle_type(text);
         demangle_service_type(text);

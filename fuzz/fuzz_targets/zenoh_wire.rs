@@ -15,7 +15,7 @@ mod wire {
 
 use wire::announcement::AnnouncementToken;
 use wire::attachment::Attachment;
-use wire::token::{EndpointToken, Token, opposite};
+use wire::token::{EndpointToken, Token, names_no_hash, opposite};
 
 /// Runs one input: as an attachment and, if it is text, as a token and an announcement.
 pub(crate) fn run(bytes: &[u8]) {
@@ -34,6 +34,7 @@ pub(crate) fn run(bytes: &[u8]) {
             assert!(key.len() < 2 * text.len() + 200);
             let other = EndpointToken { kind: opposite(endpoint.kind), ..(*endpoint).clone() };
             assert!(endpoint.matches(&other));
+            assert!(!names_no_hash(text) || endpoint.type_hash.is_none());
             let written = endpoint.encode();
             assert_eq!(again(&written), Some(Token::Endpoint(endpoint)), "{written}");
         }

@@ -98,12 +98,21 @@ BUILDS = {
     # This is a separate workspace; see its Cargo.toml.
     "zenoh": Build(["--all-targets"], ["--tests"], REPOSITORY / "crates/engines/zenoh/Cargo.toml"),
 }
+# Tests that talk with stock ROS 2: those that run once more with Jazzy.
+WITH_STOCK = " | ".join((
+    "package(feros-interop)",
+    "package(feros-cli) & test(/^stock::/)",
+    "package(feros-container) & test(/^stock::/)",
+    "package(feros-rmw) & binary(it)",
+    "package(feros-typesupport) & test(/^(fast_cdr|layouts)::/)",
+))
 # Tests that need a wheel, which is built last.
 ON_WHEEL = "binary_id(feros-lab::peers)"
 SUITES = {
     "workspace": Suite(
         "workspace", f"not package(feros-fastdds) & not {ON_WHEEL}", BUILT
     ),
+    "jazzy": Suite("workspace", WITH_STOCK, BUILT | {"FEROS_ROS2": str(REPOSITORY / ".venv-jazzy")}),
     "peers": Suite("workspace", ON_WHEEL, BUILT),
     "fastdds": Suite("workspace", "package(feros-fastdds)"),
     "library": Suite("workspace", "package(feros) & binary(it)", {"FEROS_ENGINE": "fastdds"}),
@@ -136,6 +145,7 @@ DENY = ["cargo-deny", "--locked", "check", "licenses", "bans", "sources"]
 
 COMPILERS, PACKAGES, PYTHON = "compilers", "packages of the system", "stock ROS 2 and tools"
 RUST_TESTS = "scripts/test/rust_tests.py"
+JAZZY_TESTS = "interop with stock ROS 2 Jazzy"
 
 
 def build_tests(name, after, limit_seconds=1800):
@@ -203,6 +213,7 @@ STEPS = [
         "libtest",
     ),
     build_tests("fastdds2", ["engine on Fast DDS", "library on Fast DDS"]),
+    run_tests(JAZZY_TESTS, "jazzy"),
     run_tests("peers of the laboratory", "peers", ["build: wheel"]),
     run_tests("engine on Fast DDS", "fastdds"),
     run_tests("library on Fast DDS", "library"),
@@ -237,7 +248,7 @@ PARTS = [
     ]),
     Part("lints", "clippy and rustdoc without warnings, which compiles all tests", ["build: workspace"]),
     Part("rust", "all Rust tests, interop with stock ROS 2 among them", [
-        *("tests, interop with stock ROS 2 among them", "peers of the laboratory"),
+        *("tests, interop with stock ROS 2 among them", JAZZY_TESTS, "peers of the laboratory"),
         *("commands of README and book", "commands of README, book and examples, run"),
     ]),
     Part("docs", "documentation without warnings, and its examples", [

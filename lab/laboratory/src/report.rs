@@ -2,6 +2,7 @@
 
 mod canvas;
 mod compare;
+mod conditions;
 mod context;
 mod figure;
 mod findings;
@@ -14,6 +15,7 @@ mod markdown;
 mod metric;
 mod page;
 mod palette;
+mod parts;
 mod payloads;
 mod quantity;
 mod questions;
@@ -25,6 +27,7 @@ mod selection;
 mod summary;
 mod tables;
 mod threads;
+mod unmeasured;
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -33,6 +36,7 @@ use thiserror::Error;
 
 pub use compare::{CompareError, ComparedCell, SideBySide, compare_runs};
 pub use goals::{GoalResult, goals};
+pub use parts::Part;
 pub use results::{Notice, ReadError, Results};
 pub use summary::{Summary, summaries};
 

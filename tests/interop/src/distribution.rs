@@ -92,12 +92,12 @@ pub fn distribution() -> Distribution {
     })
 }
 
-/// Whether the stock nodes are of Jazzy, which cannot do what a test needs. If so, this reports a
-/// skip.
+/// Whether the stock nodes are of Jazzy. If so, this reports a skip, since only tests of what newer
+/// distributions do call this function.
 pub fn peers_are_of_jazzy(what: &str) -> bool {
     let are = distribution() == Distribution::Jazzy;
     if are {
-        skip(format!("{what}: ROS 2 Jazzy has no such thing"));
+        skip(format!("{what}: ROS 2 Jazzy does not have this"));
     }
     are
 }

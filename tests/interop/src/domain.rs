@@ -6,7 +6,7 @@ use std::process::Command;
 
 use feros_test_support::{ReservedDomain, skip};
 
-use crate::distribution::environment_of_nodes;
+use crate::distribution::{Distribution, distribution, environment_of_nodes};
 use crate::shared_files;
 
 /// The environment variables that could make a program contact, load or use something that the test
@@ -104,14 +104,23 @@ pub fn interop_is_skipped() -> bool {
     is_skipped
 }
 
-/// The folder of the kit for compiling C++ programs with stock ROS 2. Returns `None`, and reports
-/// the skip, if `FEROS_STOCK` does not name it.
+/// The folder of the kit for compiling C++ programs with the stock ROS 2 of the stock nodes; that
+/// for Jazzy is in the folder `jazzy` of the kit. Returns `None`, and reports the skip, if
+/// `FEROS_STOCK` does not name it.
 pub fn kit_of_cpp() -> Option<PathBuf> {
-    let kit = std::env::var_os("FEROS_STOCK").map(PathBuf::from);
-    if kit.is_none() {
+    let Some(kit) = std::env::var_os("FEROS_STOCK").map(PathBuf::from) else {
         skip("FEROS_STOCK does not name the kit of stock ROS 2 for C++ (CONTRIBUTING.md)");
+        return None;
+    };
+    if distribution() == Distribution::Kilted {
+        return Some(kit);
     }
-    kit
+    let kit = kit.join(distribution().name());
+    if !kit.is_dir() {
+        skip(format!("there is no kit of stock ROS 2 for C++ in {}", kit.display()));
+        return None;
+    }
+    Some(kit)
 }
 
 /// The prefix of stock ROS 2, which is the Python environment with the wheels; it has `lib`,

@@ -6,13 +6,14 @@ use crate::layers::{Breakdown, Layer};
 /// Systems*, in nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Figure6 {
-    /// The engine's write, the network and the engine's receiving thread; on other transports,
-    /// shared memory or the queues within the process.
+    /// The engine's write, the network, the engine's receiving thread, and the call that takes the
+    /// message from the engine; on other transports, shared memory or the queues within the
+    /// process.
     pub dds: u64,
     /// The work of the middleware interface before the engine's: serializing, and waiting in the
     /// queue of asynchronous publishing.
     pub publisher_rmw: u64,
-    /// The work of the middleware interface after the engine's: taking and deserializing.
+    /// The work of the middleware interface after the engine's: deserializing.
     pub subscriber_rmw: u64,
     /// The publisher's client library.
     pub publisher_common: u64,
@@ -32,9 +33,9 @@ impl Figure6 {
     pub fn new(breakdown: &Breakdown, measured_nanos: u64) -> Self {
         use Layer::*;
         Self {
-            dds: breakdown.sum(&[EngineWrite, Wire, EngineReceive]),
+            dds: breakdown.sum(&[EngineWrite, Wire, EngineReceive, Take]),
             publisher_rmw: breakdown.sum(&[Serialize, SendQueue]),
-            subscriber_rmw: breakdown.sum(&[Take, Deserialize]),
+            subscriber_rmw: breakdown.sum(&[Deserialize]),
             publisher_common: breakdown.sum(&[Client]),
             subscriber_common: breakdown.sum(&[Dispatch]),
             notification_delay: breakdown.sum(&[Notification, Queue]),
@@ -116,9 +117,9 @@ mod tests {
     fn figure_6_has_each_layer_in_one_part() {
         let figure = Figure6::new(&breakdown(), 2047 + 2048);
         let expected = Figure6 {
-            dds: 8 + 16 + 32,
+            dds: 8 + 16 + 32 + 256,
             publisher_rmw: 2 + 4,
-            subscriber_rmw: 256 + 1024,
+            subscriber_rmw: 1024,
             publisher_common: 1,
             subscriber_common: 512,
             notification_delay: 64 + 128,

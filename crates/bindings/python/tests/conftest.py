@@ -13,6 +13,11 @@ import pytest
 # domain.
 DOMAINS, LOCK_PORT = range(71, 101), 28_500
 PEERS = Path(__file__).parent / "peers"
+REPOSITORY = Path(__file__).parents[4]
+# The folders with stock ROS 2 that scripts/setup.sh makes, unless the user names another one.
+ENVIRONMENTS = {"kilted": REPOSITORY / ".venv", "jazzy": REPOSITORY / ".venv-jazzy"}
+if os.environ.get("FEROS_ROS2"):
+    ENVIRONMENTS = {"FEROS_ROS2": Path(os.environ["FEROS_ROS2"])}
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -107,10 +112,19 @@ def start():
         process.end()
 
 
+@pytest.fixture(params=ENVIRONMENTS)
+def stock(request):
+    """The interpreter with stock ROS 2, of one distribution after the other."""
+    python = ENVIRONMENTS[request.param] / "bin" / "python"
+    if os.environ.get("FEROS_SKIP_INTEROP") == "1":
+        pytest.skip("stock ROS 2 is not used: FEROS_SKIP_INTEROP=1 is set")
+    if not python.is_file():
+        pytest.skip(f"stock ROS 2 is not used: there is no {python}; scripts/setup.sh makes it")
+    return str(python)
+
+
 @pytest.fixture
-def stock():
-    """The interpreter with stock ROS 2; FEROS_STOCK_PYTHON is its path."""
-    python = os.environ.get("FEROS_STOCK_PYTHON")
-    if os.environ.get("FEROS_SKIP_INTEROP") == "1" or not python:
-        pytest.skip("stock ROS 2 is not used: set FEROS_STOCK_PYTHON to its interpreter")
-    return python
+def in_stock(stock):
+    """Whether stock ROS 2 has a type of test_msgs: Jazzy has no messages with keys."""
+    share = Path(stock).parents[1] / "share" / "test_msgs"
+    return lambda name: "Key" not in name or (share / f"{name}.idl").is_file()

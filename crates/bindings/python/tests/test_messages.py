@@ -240,9 +240,9 @@ def test_own_types_need_no_build(tmp_path):
         feros.interfaces.add_folder(tmp_path / "my_robot" / "msg")
 
 
-def test_values_and_bytes_are_those_of_stock(start, stock):
+def test_values_and_bytes_are_those_of_stock(start, stock, in_stock):
     peer = start("stock_values.py", python=stock)
-    for name in TYPES:
+    for name in filter(in_stock, TYPES):
         cls = get_message(f"test_msgs/{name}")
         for seed in (1, 2, 3):
             ours = fill(cls, seed, resolve)

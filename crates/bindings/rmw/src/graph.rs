@@ -415,6 +415,7 @@ mod tests {
             qos: QosProfile::default(),
             is_ros,
             announcement: None,
+            buffer_backends: None,
         }
     }
 

@@ -27,6 +27,7 @@
 //! | `early` | samples that arrive before their writer is known are stored for a short time |
 //! | `descriptors` | programs that the process starts do not inherit its descriptors |
 //! | `keys` | each known endpoint takes less memory |
+//! | `library` | the library of a participant is known, with its version |
 //! | `no_cxx` | no C++ compiler is required |
 
 use std::path::Path;
@@ -50,6 +51,7 @@ const PATCHES: &[&str] = &[
     include_str!("../patches/rate_control.patch"),
     include_str!("../patches/descriptors.patch"),
     include_str!("../patches/early.patch"),
+    include_str!("../patches/library.patch"),
 ];
 
 /// A change of one file: `old` occurs exactly `times` times, and becomes `new`.

@@ -1,12 +1,16 @@
 //! The functions that Feros adds to Cyclone DDS: samples and topics of the shim, the sender's rate
 //! on a full link, and the requests for lost fragments.
 
-use std::ffi::{c_char, c_void};
+use std::ffi::{CStr, c_char, c_void};
 
 use crate::{
     dds_duration_t, dds_entity_t, dds_instance_handle_t, dds_return_t, ddsi_sertype, feros_pool,
     feros_sample,
 };
+
+/// The property with the library of a participant of another process, which
+/// `patches/library.patch` adds to the participant's QoS.
+pub const LIBRARY_PROPERTY: &CStr = c"__FerosLibrary";
 
 /// See `feros_shim.h`.
 #[repr(C)]

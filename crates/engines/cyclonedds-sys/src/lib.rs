@@ -272,6 +272,11 @@ unsafe extern "C" {
         value: *mut *mut c_void,
         size: *mut usize,
     ) -> bool;
+    pub fn dds_qget_prop(
+        qos: *const dds_qos_t,
+        name: *const c_char,
+        value: *mut *mut c_char,
+    ) -> bool;
     pub fn dds_qget_durability(qos: *const dds_qos_t, kind: *mut i32) -> bool;
     pub fn dds_qget_history(qos: *const dds_qos_t, kind: *mut i32, depth: *mut i32) -> bool;
     pub fn dds_qget_reliability(

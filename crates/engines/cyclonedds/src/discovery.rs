@@ -16,7 +16,7 @@ use feros_dds::graph::{Graph, WireEndpoint};
 use feros_dds::library::Taken as _;
 use feros_dds::names::EndpointNames;
 use feros_engine::dds::discovery_info::ParticipantEntities;
-use feros_engine::dds::user_data::{EndpointData, parse_enclave};
+use feros_engine::dds::user_data::{EndpointData, ParticipantData};
 
 /// Updates a graph while this value exists.
 #[derive(Debug)]
@@ -71,7 +71,8 @@ unsafe extern "C" fn on_participants(reader: sys::dds_entity_t, graph: *mut c_vo
         let gid = Gid(sample.key.v);
         if alive {
             // SAFETY: the QoS of the sample exists while the sample exists.
-            graph.participant_appeared(gid, parse_enclave(&unsafe { qos::user_data(sample.qos) }));
+            let (data, library) = unsafe { (qos::user_data(sample.qos), qos::library(sample.qos)) };
+            graph.participant_appeared(gid, ParticipantData::parse(&data), library);
         } else {
             graph.participant_left(gid);
         }

@@ -1,10 +1,12 @@
 //! Converts QoS profiles to and from the QoS of the engine.
 
-use std::ffi::c_void;
+use std::ffi::{CStr, c_void};
 use std::ptr::{self, NonNull};
 use std::time::Duration;
 
 use feros_cyclonedds_sys as sys;
+use feros_engine::dds::library::Library;
+use feros_engine::dds::user_data::ParticipantData;
 use feros_engine::{
     Durability, History, KEEP_ALL_LIMIT, Liveliness, QosDuration, QosProfile, Reliability,
 };
@@ -45,10 +47,10 @@ impl Qos {
         qos
     }
 
-    /// The QoS of a participant, which announces its enclave.
+    /// The QoS of a participant, which announces its enclave and that it runs Feros.
     pub(crate) fn participant(enclave: &str) -> Self {
         let qos = Self::new();
-        qos.set_user_data(&format!("enclave={enclave};"));
+        qos.set_user_data(&ParticipantData::of_this_process(enclave).encode());
         let name = crate::c_string::c_string(enclave);
         // SAFETY: the QoS is alive, and the engine copies the string.
         unsafe { sys::dds_qset_entity_name(qos.as_ptr(), name.as_ptr()) };
@@ -179,6 +181,32 @@ pub(crate) unsafe fn user_data(qos: *const sys::dds_qos_t) -> Vec<u8> {
         let bytes = std::slice::from_raw_parts(value.cast::<u8>(), size).to_vec();
         sys::dds_free(value);
         bytes
+    }
+}
+
+/// Returns the library that a participant of another process announces, which our patch of the
+/// engine adds to the participant's QoS (`patches/library.patch`). Participants of this process
+/// have no such property.
+///
+/// # Safety
+/// `qos` must be null or point to a QoS object that is alive during the call.
+pub(crate) unsafe fn library(qos: *const sys::dds_qos_t) -> Option<Library> {
+    if qos.is_null() {
+        return None;
+    }
+    let mut value = ptr::null_mut();
+    // SAFETY: the caller guarantees that the QoS is alive, the name ends with NUL, and the out
+    // parameter is valid. The engine returns a string that it has allocated with malloc, which is
+    // read and then freed once.
+    unsafe {
+        if !sys::dds_qget_prop(qos, sys::LIBRARY_PROPERTY.as_ptr(), &raw mut value)
+            || value.is_null()
+        {
+            return None;
+        }
+        let library = Library::parse(&CStr::from_ptr(value).to_string_lossy());
+        sys::dds_free(value.cast());
+        library
     }
 }
 

@@ -8,12 +8,14 @@ use std::sync::{Arc, Weak};
 use feros_engine::engine::{GraphChangeGuard, GraphListeners};
 use feros_engine::graph::EndpointNode;
 use feros_engine::{
-    EndpointInfo, EndpointKind, FailureCounter, Gid, GraphSnapshot, NodeInfo, Notify, QosProfile,
+    DiscoveryForm, EndpointInfo, EndpointKind, FailureCounter, Gid, GraphSnapshot, NodeInfo,
+    Notify, ParticipantInfo, QosProfile,
 };
 
 use feros_engine::dds::discovery_info::{NodeEntities, ParticipantEntities};
+use feros_engine::dds::library::Library;
 use feros_engine::dds::names::{self, RosTopic};
-use feros_engine::dds::user_data::EndpointData;
+use feros_engine::dds::user_data::{EndpointData, ParticipantData};
 use feros_sync::Mutex;
 
 use crate::announced_qos::as_announced;
@@ -59,7 +61,11 @@ impl LocalEndpoint {
 
 #[derive(Default)]
 struct Participant {
-    enclave: String,
+    data: ParticipantData,
+    /// The library that the participant announces, if the engine tells.
+    library: Option<Library>,
+    /// The form in which the participant announces its nodes.
+    form: Option<DiscoveryForm>,
     /// The nodes that the participant has announced, or `None` before the first announcement.
     nodes: Option<Vec<NodeEntities>>,
 }
@@ -84,12 +90,14 @@ pub struct Graph {
 }
 
 impl Graph {
-    /// Adds a participant, or updates it.
-    pub fn participant_appeared(&self, gid: Gid, enclave: String) {
+    /// Adds a participant, or updates it. `library` is the library that the participant announces,
+    /// or `None` if the engine does not tell.
+    pub fn participant_appeared(&self, gid: Gid, data: ParticipantData, library: Option<Library>) {
         self.change(|state| {
             let participant = state.participants.entry(gid.participant_prefix()).or_default();
             participant.0 = gid;
-            participant.1.enclave = enclave;
+            participant.1.data = data;
+            participant.1.library = library.or(participant.1.library);
         });
     }
 
@@ -122,6 +130,7 @@ impl Graph {
             let prefix = entities.participant.participant_prefix();
             let participant = state.participants.entry(prefix).or_default();
             participant.0 = entities.participant;
+            participant.1.form = Some(DiscoveryForm::SinceIron);
             participant.1.nodes = Some(entities.nodes);
         });
     }
@@ -223,7 +232,7 @@ impl State {
                     .extend(node.readers.iter().chain(&node.writers).map(|gid| (*gid, &node.name)));
                 nodes.push(NodeInfo {
                     name: node.name.clone(),
-                    enclave: participant.enclave.clone(),
+                    enclave: participant.data.enclave.clone(),
                     participant: *gid,
                 });
             }
@@ -239,7 +248,37 @@ impl State {
         let mut endpoints: Vec<_> =
             self.endpoints.values().filter_map(|e| endpoint_info(e, &owner)).collect();
         endpoints.sort_by(|a, b| (&a.name, a.kind, a.gid).cmp(&(&b.name, b.kind, b.gid)));
-        GraphSnapshot { generation: self.generation, nodes, endpoints }
+        let participants = self.participant_infos();
+        GraphSnapshot { generation: self.generation, participants, nodes, endpoints }
+    }
+
+    /// The participants, sorted by gid, with what they and their endpoints announce. This includes
+    /// endpoints that `make_snapshot` leaves out.
+    fn participant_infos(&self) -> Vec<ParticipantInfo> {
+        let mut infos: Vec<_> = self
+            .participants
+            .iter()
+            .map(|(prefix, (gid, participant))| ParticipantInfo {
+                form: participant.form,
+                library: Some(
+                    participant.library.unwrap_or_else(|| Library::of_guid_prefix(*prefix)),
+                ),
+                is_feros: participant.data.is_feros,
+                ..ParticipantInfo::new(*gid)
+            })
+            .collect();
+        infos.sort_by_key(|info| info.gid);
+        for endpoint in self.endpoints.values() {
+            let prefix = endpoint.gid.participant_prefix();
+            // Gids are sorted by their prefixes, and a participant has a single gid.
+            let found = infos.binary_search_by_key(&prefix, |info| info.gid.participant_prefix());
+            let Ok(place) = found else { continue };
+            let (info, data) = (&mut infos[place], &endpoint.data);
+            info.is_feros |= data.announcement.is_some();
+            info.has_type_hashes |= data.type_hash.is_some();
+            info.has_buffer_backends |= data.buffer_backends.is_some();
+        }
+        infos
     }
 }
 
@@ -274,6 +313,7 @@ fn endpoint_info(
         qos: as_announced(&endpoint.gid, endpoint.qos),
         is_ros,
         announcement: endpoint.data.announcement.clone(),
+        buffer_backends: endpoint.data.buffer_backends.clone(),
     })
 }
 
@@ -298,6 +338,10 @@ mod tests {
         Gid(bytes)
     }
 
+    fn announced(data: &str) -> ParticipantData {
+        ParticipantData::parse(data.as_bytes())
+    }
+
     fn endpoint(gid: Gid, is_writer: bool, topic: &str, type_name: &str) -> WireEndpoint {
         WireEndpoint {
             gid,
@@ -312,7 +356,7 @@ mod tests {
     #[test]
     fn nodes_and_endpoints_are_put_together() {
         let graph = Graph::default();
-        graph.participant_appeared(gid(1, 0), "/".into());
+        graph.participant_appeared(gid(1, 0), announced("enclave=/;"), None);
         graph.endpoint_appeared(endpoint(gid(1, 3), true, "rt/a", "p::msg::dds_::A_"));
         graph.endpoint_appeared(endpoint(
             gid(1, 4),
@@ -359,6 +403,53 @@ mod tests {
         );
     }
 
+    /// Participants made by hand, from what the distributions announce.
+    #[test]
+    fn participants_are_shown_with_what_they_and_their_endpoints_announce() {
+        const HASH: &str =
+            "typehash=RIHS01_c62fbb99d94e1b25e8ef9e109f9581956bb1b3361a45a4e5810c36a90d29932e;";
+        let graph = Graph::default();
+        let writer = |participant, topic: &str, data: &str| WireEndpoint {
+            data: EndpointData::parse(data.as_bytes()),
+            ..endpoint(gid(participant, 3), true, topic, "p::msg::dds_::A_")
+        };
+        let nodes = |participant| ParticipantEntities {
+            participant: gid(participant, 0),
+            nodes: Vec::new(),
+        };
+        let fast_dds = Library::parse("01.0f 3.2.2.0");
+        graph.participant_appeared(gid(3, 0), announced("enclave=/;"), fast_dds);
+        graph.announced(nodes(3));
+        graph.endpoint_appeared(writer(3, "rt/a", HASH));
+        let lyrical = format!("{HASH}bufbe=cpu:,gpu:device=0;");
+        graph.participant_appeared(gid(2, 0), announced("enclave=/;"), None);
+        graph.endpoint_appeared(writer(2, "rt/image", &lyrical));
+        graph.participant_appeared(gid(4, 0), announced("enclave=/;feros=0.1.0;"), None);
+        graph.endpoint_appeared(writer(5, "rt/of_a_participant_that_is_not_known", HASH));
+
+        let snapshot = graph.snapshot();
+        let [second, third, fourth] = &snapshot.participants[..] else {
+            panic!("three participants: {:?}", snapshot.participants)
+        };
+        assert_eq!([second.gid, third.gid, fourth.gid], [2, 3, 4].map(|number| gid(number, 0)));
+        assert!(second.has_buffer_backends && second.has_type_hashes && second.form.is_none());
+        assert_eq!(second.library, Some(Library::of_guid_prefix([2; 12])));
+        assert!(third.has_type_hashes && !third.has_buffer_backends && !third.is_feros);
+        assert_eq!((third.form, third.library), (Some(DiscoveryForm::SinceIron), fast_dds));
+        assert!(fourth.is_feros && !fourth.has_type_hashes);
+        let image = snapshot.endpoints.iter().find(|endpoint| endpoint.name == "/image").unwrap();
+        assert!(image.type_hash.is_some());
+        let backends = image.buffer_backends.iter().flat_map(|all| all.iter());
+        let backends: Vec<_> = backends.map(ToString::to_string).collect();
+        assert_eq!(backends, ["cpu", "gpu(device=0)"]);
+
+        // A later announcement does not name the library again, and is no reason to forget it.
+        graph.participant_appeared(gid(3, 0), announced("enclave=/;"), None);
+        assert_eq!(graph.snapshot().participants[1].library, fast_dds);
+        graph.participant_left(gid(3, 0));
+        assert_eq!(graph.snapshot().participants.len(), 2);
+    }
+
     #[test]
     fn guards_end_notifications() {
         let graph = Arc::new(Graph::default());
@@ -367,7 +458,7 @@ mod tests {
         let guard = graph.on_change(Arc::new(move || {
             counter.fetch_add(1, Ordering::Relaxed);
         }));
-        graph.participant_appeared(gid(1, 0), String::new());
+        graph.participant_appeared(gid(1, 0), ParticipantData::default(), None);
         assert_eq!(calls.load(Ordering::Relaxed), 1);
         drop(guard);
         graph.participant_left(gid(1, 0));

@@ -69,6 +69,7 @@ mod tests {
             qos: QosProfile::default(),
             node: EndpointNode::Unknown,
             announcement: Some((*text).into()),
+            buffer_backends: None,
         };
         Arc::new(GraphSnapshot {
             endpoints: endpoints.iter().map(endpoint).collect(),

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
 use feros_engine::graph::EndpointNode;
-use feros_engine::{EndpointInfo, Gid, GraphSnapshot, NodeInfo};
+use feros_engine::{EndpointInfo, Gid, GraphSnapshot, NodeInfo, ParticipantInfo};
 use feros_sync::RwLock;
 use std::sync::Arc;
 
@@ -56,7 +56,22 @@ pub(crate) fn join(of: &[Arc<GraphSnapshot>; 2]) -> GraphSnapshot {
         }
     }
     nodes.sort();
-    GraphSnapshot { generation: of[0].generation + of[1].generation, nodes, endpoints }
+    let participants = join_participants(of);
+    let generation = of[0].generation + of[1].generation;
+    GraphSnapshot { generation, participants, nodes, endpoints }
+}
+
+/// The participants of both engines. Sessions of this process appear once.
+fn join_participants(of: &[Arc<GraphSnapshot>; 2]) -> Vec<ParticipantInfo> {
+    let mut participants = of[0].participants.clone();
+    for participant in &of[1].participants {
+        let gid = own_session(participant.gid);
+        if !of[0].participants.iter().any(|known| known.gid == gid) {
+            participants.push(ParticipantInfo { gid, ..participant.clone() });
+        }
+    }
+    participants.sort_by_key(|participant| participant.gid);
+    participants
 }
 
 /// The sessions of this process that are on two engines. The key is the gid on the second engine,

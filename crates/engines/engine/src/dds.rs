@@ -6,5 +6,6 @@
 //! (design.ros2.org).
 
 pub mod discovery_info;
+pub mod library;
 pub mod names;
 pub mod user_data;

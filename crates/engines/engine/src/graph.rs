@@ -7,8 +7,10 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fmt;
 use std::sync::Arc;
 
+use crate::buffer_backend::BufferBackend;
 use crate::gid::Gid;
 use crate::name::NodeName;
+use crate::participant::ParticipantInfo;
 use crate::qos::QosProfile;
 use crate::type_hash::TypeHash;
 
@@ -64,6 +66,9 @@ pub struct EndpointInfo {
     /// The announcement. It is `None` for endpoints that announce nothing, such as endpoints of
     /// programs without Feros.
     pub announcement: Option<Arc<str>>,
+    /// The buffer backends, sorted by name. It is `None` for endpoints that announce none, such as
+    /// endpoints of Feros and of ROS 2 before Lyrical.
+    pub buffer_backends: Option<Arc<[BufferBackend]>>,
 }
 
 /// The node to which an endpoint belongs.
@@ -93,6 +98,8 @@ impl EndpointNode {
 pub struct GraphSnapshot {
     /// A number that increases with every change.
     pub generation: u64,
+    /// All known participants, sorted by gid, or none if the engine does not discover participants.
+    pub participants: Vec<ParticipantInfo>,
     /// All known nodes, sorted by name.
     pub nodes: Vec<NodeInfo>,
     /// All known endpoints, sorted by name.
@@ -356,6 +363,7 @@ mod tests {
             qos: QosProfile::default(),
             is_ros: true,
             announcement: None,
+            buffer_backends: None,
         }
     }
 

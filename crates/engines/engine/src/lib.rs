@@ -16,6 +16,8 @@
 //! | [`sample`] | a received sample and the information about it |
 //! | [`stamp`] | source timestamps of messages |
 //! | [`announcement`] | announcements of endpoints in addition to those of DDS, and matches |
+//! | [`buffer_backend`] | the kinds of memory from which an endpoint can take arrays |
+//! | [`participant`] | what the announcements of a participant show |
 //! | [`twin`] | endpoints that are on two engines at the same time |
 //! | [`bridge_mark`] | endpoints that a bridge between engines created |
 //! | [`gaps`] | gaps in the numbers of publishers, counted as losses |
@@ -39,6 +41,7 @@
 
 pub mod announcement;
 pub mod bridge_mark;
+pub mod buffer_backend;
 pub mod dds;
 pub mod engine;
 pub mod event;
@@ -47,6 +50,7 @@ pub mod gaps;
 pub mod gid;
 pub mod graph;
 pub mod name;
+pub mod participant;
 pub mod qos;
 pub mod said_once;
 pub mod sample;
@@ -59,6 +63,7 @@ mod type_hash;
 
 pub use announcement::{AnnounceError, AnnouncementError, Match};
 pub use bridge_mark::BridgeMark;
+pub use buffer_backend::BufferBackend;
 pub use engine::{
     Client, ClientOptions, CreateEndpointError, Created, DiscoveryRange, Engine, EventError,
     FillAborted, GraphChangeGuard, Kept, NodeId, Notify, OpenError, ParameterData, ParameterServer,
@@ -71,6 +76,7 @@ pub use failure_counter::{FailureCounter, SoFar};
 pub use gid::{Gid, SessionMember};
 pub use graph::{EndpointInfo, EndpointKind, GraphSnapshot, NodeInfo};
 pub use name::{NameError, NodeName};
+pub use participant::{DiscoveryForm, ParticipantInfo};
 pub use qos::{
     Durability, History, KEEP_ALL_LIMIT, Liveliness, QosDuration, QosPolicy, QosPolicyKind,
     QosProfile, Reliability,

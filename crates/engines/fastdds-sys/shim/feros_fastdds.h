@@ -35,6 +35,9 @@ typedef struct {
     bool alive;
     const uint8_t* user_data;
     size_t user_data_bytes;
+    uint8_t vendor[2];
+    uint8_t version_kind; /* 0 Fast DDS does not tell, 1 the participant names none, 2 named */
+    uint8_t version[3]; /* major, minor, patch */
 } feros_fastdds_participant_info;
 
 typedef struct {
@@ -70,6 +73,7 @@ typedef void (*feros_fastdds_on_log)(bool is_error, const char* text);
 typedef struct {
     uint32_t domain_id;
     const char* enclave;
+    const char* user_data; /* without the NUL that the shim adds, as rmw_fastrtps does */
     uint8_t range; /* 0 subnet, 1 localhost, 2 off, 3 system default */
     const char* const* peers; /* IPv4 addresses */
     size_t peers_count;

@@ -1,6 +1,7 @@
 // The participants and endpoints that discovery finds, for both versions of Fast DDS. api_2.hpp and
 // api_3.hpp include this file after they have defined `fast` and `rtps`.
 #pragma once
+#include <cstdint>
 #include <vector>
 
 namespace feros {
@@ -11,6 +12,9 @@ struct FoundParticipant
     bool alive;
     const std::vector<rtps::octet>& user_data;
     const rtps::RemoteLocatorList& metatraffic_locators;
+    uint8_t vendor[2];
+    uint8_t version_kind; // see feros_fastdds_participant_info
+    uint8_t version[3];
 };
 
 struct FoundEndpoint

@@ -191,6 +191,9 @@ bool Discovery::on_participant(const FoundParticipant& found)
                 told.alive = found.alive;
                 told.user_data = found.user_data.data();
                 told.user_data_bytes = found.user_data.size();
+                std::copy_n(found.vendor, sizeof(told.vendor), told.vendor);
+                told.version_kind = found.version_kind;
+                std::copy_n(found.version, sizeof(told.version), told.version);
                 on_participant_(context_, &told);
             });
     return false;
@@ -228,7 +231,7 @@ feros_fastdds_participant::feros_fastdds_participant(
     // Makes the depth of histories visible to other participants.
     qos.properties().properties().emplace_back("fastdds.serialize_optional_qos", "true");
     // The string ends with one NUL, as in rmw_fastrtps.
-    const std::string data = std::string("enclave=") + options.enclave + ";";
+    const std::string data = options.user_data;
     qos.user_data().setValue(std::vector<uint8_t>(data.c_str(), data.c_str() + data.size() + 1));
     qos.name(options.enclave);
     if (!qos_from_xml)

@@ -44,7 +44,15 @@ pub struct participant_info {
     pub alive: bool,
     pub user_data: *const u8,
     pub user_data_bytes: usize,
+    pub vendor: [u8; 2],
+    pub version_kind: u8,
+    pub version: [u8; 3],
 }
+
+/// The kind of version of a participant that names no version.
+pub const VERSION_NOT_NAMED: u8 = 1;
+/// The kind of version of a participant that names a version.
+pub const VERSION_NAMED: u8 = 2;
 
 #[repr(C)]
 pub struct endpoint_info {
@@ -82,6 +90,7 @@ pub type on_log = unsafe extern "C" fn(bool, *const c_char);
 pub struct participant_options {
     pub domain_id: u32,
     pub enclave: *const c_char,
+    pub user_data: *const c_char,
     pub range: u8,
     pub peers: *const *const c_char,
     pub peers_count: usize,

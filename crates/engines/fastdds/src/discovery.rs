@@ -8,7 +8,8 @@ use feros_dds::graph::{Graph, WireEndpoint};
 use feros_dds::library::Taken as _;
 use feros_engine::Gid;
 use feros_engine::dds::discovery_info::ParticipantEntities;
-use feros_engine::dds::user_data::{EndpointData, parse_enclave};
+use feros_engine::dds::library::{Library, LibraryVersion};
+use feros_engine::dds::user_data::{EndpointData, ParticipantData};
 use feros_fastdds_sys as sys;
 use feros_sync::Mutex;
 
@@ -79,6 +80,16 @@ unsafe fn text(text: *const c_char) -> String {
     unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
 }
 
+/// The library that a participant announces, or `None` if Fast DDS does not know the vendor.
+fn library(info: &sys::participant_info) -> Option<Library> {
+    let version = match info.version_kind {
+        sys::VERSION_NAMED => LibraryVersion::Named(info.version.map(u16::from)),
+        sys::VERSION_NOT_NAMED => LibraryVersion::NotNamed,
+        _ => LibraryVersion::Unknown,
+    };
+    (info.vendor != [0, 0]).then_some(Library { vendor: info.vendor, version })
+}
+
 pub(crate) unsafe extern "C" fn on_participant(
     context: *mut c_void,
     info: *const sys::participant_info,
@@ -93,7 +104,8 @@ pub(crate) unsafe extern "C" fn on_participant(
     if info.alive {
         // SAFETY: the shim's header guarantees that the pointer and the size match.
         let data = unsafe { bytes(info.user_data, info.user_data_bytes) };
-        discovered.graph.participant_appeared(gid, parse_enclave(data));
+        let data = ParticipantData::parse(data);
+        discovered.graph.participant_appeared(gid, data, library(info));
     } else {
         discovered.graph.participant_left(gid);
     }

@@ -10,6 +10,7 @@ use std::ptr::NonNull;
 use std::sync::{Arc, Weak};
 
 use feros_dds::graph::Graph;
+use feros_engine::dds::user_data::ParticipantData;
 use feros_engine::engine::LOG_TARGET;
 use feros_engine::{DiscoveryRange, Gid, OpenError, SessionOptions};
 use feros_fastdds_sys::{self as sys, Shim};
@@ -88,12 +89,14 @@ impl Participant {
     ) -> Result<Self, OpenError> {
         let settings = Settings::from_variables(|name| std::env::var_os(name));
         let discovered = Box::new(discovered);
-        let enclave = c_string(&options.enclave);
+        let data = ParticipantData::of_this_process(&options.enclave);
+        let (enclave, user_data) = (c_string(&options.enclave), c_string(&data.encode()));
         let peers = addresses(&options.static_peers);
         let peers: Vec<_> = peers.iter().map(|peer| peer.as_ptr()).collect();
         let described = sys::participant_options {
             domain_id: options.domain_id,
             enclave: enclave.as_ptr(),
+            user_data: user_data.as_ptr(),
             range: match options.discovery_range {
                 DiscoveryRange::Subnet => 0,
                 DiscoveryRange::Localhost => 1,
@@ -122,7 +125,7 @@ impl Participant {
         unsafe { (shim.participant_guid)(raw.as_ptr(), &raw mut gid.0) };
         discovered.own.get_or_init(|| gid);
         if !discovered.is_quiet() {
-            discovered.graph.participant_appeared(gid, options.enclave.clone());
+            discovered.graph.participant_appeared(gid, data, None);
         }
         let (options, others) = (options.clone(), Mutex::default());
         Ok(Self { raw, shim, discovered, gid, settings, options, others })

@@ -108,6 +108,7 @@ impl Others {
                     qos: QosProfile::default(),
                     is_ros: true,
                     announcement: None,
+                    buffer_backends: None,
                 }));
             }
         }

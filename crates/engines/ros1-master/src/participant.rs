@@ -240,7 +240,12 @@ impl Participant {
             state.endpoints.values().map(|entry| entry.info.clone()).collect();
         endpoints.extend(state.others.endpoints());
         endpoints.sort_by(|a, b| a.name.cmp(&b.name));
-        let snapshot = Arc::new(GraphSnapshot { generation: state.generation, nodes, endpoints });
+        let snapshot = Arc::new(GraphSnapshot {
+            generation: state.generation,
+            participants: Vec::new(),
+            nodes,
+            endpoints,
+        });
         state.snapshot = Some(snapshot.clone());
         snapshot
     }

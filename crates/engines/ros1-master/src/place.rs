@@ -48,6 +48,7 @@ impl Place {
             qos,
             is_ros: true,
             announcement: announced(of.announcement),
+            buffer_backends: None,
         };
         let matches = matches.clone();
         let session = self.session;

@@ -7,7 +7,8 @@ use std::sync::Arc;
 use feros_engine::engine::{GraphChangeGuard, GraphListeners, LOG_TARGET};
 use feros_engine::graph::EndpointNode;
 use feros_engine::{
-    EndpointInfo, EndpointKind, FailureCounter, Gid, GraphSnapshot, NodeInfo, Notify, QosProfile,
+    DiscoveryForm, EndpointInfo, EndpointKind, FailureCounter, Gid, GraphSnapshot, NodeInfo,
+    Notify, ParticipantInfo, QosProfile,
 };
 use feros_sync::Mutex;
 
@@ -22,6 +23,8 @@ const MOST_TOKENS: usize = 1 << 17;
 struct Endpoint {
     token: EndpointToken,
     zid: Arc<str>,
+    /// Whether the token has the word for a type without a hash.
+    names_no_hash: bool,
 }
 
 /// Identifies the endpoint to which an announcement belongs, by its session and its number in that
@@ -80,7 +83,10 @@ impl Graph {
         }
         match token {
             Token::Node(node) => self.node_appeared(key, node),
-            Token::Endpoint(endpoint) => self.endpoint_appeared(token::gid(key), *endpoint),
+            Token::Endpoint(endpoint) => {
+                let (gid, names_no_hash) = (token::gid(key), token::names_no_hash(key));
+                self.change(|state| state.endpoint_appeared(gid, *endpoint, names_no_hash));
+            }
         }
     }
 
@@ -118,10 +124,6 @@ impl Graph {
         });
     }
 
-    pub(crate) fn endpoint_appeared(&self, gid: Gid, token: EndpointToken) {
-        self.change(|state| state.endpoint_appeared(gid, token));
-    }
-
     pub(crate) fn endpoint_left(&self, gid: Gid) {
         self.change(|state| state.endpoint_left(gid));
     }
@@ -137,7 +139,7 @@ impl Graph {
                     matches.clashed();
                 }
             }
-            let mut changed = state.endpoint_appeared(gid, token);
+            let mut changed = state.endpoint_appeared(gid, token, false);
             changed.push(matches);
             changed
         });
@@ -187,7 +189,7 @@ impl Graph {
             if said.is_empty() {
                 state.announcements.remove(&speaker);
             } else if let Some((gid, token)) = state.awaited.remove(&speaker) {
-                return state.endpoint_appeared(gid, token);
+                return state.endpoint_appeared(gid, token, false);
             }
             state.announce_again(&speaker)
         });
@@ -288,11 +290,16 @@ impl State {
         (!text.is_empty()).then(|| text.clone())
     }
 
-    fn endpoint_appeared(&mut self, gid: Gid, token: EndpointToken) -> Changed {
+    fn endpoint_appeared(
+        &mut self,
+        gid: Gid,
+        token: EndpointToken,
+        names_no_hash: bool,
+    ) -> Changed {
         if self.endpoints.contains_key(&gid) {
             return Changed::new();
         }
-        let endpoint = Endpoint { zid: token.node.zid.as_str().into(), token };
+        let endpoint = Endpoint { zid: token.node.zid.as_str().into(), token, names_no_hash };
         let speaker: Speaker = (endpoint.zid.clone(), endpoint.token.entity);
         if speaker.1 >= FIRST_ENTITY && !self.announcements.contains_key(&speaker) {
             self.awaited.insert(speaker, (gid, endpoint.token));
@@ -356,7 +363,33 @@ impl State {
         let mut endpoints: Vec<_> =
             self.endpoints.iter().map(|(gid, endpoint)| self.info(*gid, endpoint)).collect();
         endpoints.sort_by(|a, b| (&a.name, a.kind, a.gid).cmp(&(&b.name, b.kind, b.gid)));
-        GraphSnapshot { generation: self.generation, nodes, endpoints }
+        let participants = self.participants();
+        GraphSnapshot { generation: self.generation, participants, nodes, endpoints }
+    }
+
+    /// The sessions, sorted by gid, with what their tokens show. Only sessions of Feros number
+    /// their nodes and endpoints from [`FIRST_ENTITY`].
+    fn participants(&self) -> Vec<ParticipantInfo> {
+        let mut found: HashMap<&str, ParticipantInfo> = HashMap::new();
+        let new = |zid: &str| ParticipantInfo::new(session_gid(zid));
+        for node in self.nodes.values() {
+            let session = found.entry(&node.zid).or_insert_with(|| new(&node.zid));
+            session.is_feros |= node.node >= FIRST_ENTITY;
+        }
+        for Endpoint { token, zid, names_no_hash } in self.endpoints.values() {
+            let session = found.entry(zid).or_insert_with(|| new(zid));
+            session.is_feros |= token.entity >= FIRST_ENTITY;
+            session.has_type_hashes |= token.type_hash.is_some();
+            session.has_buffer_backends |= token.buffer_backends.is_some();
+            if *names_no_hash {
+                session.form = Some(DiscoveryForm::Humble);
+            } else if token.type_hash.is_some() {
+                session.form = session.form.or(Some(DiscoveryForm::SinceIron));
+            }
+        }
+        let mut sessions: Vec<_> = found.into_values().collect();
+        sessions.sort_by_key(|session| session.gid);
+        sessions
     }
 
     fn info(&self, gid: Gid, endpoint: &Endpoint) -> EndpointInfo {
@@ -376,6 +409,62 @@ impl State {
             qos: token.qos,
             is_ros,
             announcement: self.said_by(&(endpoint.zid.clone(), token.entity)),
+            buffer_backends: token.buffer_backends.clone(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HASH: &str = "RIHS01_df668c740482bbd48fb39d76a70dfd4bd59db1288021743503259e948f6b1a18";
+
+    /// A publisher's token of the session with this number.
+    fn token(session: u8, entity: u64, hash: &str, more: &str) -> String {
+        let zid = format!("{session:02x}").repeat(16);
+        format!(
+            "@ros2_lv/0/{zid}/0/{entity}/MP/%/%/n{session}/%image/\
+             sensor_msgs::msg::dds_::Image_/{hash}/::,10:,:,:,,{more}"
+        )
+    }
+
+    fn session(number: u8) -> ParticipantInfo {
+        ParticipantInfo::new(Gid([number; 16]))
+    }
+
+    #[test]
+    fn sessions_are_shown_with_what_their_tokens_say() {
+        let graph = Graph::new("ff");
+        let fourth = "04".repeat(16);
+        for key in [
+            token(1, 10, token::NO_HASH, ""),
+            token(2, 10, HASH, ""),
+            token(3, 10, HASH, "/backends:cpu:;cuda:0"),
+            token(3, 11, &HASH.replace("RIHS01", "RIHS02"), "/later:x"),
+            format!("@ros2_lv/0/{fourth}/{FIRST_ENTITY}/{FIRST_ENTITY}/NN/%/%/of_feros"),
+            "@ros2_lv/0/not a token".to_owned(),
+        ] {
+            graph.token_appeared(&key);
+        }
+        let snapshot = graph.snapshot();
+        let since_iron = |number| ParticipantInfo {
+            form: Some(DiscoveryForm::SinceIron),
+            has_type_hashes: true,
+            ..session(number)
+        };
+        let expected = [
+            ParticipantInfo { form: Some(DiscoveryForm::Humble), ..session(1) },
+            since_iron(2),
+            ParticipantInfo { has_buffer_backends: true, ..since_iron(3) },
+            ParticipantInfo { is_feros: true, ..session(4) },
+        ];
+        assert_eq!(snapshot.participants, expected);
+        let with_backends = |endpoint: &&EndpointInfo| endpoint.buffer_backends.is_some();
+        assert_eq!(snapshot.endpoints.iter().filter(with_backends).count(), 1);
+        assert_eq!(snapshot.endpoints.len(), 4);
+
+        graph.token_left(&token(1, 10, token::NO_HASH, ""));
+        assert_eq!(graph.snapshot().participants.len(), 3);
     }
 }

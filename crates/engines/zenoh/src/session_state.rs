@@ -128,7 +128,8 @@ impl SessionState {
             .ok_or_else(|| CreateEndpointError::NoNode { name: name.to_owned() })?;
         let entity = self.number();
         let (node, name) = (node.token.clone(), name.to_owned());
-        Ok(EndpointToken { node, entity, kind, name, wire_type, type_hash, qos })
+        let buffer_backends = None;
+        Ok(EndpointToken { node, entity, kind, name, wire_type, type_hash, qos, buffer_backends })
     }
 }
 

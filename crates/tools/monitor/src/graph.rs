@@ -98,6 +98,7 @@ pub fn topics(graph: &GraphSnapshot, own: Gid) -> Vec<TopicSummary> {
 fn mismatches(graph: &GraphSnapshot, topic: &str, is_own: impl Fn(Gid) -> bool) -> Vec<Mismatch> {
     let of_others = GraphSnapshot {
         generation: graph.generation,
+        participants: Vec::new(),
         nodes: Vec::new(),
         endpoints: graph
             .endpoints
@@ -172,6 +173,7 @@ mod tests {
             qos: QosProfile::default().with_system_defaults_resolved(),
             is_ros: true,
             announcement: None,
+            buffer_backends: None,
         }
     }
 
@@ -193,6 +195,7 @@ mod tests {
         };
         let graph = GraphSnapshot {
             generation: 1,
+            participants: Vec::new(),
             nodes: vec![node("lidar", 1), node("slam", 2), node("watcher", WATCHER)],
             endpoints: vec![publisher, reliable, best_effort, own],
         };

@@ -3,14 +3,17 @@
 use std::fmt::Write as _;
 
 use super::Shown;
+use super::conditions;
 use super::context::Context;
 use super::findings::findings;
 use super::floors::is_floor;
 use super::goals::{GoalResult, goals};
+use super::parts;
 use super::payloads::{Block, OverviewCell, endings};
 use super::quantity::{Unit, digits, duration, moment};
 use super::questions::write_first_screen;
 use super::results::Results;
+use super::unmeasured;
 
 /// The summary of a run.
 pub(crate) fn summary(shown: &Shown<'_>) -> String {
@@ -18,11 +21,8 @@ pub(crate) fn summary(shown: &Shown<'_>) -> String {
     let run = &results.run;
     let mut text =
         format!("# Feros laboratory: {}\n\n{}", escaped(&run.grid), moment(run.began_unix_seconds));
-    match run.ended_unix_seconds {
-        Some(ended) => text.push_str(&format!(
-            ", {}",
-            duration(ended.saturating_sub(run.began_unix_seconds) as f64)
-        )),
+    match parts::seconds(results) {
+        Some(seconds) => text.push_str(&format!(", {}", duration(seconds))),
         None => text.push_str(", not ended: interrupted, or still running"),
     }
     let counts: Vec<String> = endings(&results.records)
@@ -37,6 +37,7 @@ pub(crate) fn summary(shown: &Shown<'_>) -> String {
     for notice in &results.notices {
         let _ = writeln!(text, "> {}\n", escaped(&notice.to_string()));
     }
+    parts::write(&mut text, results);
     write_first_screen(&mut text, context, &shown.answers);
     write_goals(&mut text, &goals(results));
     text.push_str("## Median latency by payload\n\nIf a floor was measured in the same cells, the first number is a multiple of the floor. Bold numbers are the lowest in their column, or cannot be distinguished from the lowest.\n\n");
@@ -44,6 +45,7 @@ pub(crate) fn summary(shown: &Shown<'_>) -> String {
         write_block(&mut text, block);
     }
     write_findings(&mut text, context);
+    unmeasured::write(&mut text, run);
     write_systems(&mut text, results);
     if !run.command.is_empty() {
         let _ = writeln!(text, "## Repeat it\n\n```\n{}\n```", run.command.replace("```", ""));
@@ -100,7 +102,8 @@ fn write_goals(text: &mut String, goals: &[GoalResult]) {
 
 fn write_findings(text: &mut String, context: &Context<'_>) {
     for scenario in &context.run.scenarios {
-        let here = findings(context, &scenario.figures, &context.of_scenario(&scenario.name));
+        let records = context.of_scenario(&scenario.name);
+        let here = findings(context, &scenario.figures, &records);
         let item = format!("{} {}", scenario.document, scenario.item);
         let item = if item.trim().is_empty() {
             String::new()
@@ -111,6 +114,7 @@ fn write_findings(text: &mut String, context: &Context<'_>) {
         if !scenario.finding.is_empty() {
             let _ = writeln!(text, "The document found: {}\n", escaped(&scenario.finding));
         }
+        conditions::write(text, scenario, &records);
         if here.is_empty() {
             text.push_str("Measured here: nothing comparable.\n\n");
         } else {

@@ -5,17 +5,20 @@ use std::collections::BTreeMap;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::Shown;
+use super::conditions;
 use super::context::Context;
 use super::figure::{figure, title_of_variant};
 use super::findings::findings;
 use super::floors::is_floor;
 use super::font;
 use super::goals::{GoalResult, goals};
+use super::parts;
 use super::payloads::{LEFT_OUT, endings, payloads};
 use super::quantity::{Unit, dimension_value, dimension_with_value, duration, moment, words};
 use super::questions::{count_of, first_screen};
 use super::results::Results;
 use super::tables::scrolling;
+use super::unmeasured;
 use crate::record::{Record, Run, Scenario, Status, System};
 
 const STYLE: &str = include_str!("style.css");
@@ -72,10 +75,12 @@ pub(crate) fn report(shown: &Shown<'_>) -> String {
     navigation.extend(ends.map(|(id, name)| (id.to_owned(), name.to_owned())));
     let content = html! {
         (header(results))
+        (parts::section(results))
         (first_screen(context, &shown.answers, &missing))
         (goals_part(&goals(results)))
         (payloads(context, &shown.blocks))
         (experiments(context))
+        (unmeasured::section(run))
         (systems(run))
         (trouble(&results.records))
         (machine(results))
@@ -133,9 +138,7 @@ fn document_title(document: &str) -> Option<&'static str> {
         "C23" => Some(
             "Macenski, Soragna, Carroll, Ge: Impact of ROS 2 Node Composition in Robotic Systems",
         ),
-        "R20" => {
-            Some("The ROS 2 Galactic RMW selection report of the Technical Steering Committee")
-        }
+        "R20" => Some("The report for the selection of the default RMW of ROS 2 Galactic, 2020"),
         _ => None,
     }
 }
@@ -147,8 +150,7 @@ fn header(results: &Results) -> Markup {
     let measured = results.records.iter().filter(|record| record.is_result());
     let measured = measured.filter_map(|record| record.word("system"));
     let measured = count_of(run, measured);
-    let took =
-        run.ended_unix_seconds.map(|ended| ended.saturating_sub(run.began_unix_seconds) as f64);
+    let took = parts::seconds(results);
     html! {
         header {
             p class="eyebrow" { "Feros laboratory" }
@@ -218,6 +220,7 @@ fn scenario_part(context: &Context<'_>, scenario: &Scenario) -> Markup {
                     }
                 }
             }
+            (conditions::table(scenario, &records))
             @for (index, shown) in scenario.figures.iter().enumerate() {
                 (figure(context, shown, &records, &format!("figure-{}-{index}", scenario.name)))
             }

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
+use super::parts::{self, Part};
 use crate::record::{FORMAT, Figure, FigureKind, Record, Run, Scenario, System, Value};
 
 /// The limit on a line of `cells.jsonl`, and on `run.json`, in bytes: a record with many
@@ -23,6 +24,8 @@ pub struct Results {
     pub records: Vec<Record>,
     /// Notices of unreadable or inconsistent parts.
     pub notices: Vec<Notice>,
+    /// The runs that these results are joined from; empty for a single run.
+    pub parts: Vec<Part>,
 }
 
 /// A part that could not be read.
@@ -79,7 +82,19 @@ impl Results {
         let records = read_cells(&cells_path, &mut notices)?;
         let mut run = run.unwrap_or_else(|| run_of(&records, folder));
         complete(&mut run, &records, &run_path, &mut notices);
-        Ok(Self { run, records, notices })
+        Ok(Self { run, records, notices, parts: Vec::new() })
+    }
+
+    /// Reads the folders of several runs, such as the parts of a grid, and joins them into one. A
+    /// scenario that several of them have measured keeps the description of the first; the records
+    /// of the others count as further repetitions.
+    ///
+    /// # Errors
+    /// If nothing in one of the folders can be used, or there is no folder.
+    pub fn read_parts(folders: &[PathBuf]) -> Result<Self, ReadError> {
+        let runs: Vec<Self> =
+            folders.iter().map(|folder| Self::read(folder)).collect::<Result<_, _>>()?;
+        parts::joined(runs).ok_or_else(|| ReadError::NoRun(PathBuf::from(".")))
     }
 }
 

@@ -7,6 +7,7 @@ mod chooser;
 mod comparison;
 mod damage;
 mod floors;
+mod parts;
 mod small;
 mod synthetic;
 

@@ -119,7 +119,7 @@ impl Small {
 
     /// The run as if it had been read from its folder.
     pub(crate) fn results(self) -> Results {
-        Results { run: self.run, records: self.records, notices: Vec::new() }
+        Results { run: self.run, records: self.records, notices: Vec::new(), parts: Vec::new() }
     }
 
     /// The report of the run.

@@ -6,7 +6,7 @@ use feros::msgs::action_msgs::srv::CancelGoal;
 use feros::msgs::service_msgs::msg::ServiceEventInfo;
 use feros::msgs::test_msgs::action::{Fibonacci, Fibonacci_Goal};
 use feros::{ActionServerOptions, Node, QosProfile, ServiceIntrospectionState, Subscription};
-use feros_interop::{Domain, Peer};
+use feros_interop::{Domain, Peer, peers_are_of_jazzy};
 use serde_json::{Value, json};
 
 use crate::actions::{result, serve};
@@ -15,10 +15,20 @@ use crate::support::{Inbox, Spinning, WATCHDOG, items, node, stock};
 const FIBONACCI: &str = "test_msgs/action/Fibonacci";
 const PARTS: [&str; 3] = ["SendGoalService", "CancelGoalService", "GetResultService"];
 
+/// What stock ROS 2 has since Kilted (`rcl_action_client_configure_action_introspection`).
+const INTROSPECTION: &str = "the events of actions that stock nodes publish";
+
 /// QoS policies that deliver events from before the match too.
 fn latched() -> (QosProfile, Value) {
     let profile = QosProfile::keep_last(10).transient_local();
     (profile, json!({"durability": "transient_local", "depth": 10}))
+}
+
+/// Makes the stock node listen to the events of one service of the Feros server.
+fn hear_at_stock(peer: &mut Peer, part: &str) {
+    let qos = latched().1;
+    let arguments = json!({"name": "/ours/fib", "type": FIBONACCI, "part": part, "qos": qos});
+    peer.ask("action_events", arguments);
 }
 
 /// The four events of one call that the stock node receives, in the order of the steps, with the
@@ -38,20 +48,17 @@ fn heard_by_stock(peer: &mut Peer, part: &str) -> Vec<Value> {
 }
 
 #[test]
-fn stock_hears_what_our_server_and_both_clients_publish() {
+fn stock_hears_what_our_server_and_client_publish() {
     let Some(domain) = Domain::reserve() else { return };
     let (node, mut peer) = (node(&domain), stock(&domain));
     let _spinning = Spinning::new(&node);
     let (server, accepted) = serve(&node, "fib", ActionServerOptions::default());
     let client = node.create_action_client::<Fibonacci>("fib").unwrap();
-    let (qos, stock_qos) = latched();
-    let contents = ServiceIntrospectionState::Contents;
+    let (qos, contents) = (latched().0, ServiceIntrospectionState::Contents);
     server.configure_introspection(node.clock(), qos, contents).unwrap();
     client.configure_introspection(node.clock(), qos, contents).unwrap();
     for part in PARTS {
-        let arguments =
-            json!({"name": "/ours/fib", "type": FIBONACCI, "part": part, "qos": stock_qos});
-        peer.ask("action_events", arguments);
+        hear_at_stock(&mut peer, part);
     }
     client.wait_for_server(WATCHDOG).unwrap();
     let goal = client.send_goal_and_wait(Fibonacci_Goal { order: 4 }, WATCHDOG).unwrap();
@@ -70,9 +77,22 @@ fn stock_hears_what_our_server_and_both_clients_publish() {
     let events = heard_by_stock(&mut peer, PARTS[2]);
     let outcome = json!([{"status": 5, "result": {"sequence": [7]}}]);
     assert_eq!((&events[2]["response"], &events[3]["response"]), (&outcome, &outcome));
+}
 
-    // The stock client and the Feros server report the same client gid.
-    client.configure_introspection(node.clock(), qos, ServiceIntrospectionState::Off).unwrap();
+/// The stock client and the Feros server report the same client gid.
+#[test]
+fn stock_hears_what_its_client_and_our_server_publish() {
+    if peers_are_of_jazzy(INTROSPECTION) {
+        return;
+    }
+    let Some(domain) = Domain::reserve() else { return };
+    let (node, mut peer) = (node(&domain), stock(&domain));
+    let _spinning = Spinning::new(&node);
+    let (server, _accepted) = serve(&node, "fib", ActionServerOptions::default());
+    let (qos, stock_qos) = latched();
+    let contents = ServiceIntrospectionState::Contents;
+    server.configure_introspection(node.clock(), qos, contents).unwrap();
+    hear_at_stock(&mut peer, PARTS[0]);
     peer.ask("action_client", json!({"name": "/ours/fib", "type": FIBONACCI}));
     let arguments =
         json!({"what": "client", "name": "/ours/fib", "state": "metadata", "qos": stock_qos});
@@ -93,6 +113,9 @@ fn listen<E: Message>(node: &Node, service: &str) -> (Subscription<E>, Inbox<E>)
 
 #[test]
 fn we_hear_what_a_stock_server_publishes() {
+    if peers_are_of_jazzy(INTROSPECTION) {
+        return;
+    }
     let Some(domain) = Domain::reserve() else { return };
     let (node, mut peer) = (node(&domain), stock(&domain));
     let _spinning = Spinning::new(&node);

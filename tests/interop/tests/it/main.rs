@@ -1,5 +1,6 @@
-//! Feros and stock ROS 2 Kilted in one domain. Each test reserves a domain, starts a stock node and
-//! drives both sides. In names and comments, "ours" is the Feros side and "theirs" the stock side.
+//! Feros and stock ROS 2 in one domain: Kilted, or Jazzy (`FEROS_ROS2`). Each test reserves a
+//! domain, starts a stock node and drives both sides. In names and comments, "ours" is the Feros
+//! side and "theirs" the stock side.
 #![allow(clippy::unwrap_used)]
 
 mod action_introspection;

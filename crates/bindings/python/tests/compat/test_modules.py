@@ -34,13 +34,14 @@ def test_namespaces_are_imported_when_they_are_asked_for(line):
     assert done.returncode == 0, done.stderr
 
 
-def test_messages_for_tests_are_those_of_stock(stock):
+def test_messages_for_tests_are_those_of_stock(stock, in_stock):
     import json
 
+    names = [name for name in NAMES if in_stock(f"msg/{name}")]
     told = subprocess.run(
-        [stock, "-c", FIXTURES.format(names=NAMES)], capture_output=True, text=True, timeout=300)
+        [stock, "-c", FIXTURES.format(names=names)], capture_output=True, text=True, timeout=300)
     assert told.returncode == 0, told.stderr
-    for name, expected in zip(NAMES, json.loads(told.stdout)):
+    for name, expected in zip(names, json.loads(told.stdout), strict=True):
         assert [repr(one) for one in get_test_msg(name)] == expected, name
     with pytest.raises(NotImplementedError):
         get_test_msg("Other")

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use crate::announcement::check_announcement;
+use crate::buffer_backend::BufferBackend;
 use crate::type_hash::TypeHash;
 
 /// In the payload-header mapping, the id that both endpoints of a service server, or of a client,
@@ -22,6 +23,8 @@ pub struct EndpointData {
     /// The announcement of a Feros endpoint. It has been checked with [`check_announcement`], and
     /// it is never empty.
     pub announcement: Option<Arc<str>>,
+    /// The buffer backends, which endpoints of Feros do not announce.
+    pub buffer_backends: Option<Arc<[BufferBackend]>>,
 }
 
 impl EndpointData {
@@ -39,10 +42,16 @@ impl EndpointData {
         if let Some(announcement) = &self.announcement {
             text.push_str(&format!("feros={announcement};"));
         }
+        if let Some(backends) = &self.buffer_backends {
+            let entry = |of: &BufferBackend| format!("{}:{}", of.name, of.data);
+            let entries: Vec<_> = backends.iter().map(entry).collect();
+            text.push_str(&format!("bufbe={};", entries.join(",")));
+        }
         text
     }
 
-    /// Reads USER_DATA from the network. Malformed or unknown entries are skipped.
+    /// Reads USER_DATA from the network. Malformed or unknown entries are skipped, so that they
+    /// never hide the known entries beside them.
     pub fn parse(bytes: &[u8]) -> Self {
         let mut data = Self::default();
         for (key, value) in entries(bytes) {
@@ -51,6 +60,10 @@ impl EndpointData {
                 "serviceid" => data.service_id = parse_pair_id(value),
                 "clientid" => data.client_id = parse_pair_id(value),
                 "feros" => data.announcement = announcement(value),
+                "bufbe" => {
+                    let keep = |text: &str| Some(text.to_owned());
+                    data.buffer_backends = BufferBackend::read(value.split(','), keep);
+                }
                 _ => {}
             }
         }
@@ -63,11 +76,36 @@ fn announcement(text: &str) -> Option<Arc<str>> {
     (!text.is_empty() && check_announcement(text).is_ok()).then(|| Arc::from(text))
 }
 
-/// Returns the enclave that a participant announces, or an empty string if it announces no enclave.
-pub fn parse_enclave(bytes: &[u8]) -> String {
-    entries(bytes)
-        .find(|(key, _)| *key == "enclave")
-        .map_or_else(String::new, |(_, value)| value.to_owned())
+/// The content of a participant's USER_DATA.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ParticipantData {
+    /// The security enclave, or an empty string if the participant announces no enclave.
+    pub enclave: String,
+    /// Whether the participant says that it runs Feros.
+    pub is_feros: bool,
+}
+
+impl ParticipantData {
+    /// The content for a participant of this process.
+    pub fn of_this_process(enclave: &str) -> Self {
+        Self { enclave: enclave.to_owned(), is_feros: true }
+    }
+
+    /// Returns the string that is sent. Participants of Feros announce the version of Feros.
+    pub fn encode(&self) -> String {
+        let feros = concat!("feros=", env!("CARGO_PKG_VERSION"), ";");
+        format!("enclave={};{}", self.enclave, if self.is_feros { feros } else { "" })
+    }
+
+    /// Reads USER_DATA from the network. Malformed or unknown entries are skipped.
+    pub fn parse(bytes: &[u8]) -> Self {
+        let value =
+            |wanted: &str| entries(bytes).find(|(key, _)| *key == wanted).map(|(_, value)| value);
+        Self {
+            enclave: value("enclave").unwrap_or_default().to_owned(),
+            is_feros: value("feros").is_some(),
+        }
+    }
 }
 
 /// Returns the entries in order. Entries that are not UTF-8 or have no `=` are skipped. The NUL
@@ -110,9 +148,68 @@ mod tests {
         assert_eq!(data.client_id.unwrap()[15], 8);
         assert!(data.type_hash.is_some() && data.service_id.is_none());
         assert_eq!(data.encode().as_bytes(), text);
-        assert_eq!(parse_enclave(b"enclave=/;\0"), "/");
-        assert_eq!(parse_enclave(b"enclave=/a/b;"), "/a/b");
-        assert_eq!(parse_enclave(b""), "");
+    }
+
+    #[test]
+    fn participants_announce_their_enclave_and_feros_itself() {
+        let stock = |enclave: &str| ParticipantData { enclave: enclave.into(), is_feros: false };
+        assert_eq!(ParticipantData::parse(b"enclave=/;\0"), stock("/"));
+        assert_eq!(ParticipantData::parse(b"enclave=/a/b;"), stock("/a/b"));
+        assert_eq!(ParticipantData::parse(b""), stock(""));
+        assert_eq!(ParticipantData::parse(b"later=x;enclave=/;"), stock("/"));
+        let own = ParticipantData::of_this_process("/a");
+        let text = own.encode();
+        assert!(text.starts_with("enclave=/a;feros="), "{text}");
+        assert_eq!(ParticipantData::parse(text.as_bytes()), own);
+        assert_eq!(stock("/").encode(), "enclave=/;");
+    }
+
+    const HASH: &str = "typehash=RIHS01_\
+                        c62fbb99d94e1b25e8ef9e109f9581956bb1b3361a45a4e5810c36a90d29932e;";
+
+    fn backends(data: &EndpointData) -> Vec<String> {
+        data.buffer_backends.iter().flat_map(|all| all.iter()).map(ToString::to_string).collect()
+    }
+
+    /// The forms of `rmw_fastrtps` 9.4.8 and newer, from `rmw_fastrtps_shared_cpp/src/qos.cpp` and
+    /// `rmw_fastrtps_cpp/src/rmw_publish.cpp`.
+    #[test]
+    fn user_data_of_lyrical_is_read() {
+        let data = EndpointData::parse(format!("{HASH}bufbe=cpu:;").as_bytes());
+        assert!(data.type_hash.is_some());
+        assert_eq!(backends(&data), ["cpu"]);
+        let gpu = format!("{HASH}bufbe=gpu:device=0,cpu:;PGID:01.0f.2c;\0");
+        let data = EndpointData::parse(gpu.as_bytes());
+        assert!(data.type_hash.is_some());
+        assert_eq!(backends(&data), ["cpu", "gpu(device=0)"]);
+        assert_eq!(data.encode(), format!("{HASH}bufbe=cpu:,gpu:device=0;"));
+        assert_eq!(EndpointData::parse(data.encode().as_bytes()), data);
+    }
+
+    /// Neither the form of `rmw_fastrtps` 9.4.6 nor what a later distribution may add hides what is
+    /// known, wherever it stands.
+    #[test]
+    fn entries_of_other_distributions_hide_no_known_entry() {
+        let known = EndpointData::parse(HASH.as_bytes());
+        for unknown in [
+            "BUFBE:cpu=;",
+            "BUFBE:cpu=;cuda=x;",
+            "bufbe=;",
+            "bufbe=,;",
+            "bufbe=:x;",
+            "bufbe;",
+            "later=1;",
+            "later;",
+            ";;=;",
+            "\u{7f}=\u{1b}[31m;",
+            "a b=c=d;",
+        ] {
+            for text in [format!("{HASH}{unknown}"), format!("{unknown}{HASH}")] {
+                assert_eq!(EndpointData::parse(text.as_bytes()), known, "{text:?}");
+            }
+        }
+        let bytes = [&b"\xff\xfe=\x00;"[..], HASH.as_bytes(), b"bufbe=\xff:,cpu:;"].concat();
+        assert_eq!(EndpointData::parse(&bytes), known);
     }
 
     #[test]

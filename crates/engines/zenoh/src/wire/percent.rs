@@ -16,7 +16,19 @@ pub(super) fn encode(text: &str) -> String {
     out
 }
 
-/// Decodes a chunk. Returns `None` if [`encode`] cannot have produced it.
+/// Escapes only `special` characters, which must be ASCII.
+pub(super) fn escape(text: &str, special: &str) -> String {
+    let escaped = |character: char| {
+        if special.contains(character) {
+            format!("%{:02X}", u32::from(character))
+        } else {
+            character.into()
+        }
+    };
+    text.chars().map(escaped).collect()
+}
+
+/// Decodes a chunk. Returns `None` if [`encode`] and [`escape`] cannot have produced it.
 pub(super) fn decode(chunk: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(chunk.len());
     let mut rest = chunk.bytes();

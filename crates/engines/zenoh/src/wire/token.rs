@@ -1,16 +1,25 @@
 //! Liveliness tokens of nodes and endpoints, from which each session learns the ROS graph
 //! (`ros2/rmw_zenoh:docs/design.md`, "Graph Cache"; `liveliness_utils.cpp`).
 
-use feros_engine::dds::names;
-use feros_engine::{EndpointKind, Gid, NodeName, QosProfile, TypeHash};
+use std::sync::Arc;
 
-use super::qos;
+use feros_engine::dds::names;
+use feros_engine::{BufferBackend, EndpointKind, Gid, NodeName, QosProfile, TypeHash};
+
+use super::{percent, qos};
 
 /// The first chunk of all tokens.
 pub const SPACE: &str = "@ros2_lv";
 
 /// This is written instead of the hash if a type has no hash, as in ROS 2 Humble.
 pub const NO_HASH: &str = "TypeHashNotSupported";
+
+/// This begins the chunk with the buffer backends, which tokens of ROS 2 Lyrical may have after the
+/// policies (`rmw_zenoh_cpp` 0.10.5 and newer).
+const BUFFER_BACKENDS: &str = "backends:";
+
+/// The number of chunks before the type's hash.
+const CHUNKS_BEFORE_HASH: usize = 11;
 
 /// The limit on the length of tokens that are read, in bytes. ROS names have at most 255 bytes.
 pub const LONGEST_BYTES: usize = 4096;
@@ -47,6 +56,8 @@ pub struct EndpointToken {
     pub type_hash: Option<TypeHash>,
     /// The policies.
     pub qos: QosProfile,
+    /// The buffer backends, which endpoints of Feros do not announce.
+    pub buffer_backends: Option<Arc<[BufferBackend]>>,
 }
 
 /// A liveliness token.
@@ -62,6 +73,11 @@ pub enum Token {
 /// little-endian order.
 pub fn gid(token: &str) -> Gid {
     Gid(twox_hash::XxHash3_128::oneshot(token.as_bytes()).to_le_bytes())
+}
+
+/// Whether a token has the word for a type without a hash, as the tokens of ROS 2 Humble have.
+pub fn names_no_hash(token: &str) -> bool {
+    token.split('/').nth(CHUNKS_BEFORE_HASH) == Some(NO_HASH)
 }
 
 /// The key expression of all tokens of a domain.
@@ -108,13 +124,14 @@ impl EndpointToken {
     pub fn encode(&self) -> String {
         let (begin, end) = self.node.ends();
         format!(
-            "{begin}/{}/{}/{end}/{}/{}/{}/{}",
+            "{begin}/{}/{}/{end}/{}/{}/{}/{}{}",
             self.entity,
             kind_text(self.kind),
             mangle(&self.name),
             self.wire_type,
             hash_text(self.type_hash),
-            qos::encode(&self.qos)
+            qos::encode(&self.qos),
+            self.buffer_backends.as_deref().map(backends_text).unwrap_or_default()
         )
     }
 
@@ -160,8 +177,19 @@ fn hash_text(hash: Option<TypeHash>) -> String {
     hash.map_or_else(|| NO_HASH.to_owned(), |hash| hash.to_string())
 }
 
+/// The chunk with the buffer backends, and the slash before it. Data may contain a colon, because
+/// only the first colon of an entry divides it.
+fn backends_text(backends: &[BufferBackend]) -> String {
+    let entry = |of: &BufferBackend| {
+        let name = percent::escape(&of.name, "%;:/");
+        format!("{name}:{}", percent::escape(&of.data, "%;/"))
+    };
+    let entries: Vec<_> = backends.iter().map(entry).collect();
+    format!("/{BUFFER_BACKENDS}{}", entries.join(";"))
+}
+
 impl Token {
-    /// Reads a token. Further chunks at the end are ignored, because newer versions may add chunks.
+    /// Reads a token. Unknown chunks at the end are ignored, because newer versions may add chunks.
     /// Returns `None` if the key is not a token.
     pub fn decode(key: &str) -> Option<Self> {
         if key.len() > LONGEST_BYTES {
@@ -194,7 +222,11 @@ impl Token {
         let wire_type = next()?.to_owned();
         let type_hash = TypeHash::parse(next()?);
         let qos = qos::decode(next()?)?;
-        let endpoint = EndpointToken { node, entity, kind, name, wire_type, type_hash, qos };
+        let backends = chunks.find_map(|chunk| chunk.strip_prefix(BUFFER_BACKENDS));
+        let buffer_backends =
+            backends.and_then(|list| BufferBackend::read(list.split(';'), percent::decode));
+        let endpoint =
+            EndpointToken { node, entity, kind, name, wire_type, type_hash, qos, buffer_backends };
         Some(Self::Endpoint(Box::new(endpoint)))
     }
 }
@@ -249,11 +281,68 @@ mod tests {
         assert!(publisher.matches(&subscription) && !publisher.matches(&publisher));
     }
 
+    fn endpoint(key: &str) -> EndpointToken {
+        match Token::decode(key) {
+            Some(Token::Endpoint(endpoint)) => *endpoint,
+            other => panic!("{key} is not the token of an endpoint: {other:?}"),
+        }
+    }
+
+    fn backends(of: &EndpointToken) -> Vec<String> {
+        of.buffer_backends.iter().flat_map(|all| all.iter()).map(ToString::to_string).collect()
+    }
+
+    /// The form of `rmw_zenoh_cpp` 0.10.5 in ROS 2 Lyrical, from `liveliness_utils.cpp`.
     #[test]
-    fn additions_of_newer_versions_are_ignored() {
-        let newer = format!("{}/backends:cpu:x", stock()[1]);
-        assert_eq!(Token::decode(&newer), Token::decode(&stock()[1]));
-        assert_ne!(gid(&newer), gid(&stock()[1]), "the gid is that of the whole text");
+    fn tokens_of_lyrical_are_read_and_written_alike() {
+        for (chunk, expected) in [
+            ("backends:cpu:", &["cpu"][..]),
+            ("backends:cpu:;cuda:device=0", &["cpu", "cuda(device=0)"]),
+            ("backends:a%2Fb%3A%3B%25:x%2F%25;cpu:", &["a/b:;%(x/%)", "cpu"]),
+        ] {
+            let key = format!("{}/{chunk}", stock()[1]);
+            let token = endpoint(&key);
+            assert_eq!(backends(&token), expected, "{chunk}");
+            assert_eq!(token.encode(), key);
+            assert_eq!(EndpointToken { buffer_backends: None, ..token }, endpoint(&stock()[1]));
+            assert_ne!(gid(&key), gid(&stock()[1]), "the gid is that of the whole text");
+        }
+        let raw_colon = endpoint(&format!("{}/backends:cuda:a:b", stock()[1]));
+        assert_eq!(backends(&raw_colon), ["cuda(a:b)"]);
+    }
+
+    #[test]
+    fn additions_of_other_versions_hide_nothing() {
+        for unknown in [
+            "backends",
+            "backends:",
+            "backends:;;",
+            "backends::x",
+            "backends:%:x",
+            "backends:a%0Ab:x",
+            "backends:%FF:",
+            "later:x",
+            "later/later:x",
+            "/",
+        ] {
+            let key = format!("{}/{unknown}", stock()[1]);
+            assert_eq!(endpoint(&key), endpoint(&stock()[1]), "{unknown}");
+        }
+        let both = endpoint(&format!("{}/later:x/backends:cpu:;%:/later", stock()[1]));
+        assert_eq!(backends(&both), ["cpu"]);
+        let node = format!("{}/later:x", stock()[0]);
+        assert_eq!(Token::decode(&node), Token::decode(&stock()[0]));
+    }
+
+    #[test]
+    fn the_word_for_a_missing_hash_is_told_from_a_hash_that_is_not_known() {
+        let humble = stock()[1].replace(HASH, NO_HASH);
+        let later = stock()[1].replace("RIHS01", "RIHS02");
+        for (key, names_none) in [(&humble, true), (&later, false), (&stock()[1], false)] {
+            assert_eq!(names_no_hash(key), names_none, "{key}");
+        }
+        assert_eq!((endpoint(&humble).type_hash, endpoint(&later).type_hash), (None, None));
+        assert!(!names_no_hash(""));
     }
 
     #[test]

@@ -95,6 +95,15 @@ fn run_measures_and_report_shows_it() {
     );
     assert_eq!(fixture.read("shown/here/report.html"), page);
 
+    // Several runs make one report, in a folder of its own.
+    let several = fixture.run("report feros-lab-tiny feros-lab-tiny");
+    assert_eq!(
+        several.failure(2),
+        "error: a report of several runs needs a folder of its own: --out DIR"
+    );
+    fixture.run("report feros-lab-tiny feros-lab-tiny --out joined").success();
+    assert!(fixture.read("joined/report.md").contains("## Parts"));
+
     // The failure of a system is a result.
     fixture.write(
         "scenarios/tiny.toml",

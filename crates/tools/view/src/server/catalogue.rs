@@ -305,6 +305,7 @@ mod tests {
             qos: feros::QosProfile::default(),
             is_ros: true,
             announcement: None,
+            buffer_backends: None,
         }
     }
 

@@ -103,6 +103,7 @@ mod tests {
             qos: feros::QosProfile::default(),
             is_ros: true,
             announcement: None,
+            buffer_backends: None,
         }
     }
 

@@ -94,7 +94,7 @@ pub(super) fn scenarios() -> Vec<Scenario> {
             "Latency by payload",
             "M16",
             "Figures 7 to 12, Tables 4, 6 and 7",
-            "ROS 2 is slower than ROS 1 by the time of two conversions and of the DDS; within a process it was slower than through the loopback interface.",
+            "ROS 2 is slower than ROS 1 by two conversions and the processing of DDS; within a process, it was slower than ROS 1 between processes.",
             vec![
                 figure(
                     "Latency by payload",
@@ -168,7 +168,7 @@ pub(super) fn scenarios() -> Vec<Scenario> {
             "A node that has nothing to do",
             "R20",
             "Part 1",
-            "A few tenths of a percent of a processor at most.",
+            "Cyclone DDS takes less processor time and memory than Fast RTPS.",
             vec![figure("Memory", Bars, "system", "pss_bytes", &[], &[])],
         ),
         scenario(
@@ -176,7 +176,7 @@ pub(super) fn scenarios() -> Vec<Scenario> {
             "Five subscriptions of one publisher",
             "M16",
             "Figures 17 to 19",
-            "With ROS 1 the fifth subscription takes about twice as long as the first at 1 MB; with ROS 2 all take the same.",
+            "With ROS 1 the fifth subscription takes about twice as long as the first at 1 MB; ROS 2 has small differences.",
             vec![
                 figure(
                     "Each subscription",
@@ -194,7 +194,7 @@ pub(super) fn scenarios() -> Vec<Scenario> {
             "Chains of nodes",
             "K21",
             "Figures 5 and 6",
-            "Latency is linear in the number of nodes for small payloads; the DDS and the notification delay are the largest parts.",
+            "For small payloads, latency is linear in the number of nodes, and DDS and the notification delay are the largest parts.",
             vec![
                 figure(
                     "Latency over the length of the chain",

@@ -108,6 +108,7 @@ mod tests {
             qos: QosProfile::default(),
             is_ros: true,
             announcement: Some(format!("{FORMAT_VERSION:x},{announcement}").into()),
+            buffer_backends: None,
         };
         let [publisher, subscription] = announcements;
         GraphSnapshot {

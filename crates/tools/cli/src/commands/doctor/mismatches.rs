@@ -72,6 +72,7 @@ mod tests {
             qos: QosProfile::default(),
             is_ros: true,
             announcement: None,
+            buffer_backends: None,
         }
     }
 

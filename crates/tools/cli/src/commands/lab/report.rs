@@ -7,20 +7,30 @@ use feros_lab::report::{Notice, Report, Results};
 use crate::error::CliError;
 use crate::output;
 
-/// The run to show.
+/// The runs to show.
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// The folder of a run; it may be unfinished
-    dir: PathBuf,
-    /// Where report.html and report.md go; the run's folder by default
+    /// The folder of a run; it may be unfinished. Several folders, such as those of the parts of a
+    /// grid, make one report
+    #[arg(required = true, value_name = "DIR")]
+    dirs: Vec<PathBuf>,
+    /// Where report.html and report.md go; for a single run, its folder by default
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), CliError> {
-    let results = Results::read(&args.dir).map_err(CliError::failed)?;
+    let out = match (&args.out, args.dirs.as_slice()) {
+        (Some(out), _) => out,
+        (None, [only]) => only,
+        (None, _) => {
+            return Err(CliError::usage(
+                "a report of several runs needs a folder of its own: --out DIR",
+            ));
+        }
+    };
+    let results = Results::read_parts(&args.dirs).map_err(CliError::failed)?;
     warn(&results.notices);
-    let out = args.out.as_ref().unwrap_or(&args.dir);
     std::fs::create_dir_all(out).map_err(|error| {
         CliError::failed(format!("{} cannot be created: {error}", out.display()))
     })?;

@@ -101,6 +101,7 @@ mod tests {
             qos: QosProfile::services_default(),
             is_ros: true,
             announcement: announcement.map(|text| format!("{FORMAT_VERSION:x},{text}").into()),
+            buffer_backends: None,
         };
         let [client, server] = announcements;
         let endpoints = vec![

@@ -107,6 +107,7 @@ mod tests {
                 .deadline(Duration::from_millis(100)),
             is_ros: true,
             announcement: None,
+            buffer_backends: None,
         };
         let subscription = EndpointInfo {
             kind: EndpointKind::Subscription,

@@ -1,0 +1,47 @@
+//! What the announcements of a participant show about the software that the participant runs.
+
+use crate::dds::library::Library;
+use crate::gid::Gid;
+
+/// The form in which a participant announces its nodes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum DiscoveryForm {
+    /// The form of ROS 2 Humble: gids of 24 bytes on DDS, and a word instead of the type hash on
+    /// Zenoh.
+    Humble,
+    /// The form since ROS 2 Iron: gids of 16 bytes on DDS, and type hashes on Zenoh.
+    SinceIron,
+}
+
+/// A participant that the engine has discovered, with what its announcements show.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ParticipantInfo {
+    /// The identity.
+    pub gid: Gid,
+    /// The form of its announcements of nodes, or `None` if it has announced no nodes.
+    pub form: Option<DiscoveryForm>,
+    /// Its DDS library, or `None` on engines without DDS.
+    pub library: Option<Library>,
+    /// Whether the participant says that it runs Feros.
+    pub is_feros: bool,
+    /// Whether an endpoint of the participant announces the hash of its type, as endpoints of ROS 2
+    /// do since Iron.
+    pub has_type_hashes: bool,
+    /// Whether an endpoint of the participant announces buffer backends, as endpoints of ROS 2 do
+    /// since Lyrical.
+    pub has_buffer_backends: bool,
+}
+
+impl ParticipantInfo {
+    /// A participant about which nothing is known.
+    pub fn new(gid: Gid) -> Self {
+        Self {
+            gid,
+            form: None,
+            library: None,
+            is_feros: false,
+            has_type_hashes: false,
+            has_buffer_backends: false,
+        }
+    }
+}
