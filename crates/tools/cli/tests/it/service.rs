@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use feros::msgs::std_srvs::srv::{SetBool, SetBool_Request, SetBool_Response};
-use feros::{Context, Executor, QosProfile, ServiceIntrospectionState};
+use feros::{Context, Executor, QosProfile, Responder, ServiceIntrospectionState};
 
-use crate::process::{Running, context, feros, spawn};
+use crate::process::{Running, WATCHDOG, context, feros, spawn};
 
 /// A server that is spun until it is dropped.
 struct Server {
@@ -15,13 +15,20 @@ struct Server {
 
 impl Server {
     fn start(service: &str) -> Self {
+        Self::that_responds(service, |request, responder| {
+            responder
+                .send(&SetBool_Response { success: request.data, message: "done".into() })
+                .unwrap();
+        })
+    }
+
+    fn that_responds(
+        service: &str,
+        respond: impl FnMut(SetBool_Request, Responder<SetBool>) + Send + 'static,
+    ) -> Self {
         let context = context();
         let node = context.create_node("s_server").unwrap();
-        let service =
-            node.create_service::<SetBool, _>(service, |request: SetBool_Request| {
-                SetBool_Response { success: request.data, message: "done".into() }
-            })
-            .unwrap();
+        let service = node.create_service::<SetBool, _>(service, respond).unwrap();
         let contents = ServiceIntrospectionState::Contents;
         let qos = QosProfile::system_default();
         service.configure_introspection(node.clock(), qos, contents).unwrap();
@@ -87,6 +94,24 @@ fn calls_are_repeated_until_the_user_interrupts() {
     }
     calls.interrupt();
     assert_eq!(calls.finish().code, Some(0));
+}
+
+#[test]
+fn an_interrupt_during_a_repeated_call_is_a_normal_end() {
+    let (unanswered, waiting) = std::sync::mpsc::sync_channel(100);
+    let _server = Server::that_responds("/s_silent", move |request: SetBool_Request, responder| {
+        if request.data {
+            unanswered.send(responder).unwrap();
+        }
+    });
+    let line = ["service", "call", "/s_silent", "std_srvs/srv/SetBool", "{data: true}"];
+    for (more, code) in [(&["-r", "20"][..], 0), (&[], 130)] {
+        let call = Running::start(&[&line[..], more].concat());
+        let responder = waiting.recv_timeout(WATCHDOG).unwrap();
+        call.interrupt();
+        assert_eq!(call.finish().code, Some(code), "{more:?}");
+        drop(responder);
+    }
 }
 
 #[test]

@@ -64,13 +64,18 @@ pub(crate) fn run(args: &Args, interfaces: &InterfaceArgs) -> Result<(), CliErro
     let options = ClientOptions::from(args.qos.over(QosProfile::services_default()));
     let client = connection.node.create_generic_client(&name, &service.identity(), options)?;
     wait_for_service(&connection, &client, &service, args.timeout)?;
-    let period = args.rate.map(|rate| Duration::from_secs_f64(1.0 / rate));
-    loop {
+    let Some(rate) = args.rate else {
+        return call(&client, &service, &mut request, &stamps, args);
+    };
+    let period = Duration::from_secs_f64(1.0 / rate);
+    // Ctrl-C is the normal end, no matter whether it comes during a call or between two calls.
+    let mut call_and_wait = || {
         let started = Instant::now();
         call(&client, &service, &mut request, &stamps, args)?;
-        let Some(period) = period else { return Ok(()) };
-        // This wait for the graph ends on Ctrl-C.
-        match connection.wait_until(period.saturating_sub(started.elapsed()), |_| false) {
+        connection.wait_until(period.saturating_sub(started.elapsed()), |_| false)
+    };
+    loop {
+        match call_and_wait() {
             Err(CliError::Interrupted) => return Ok(()),
             other => drop(other?),
         }
