@@ -286,8 +286,8 @@ pub struct Record {
     /// `late_percent`, `sent_initial`, `lost_initial`, `duplicates`, `reordered`,
     /// `received_TRANSPORT` and `dropped_by_publisher` (if the system reports them),
     /// `events_per_second`, `fairness` (slowest median against fastest),
-    /// `delivered_of_possible_percent` (of the messages sent, or of those that a link with a rate
-    /// can carry in the time, if that is less). Of the link: `wire_bytes_per_message`,
+    /// `delivered_of_possible_percent` (of the messages wanted at the rate, or of those that a link
+    /// with a rate can carry in the time, if that is less). Of the link: `wire_bytes_per_message`,
     /// `wire_packets_per_message`, `wire_bytes`, `wire_packets_dropped_by_queue`, ... Of all
     /// processes together (for code, the largest of one process; for servers, separately with the
     /// prefix `server_`): `cpu_percent`, `cpu_percent_p50`, `cpu_percent_p95`, `pss_bytes`,
