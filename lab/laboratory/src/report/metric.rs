@@ -150,6 +150,28 @@ impl Metric {
         }
     }
 
+    /// Whether the metric is about the delivery of messages; if not, it means little for a system
+    /// that loses messages.
+    pub(crate) fn is_of_delivery(&self) -> bool {
+        match self {
+            Self::Received
+            | Self::Sent
+            | Self::ReceivedPercent
+            | Self::LostPercent
+            | Self::LatePercent => true,
+            Self::Value(name) => ["delivered", "publish_rate", "lost", "late", "sent", "received"]
+                .iter()
+                .any(|word| name.starts_with(word)),
+            _ => false,
+        }
+    }
+
+    /// Whether the metric compares numbers with each other already.
+    pub(crate) fn is_ratio(&self) -> bool {
+        self.unit() == Unit::Ratio
+            || matches!(self, Self::Value(name) if name.starts_with("delivered"))
+    }
+
     /// Whether floors of this machine limit the metric.
     pub(crate) fn has_floor(&self) -> bool {
         matches!(self, Self::Latency(_))

@@ -90,11 +90,32 @@ fn who_loses_messages_or_fails_is_not_the_fastest() {
     let said = verdicts(&report.markdown);
     assert!(said.contains("feros has the lowest median latency"), "{said}");
     assert!(said.contains("because messages are lost: rcl 39.6"), "{said}");
+    let found = report.markdown.split("Measured here").nth(1).unwrap();
+    assert!(found.contains("feros has the lowest median latency, 100 µs"), "{found}");
+    assert!(found.contains("Not ranked, because messages are lost: rcl 39.6"), "{found}");
     let table = part(&report.markdown, "A camera");
     assert!(
         table.contains("| failed: it fell |") && table.contains("| nothing: no message arrived |"),
         "{table}"
     );
+}
+
+#[test]
+fn who_is_held_back_is_not_the_fastest() {
+    let mut run = Small::new(&["feros", "rcl"], None);
+    for (name, rate, micros) in [("feros", 30.0, 100.0), ("rcl", 2.8, 20.0)] {
+        let record = run.cell(name, "local", (MB, 30), 0, micros);
+        record.values.insert("publish_rate_hz".to_owned(), rate);
+    }
+    let report = run.report();
+    let said = verdicts(&report.markdown);
+    assert!(said.contains("feros has the lowest median latency"), "{said}");
+    let slow = "Not ranked, because fewer messages are published than wanted: rcl 2.8 Hz.";
+    assert!(said.contains(slow), "{said}");
+    let table = part(&report.markdown, "A camera");
+    assert!(table.contains("| lost | publish rate |"), "{table}");
+    assert!(table.contains("| publishes at 2.8 Hz |"), "{table}");
+    assert!(report.html.contains("publishes at 2.8 Hz"));
 }
 
 #[test]
