@@ -3,8 +3,9 @@
 //! `latency` and `publish_call` are medians, or with an ending: `_mean`, `_min`, `_p5`, `_p95`,
 //! `_p99`, `_max`. The others are `received`, `sent`, `received_percent`, `lost_percent`,
 //! `late_percent`, `fairness` (the largest of the subscriptions' medians divided by the smallest);
-//! any of the record's values by its name (`goodput_bytes_per_second`); and `ROLE.NAME` for the sum
-//! of a value over the processes with that role (`talker.cpu_percent`).
+//! any of the record's values by its name (`goodput_bytes_per_second`); `share:LAYER+LAYER` for the
+//! share of the time in some layers; and `ROLE.NAME` for the sum of a value over the processes with
+//! that role (`talker.cpu_percent`).
 
 use super::quantity::{LARGEST, Unit, words};
 use crate::record::{Distribution, Received, Record};
@@ -20,8 +21,13 @@ pub(crate) enum Metric {
     LostPercent,
     LatePercent,
     Fairness,
+    /// The share of the whole time that these layers take together.
+    LayerShare(Vec<String>),
     Value(String),
-    OfRole { role: String, name: String },
+    OfRole {
+        role: String,
+        name: String,
+    },
 }
 
 /// A statistic of a distribution.
@@ -83,6 +89,9 @@ impl Statistic {
 
 impl Metric {
     pub(crate) fn parse(name: &str) -> Self {
+        if let Some(layers) = name.strip_prefix("share:") {
+            return Self::LayerShare(layers.split('+').map(str::to_owned).collect());
+        }
         let (base, statistic) = Statistic::ENDINGS
             .into_iter()
             .find_map(|(ending, statistic)| name.strip_suffix(ending).map(|base| (base, statistic)))
@@ -107,7 +116,9 @@ impl Metric {
         match self {
             Self::Latency(_) | Self::PublishCall(_) => Unit::Nanos,
             Self::Received | Self::Sent => Unit::Count,
-            Self::ReceivedPercent | Self::LostPercent | Self::LatePercent => Unit::Percent,
+            Self::ReceivedPercent | Self::LostPercent | Self::LatePercent | Self::LayerShare(_) => {
+                Unit::Percent
+            }
             Self::Fairness => Unit::Ratio,
             Self::Value(name) | Self::OfRole { name, .. } => Unit::of_name(name),
         }
@@ -126,6 +137,7 @@ impl Metric {
             Self::LostPercent => "messages lost".to_owned(),
             Self::LatePercent => "messages late".to_owned(),
             Self::Fairness => "spread of the subscriptions (slowest / fastest)".to_owned(),
+            Self::LayerShare(layers) => format!("share of {}", layers.join(" and ")),
             Self::Value(name) => value_title(name),
             Self::OfRole { role, name } => format!("{} of the {role}", value_title(name)),
         }
@@ -134,7 +146,7 @@ impl Metric {
     pub(crate) fn better(&self) -> Better {
         match self {
             Self::Received | Self::ReceivedPercent => Better::Higher,
-            Self::Sent => Better::Neither,
+            Self::Sent | Self::LayerShare(_) => Better::Neither,
             Self::Value(name)
                 if ["goodput", "publish_rate", "receive_rate", "delivered"]
                     .iter()
@@ -162,6 +174,17 @@ impl Metric {
             Self::Value(name) => ["delivered", "publish_rate", "lost", "late", "sent", "received"]
                 .iter()
                 .any(|word| name.starts_with(word)),
+            _ => false,
+        }
+    }
+
+    /// Whether the metric means something else if messages are lost or not published.
+    pub(crate) fn needs_delivery(&self) -> bool {
+        match self {
+            Self::Latency(_) | Self::PublishCall(_) | Self::Fairness | Self::LayerShare(_) => true,
+            Self::Value(name) | Self::OfRole { name, .. } => {
+                name.starts_with("cpu_percent") || name.starts_with("wire_")
+            }
             _ => false,
         }
     }
@@ -214,6 +237,7 @@ impl Metric {
             Self::LostPercent => share(|received| received.lost),
             Self::LatePercent => share(|received| received.late),
             Self::Fairness => fairness(record),
+            Self::LayerShare(layers) => layer_share(record, layers),
             Self::Value(name) => record.values.get(name).copied(),
             Self::OfRole { role, name } => of_role(record, role, name),
         };
@@ -239,6 +263,16 @@ fn fairness(record: &Record) -> Option<f64> {
         (medians.iter().copied().reduce(f64::min)?, medians.iter().copied().reduce(f64::max)?);
     (medians.len() > 1 && medians.len() == record.subscriptions.len() && least > 0.0)
         .then(|| most / least)
+}
+
+/// The share of the layers' medians in the sum of all layers' medians, in percent.
+fn layer_share(record: &Record, layers: &[String]) -> Option<f64> {
+    let sum = |is_counted: &dyn Fn(&str) -> bool| -> f64 {
+        let counted = record.layers.iter().filter(|layer| is_counted(&layer.name));
+        counted.map(|layer| layer.nanos.p50.max(0.0)).sum()
+    };
+    let all = sum(&|_| true);
+    (all > 0.0).then(|| 100.0 * sum(&|name| layers.iter().any(|layer| layer == name)) / all)
 }
 
 fn of_role(record: &Record, role: &str, name: &str) -> Option<f64> {

@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use feros_lab::peer::Peers;
-use feros_lab::record::{Goal, Status, Value};
+use feros_lab::record::{Check, Status, Value};
 use feros_lab::report::{Report, goals, summaries};
 use feros_lab::scenario::{Grid, ScenarioFile};
 
@@ -254,15 +254,11 @@ fn cells_that_took_another_transport_are_left_out_and_said() {
         let record = run.cell(name, "local", (MB, 30), repetition, 10.0);
         (record.transport, record.unexpected_transport) = (Some("network".to_owned()), true);
     }
-    run.run.scenarios[0].goals = vec![Goal {
+    run.run.scenarios[0].goals = vec![Check {
         title: "below rcl".to_owned(),
-        system: "feros".to_owned(),
-        reference: None,
-        metric: "latency".to_owned(),
+        system: vec!["feros".to_owned()],
         at_most: Some(50_000.0),
-        at_least: None,
-        flat: None,
-        across: "size_bytes".to_owned(),
+        ..Check::default()
     }];
     run.run.scenarios[0].columns = vec!["latency".to_owned()];
     let results = run.results();

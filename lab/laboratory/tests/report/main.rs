@@ -6,6 +6,7 @@ mod browser;
 mod chooser;
 mod comparison;
 mod damage;
+mod documents;
 mod floors;
 mod parts;
 mod small;
