@@ -46,8 +46,8 @@ impl Line {
 /// The power with which y grows from the first point on: k in y - y0 = c (x - x0)^k, by least
 /// squares of the logarithms. 1 is a straight line and 2 a square, no matter where the line begins.
 ///
-/// Returns `None` if there are fewer than three points, or if y does not rise above the first point.
-/// The points are in the order of x.
+/// Returns `None` if there are fewer than three points, or if y does not rise above the first
+/// point. The points are in the order of x.
 pub fn growth_exponent(points: &[(f64, f64)]) -> Option<f64> {
     let (&(x0, y0), further) = points.split_first()?;
     let logs = further.iter().map(|(x, y)| {

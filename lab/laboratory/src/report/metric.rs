@@ -3,12 +3,12 @@
 //! `latency` and `publish_call` are medians, or with an ending: `_mean`, `_min`, `_p5`, `_p95`,
 //! `_p99`, `_max`. The others are `received`, `sent`, `received_percent`, `lost_percent`,
 //! `late_percent`, `fairness` (the largest of the subscriptions' medians divided by the smallest);
-//! any of the record's values by its name (`goodput_bytes_per_second`); `share:LAYER+LAYER` for the
-//! share of the time in some layers; and `ROLE.NAME` for the sum of a value over the processes with
-//! that role (`talker.cpu_percent`).
+//! any of the record's values by its name (`goodput_bytes_per_second`); `time:LAYER+LAYER` for the
+//! time in some layers, and `share:LAYER+LAYER` for its share in the time of all layers; and
+//! `ROLE.NAME` for the sum of a value over the processes with that role (`talker.cpu_percent`).
 
 use super::quantity::{LARGEST, Unit, words};
-use crate::record::{Distribution, Received, Record};
+use crate::record::{Distribution, Layer, Received, Record};
 
 /// A metric that a record may have.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,7 +21,9 @@ pub(crate) enum Metric {
     LostPercent,
     LatePercent,
     Fairness,
-    /// The share of the whole time that these layers take together.
+    /// The time that these layers take together.
+    LayerTime(Vec<String>),
+    /// The share of that time in the time of all layers.
     LayerShare(Vec<String>),
     Value(String),
     OfRole {
@@ -89,8 +91,11 @@ impl Statistic {
 
 impl Metric {
     pub(crate) fn parse(name: &str) -> Self {
-        if let Some(layers) = name.strip_prefix("share:") {
-            return Self::LayerShare(layers.split('+').map(str::to_owned).collect());
+        let layers = |names: &str| names.split('+').map(str::to_owned).collect();
+        match name.split_once(':') {
+            Some(("time", names)) => return Self::LayerTime(layers(names)),
+            Some(("share", names)) => return Self::LayerShare(layers(names)),
+            _ => {}
         }
         let (base, statistic) = Statistic::ENDINGS
             .into_iter()
@@ -114,7 +119,7 @@ impl Metric {
 
     pub(crate) fn unit(&self) -> Unit {
         match self {
-            Self::Latency(_) | Self::PublishCall(_) => Unit::Nanos,
+            Self::Latency(_) | Self::PublishCall(_) | Self::LayerTime(_) => Unit::Nanos,
             Self::Received | Self::Sent => Unit::Count,
             Self::ReceivedPercent | Self::LostPercent | Self::LatePercent | Self::LayerShare(_) => {
                 Unit::Percent
@@ -137,6 +142,7 @@ impl Metric {
             Self::LostPercent => "messages lost".to_owned(),
             Self::LatePercent => "messages late".to_owned(),
             Self::Fairness => "spread of the subscriptions (slowest / fastest)".to_owned(),
+            Self::LayerTime(layers) => format!("time of {}", layers.join(" and ")),
             Self::LayerShare(layers) => format!("share of {}", layers.join(" and ")),
             Self::Value(name) => value_title(name),
             Self::OfRole { role, name } => format!("{} of the {role}", value_title(name)),
@@ -181,7 +187,8 @@ impl Metric {
     /// Whether the metric means something else if messages are lost or not published.
     pub(crate) fn needs_delivery(&self) -> bool {
         match self {
-            Self::Latency(_) | Self::PublishCall(_) | Self::Fairness | Self::LayerShare(_) => true,
+            Self::Latency(_) | Self::PublishCall(_) | Self::Fairness => true,
+            Self::LayerTime(_) | Self::LayerShare(_) => true,
             Self::Value(name) | Self::OfRole { name, .. } => {
                 name.starts_with("cpu_percent") || name.starts_with("wire_")
             }
@@ -237,7 +244,12 @@ impl Metric {
             Self::LostPercent => share(|received| received.lost),
             Self::LatePercent => share(|received| received.late),
             Self::Fairness => fairness(record),
-            Self::LayerShare(layers) => layer_share(record, layers),
+            Self::LayerTime(layers) => layer_time(record, layers),
+            Self::LayerShare(layers) => {
+                let all: Vec<String> = record.layers.iter().map(|one| one.name.clone()).collect();
+                let all = layer_time(record, &all).filter(|all| *all > 0.0);
+                all.and_then(|all| Some(100.0 * layer_time(record, layers)? / all))
+            }
             Self::Value(name) => record.values.get(name).copied(),
             Self::OfRole { role, name } => of_role(record, role, name),
         };
@@ -265,14 +277,11 @@ fn fairness(record: &Record) -> Option<f64> {
         .then(|| most / least)
 }
 
-/// The share of the layers' medians in the sum of all layers' medians, in percent.
-fn layer_share(record: &Record, layers: &[String]) -> Option<f64> {
-    let sum = |is_counted: &dyn Fn(&str) -> bool| -> f64 {
-        let counted = record.layers.iter().filter(|layer| is_counted(&layer.name));
-        counted.map(|layer| layer.nanos.p50.max(0.0)).sum()
-    };
-    let all = sum(&|_| true);
-    (all > 0.0).then(|| 100.0 * sum(&|name| layers.iter().any(|layer| layer == name)) / all)
+/// The sum of the medians of some layers; `None` if the record has none of them.
+fn layer_time(record: &Record, names: &[String]) -> Option<f64> {
+    let is_counted = |layer: &&Layer| names.contains(&layer.name);
+    let counted: Vec<&Layer> = record.layers.iter().filter(is_counted).collect();
+    (!counted.is_empty()).then(|| counted.iter().map(|layer| layer.nanos.p50.max(0.0)).sum())
 }
 
 fn of_role(record: &Record, role: &str, name: &str) -> Option<f64> {
@@ -295,5 +304,29 @@ fn value_title(name: &str) -> String {
         "delivered_of_possible_percent" => "delivered, of what the link could carry".to_owned(),
         "publish_rate_hz" => "effective publish rate".to_owned(),
         other => words(other),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn layers_have_a_time_and_a_share() {
+        let layer = |name: &str, nanos: u64| Layer {
+            name: name.to_owned(),
+            nanos: Distribution::of(&[nanos], 1).expect("a sample"),
+        };
+        let record = Record {
+            layers: vec![layer("client", 10), layer("engine write", 30), layer("wire", 60)],
+            ..Record::default()
+        };
+        let of = |name: &str| Metric::parse(name).number(&record, None);
+        assert_eq!(of("time:engine write+wire"), Some(90.0));
+        assert_eq!(of("share:engine write+wire"), Some(90.0));
+        assert_eq!(of("share:client"), Some(10.0));
+        assert_eq!(of("share:absent"), None);
+        assert_eq!(Metric::parse("share:client").number(&Record::default(), None), None);
+        assert_eq!(Metric::parse("time:wire").unit(), Unit::Nanos);
     }
 }

@@ -283,8 +283,10 @@ fn reasons(check: &Check, found: &[Outcome<'_>], decider: Option<&String>) -> Ve
 fn absent_cells(check: &Check, deciding: &[&Outcome<'_>], measured: &[&Record]) -> Vec<String> {
     let mut absent: Vec<String> = Vec::new();
     for (name, values) in &check.only {
+        // Words may be alternatives, such as the QoS of different grids.
         let is_absent = |value: &&Value| {
-            measured.iter().all(|record| record.dimensions.get(name) != Some(*value))
+            matches!(value, Value::Number(_))
+                && measured.iter().all(|record| record.dimensions.get(name) != Some(*value))
         };
         let values = values.iter().filter(is_absent);
         absent.extend(values.map(|value| dimension_with_value(name, value)));

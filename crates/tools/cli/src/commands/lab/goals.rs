@@ -1,5 +1,5 @@
-//! `feros lab goals`: the goals of a run, and whether it reached them; the conclusions of documents,
-//! and whether it shows them.
+//! `feros lab goals`: the goals of a run, and whether it reached them, and the conclusions of
+//! documents, and whether it shows them.
 
 use std::path::PathBuf;
 
