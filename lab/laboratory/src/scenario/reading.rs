@@ -220,7 +220,7 @@ impl ScenarioFile {
             nodes: numbers(pick!(nodes), usual_nodes, |count| count.0),
             idle: numbers(pick!(idle), 0, |idle| u32::try_from(idle.0).unwrap_or(u32::MAX)),
             graphs: pick!(graphs).unwrap_or_default(),
-            qos,
+            qos: self.qos(pick!(qos))?,
             publish: pick!(publish, vec![PublishMode::Default]),
             fill: pick!(fill, vec![Fill::None]),
             executors: pick!(executors, vec![Executor::Default]),
