@@ -3,8 +3,11 @@
 //! The folder has `run.json` ([`Run`]), `cells.jsonl` (one [`Record`] per line, written when its
 //! cell has ended) and `raw/` (the output of the programs, compressed, one file per record).
 
+mod check;
+
 use std::collections::BTreeMap;
 
+pub use self::check::{Check, Trend};
 pub use feros_lab_statistics::Distribution;
 use serde::{Deserialize, Serialize};
 
@@ -100,7 +103,10 @@ pub struct Scenario {
     pub columns: Vec<String>,
     /// The goals of the scenario.
     #[serde(default)]
-    pub goals: Vec<Goal>,
+    pub goals: Vec<Check>,
+    /// The conclusions of the document about the scenario.
+    #[serde(default)]
+    pub verdicts: Vec<Check>,
 }
 
 /// A condition of an experiment, in the document and here.
@@ -112,41 +118,6 @@ pub struct Condition {
     pub document: String,
     /// The condition in this run; empty if it has no meaning here.
     pub here: String,
-}
-
-/// A number that a system should reach. The number may be relative to another system of the same
-/// run.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Goal {
-    /// The subject of the goal.
-    pub title: String,
-    /// The system that should reach the goal.
-    pub system: String,
-    /// The reference system: the number is divided by its number in the same repetition of the same
-    /// cell. If absent, the number itself counts.
-    pub reference: Option<String>,
-    /// The metric, as in [`Figure::y`].
-    #[serde(default = "latency")]
-    pub metric: String,
-    /// The largest number that still reaches the goal.
-    pub at_most: Option<f64>,
-    /// The smallest number that still reaches the goal.
-    pub at_least: Option<f64>,
-    /// The limit on the ratio of the largest to the smallest number, over all values of the
-    /// dimension `across`.
-    pub flat: Option<f64>,
-    /// The dimension over which the number should hardly vary.
-    #[serde(default = "size_bytes")]
-    pub across: String,
-}
-
-fn size_bytes() -> String {
-    "size_bytes".to_owned()
-}
-
-fn latency() -> String {
-    "latency".to_owned()
 }
 
 /// The dimensions in which records may differ ([`Record::dimensions`]), and further dimensions:
@@ -286,8 +257,8 @@ pub struct Record {
     /// `late_percent`, `sent_initial`, `lost_initial`, `duplicates`, `reordered`,
     /// `received_TRANSPORT` and `dropped_by_publisher` (if the system reports them),
     /// `events_per_second`, `fairness` (slowest median against fastest),
-    /// `delivered_of_possible_percent` (of the messages sent, or of those that a link with a rate
-    /// can carry in the time, if that is less). Of the link: `wire_bytes_per_message`,
+    /// `delivered_of_possible_percent` (of the messages wanted at the rate, or of those that a link
+    /// with a rate can carry in the time, if that is less). Of the link: `wire_bytes_per_message`,
     /// `wire_packets_per_message`, `wire_bytes`, `wire_packets_dropped_by_queue`, ... Of all
     /// processes together (for code, the largest of one process; for servers, separately with the
     /// prefix `server_`): `cpu_percent`, `cpu_percent_p50`, `cpu_percent_p95`, `pss_bytes`,

@@ -1,6 +1,7 @@
 //! Turns a run's folder into a page for people: `report.html`, and `report.md` as its summary.
 
 mod canvas;
+mod checks;
 mod compare;
 mod conditions;
 mod context;
@@ -12,6 +13,7 @@ mod goals;
 mod groups;
 mod lines;
 mod markdown;
+mod measured;
 mod metric;
 mod page;
 mod palette;
@@ -28,6 +30,7 @@ mod summary;
 mod tables;
 mod threads;
 mod unmeasured;
+mod verdicts;
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -39,6 +42,7 @@ pub use goals::{GoalResult, goals};
 pub use parts::Part;
 pub use results::{Notice, ReadError, Results};
 pub use summary::{Summary, summaries};
+pub use verdicts::{Ruling, Verdict, VerdictRow, verdicts};
 
 use context::Context;
 
@@ -58,6 +62,7 @@ struct Shown<'a> {
     context: &'a Context<'a>,
     answers: Vec<questions::Answer<'a>>,
     blocks: Vec<payloads::Block>,
+    verdicts: Vec<Verdict>,
 }
 
 /// The report of a run, as texts.
@@ -76,6 +81,7 @@ impl Report {
         let shown = Shown {
             answers: questions::answers(&context),
             blocks: payloads::blocks(&context),
+            verdicts: verdicts(results),
             context: &context,
             results,
         };

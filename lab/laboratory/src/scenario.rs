@@ -5,6 +5,7 @@
 //! (such as `[grid.quick]`), with the settings that differ in that grid. A scenario that repeats an
 //! experiment of a document also has the document's own conditions (`[conditions]`).
 
+mod cells;
 mod check;
 mod conditions;
 mod experiment;

@@ -14,7 +14,7 @@ mod resample;
 
 pub use comparison::{Comparison, Repetition, Verdict, compare, median_over_repetitions};
 pub use histogram::HistogramError;
-pub use line::Line;
+pub use line::{Line, growth_exponent};
 
 use hdrhistogram::Histogram;
 

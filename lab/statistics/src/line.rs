@@ -1,5 +1,5 @@
 //! Fits the straight line through medians over the length of a chain, and measures the distance of
-//! the medians from the line.
+//! the medians from the line and the power with which the medians grow.
 
 /// A least-squares line.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -43,10 +43,48 @@ impl Line {
     }
 }
 
+/// The power with which y grows from the first point on: k in y - y0 = c (x - x0)^k, by least
+/// squares of the logarithms. 1 is a straight line and 2 a square, no matter where the line begins.
+///
+/// Returns `None` if there are fewer than three points, or if y does not rise above the first
+/// point. The points are in the order of x.
+pub fn growth_exponent(points: &[(f64, f64)]) -> Option<f64> {
+    let (&(x0, y0), further) = points.split_first()?;
+    let logs = further.iter().map(|(x, y)| {
+        let (run, rise) = (x - x0, y - y0);
+        (run > 0.0 && rise > 0.0).then(|| (run.ln(), rise.ln()))
+    });
+    let logs = logs.collect::<Option<Vec<(f64, f64)>>>().filter(|logs| logs.len() >= 2)?;
+    let count = logs.len() as f64;
+    let mean = |of: fn(&(f64, f64)) -> f64| logs.iter().map(of).sum::<f64>() / count;
+    let (x, y) = (mean(|log| log.0), mean(|log| log.1));
+    let xx = logs.iter().map(|log| (log.0 - x).powi(2)).sum::<f64>();
+    let xy = logs.iter().map(|log| (log.0 - x) * (log.1 - y)).sum::<f64>();
+    (xx > 0.0).then(|| xy / xx)
+}
+
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_power_of_growth_is_found_wherever_the_line_begins() {
+        let grows = |power: i32| -> Vec<(f64, f64)> {
+            (1..=20).map(|x| (f64::from(x), 7.0 + f64::from(x - 1).powi(power))).collect()
+        };
+        for power in [1, 2, 3] {
+            let found = growth_exponent(&grows(power)).unwrap();
+            assert!((found - f64::from(power)).abs() < 1e-9, "{power}: {found}");
+        }
+        // These three points are 99.8 % of a straight line, and yet grow faster than one.
+        let bent = [(1.0, 24.0), (5.0, 51.6), (20.0, 186.6)];
+        assert!(Line::through(&bent).unwrap().r_squared > 0.99);
+        assert!((growth_exponent(&bent).unwrap() - 1.138).abs() < 1e-3);
+        assert_eq!(growth_exponent(&bent[..2]), None);
+        assert_eq!(growth_exponent(&[(1.0, 5.0), (2.0, 6.0), (3.0, 5.0)]), None);
+        assert_eq!(growth_exponent(&[]), None);
+    }
 
     #[test]
     fn points_on_a_line_are_on_it() {

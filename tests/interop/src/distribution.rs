@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use feros_test_support::skip;
 
-use crate::domain::interop_is_skipped;
+use crate::domain::{has_preloaded_rmw, interop_is_skipped};
 
 /// The variable that names the folder with stock ROS 2 for stock nodes, if that is not `.venv`.
 const VARIABLE: &str = "FEROS_ROS2";
@@ -100,6 +100,17 @@ pub fn peers_are_of_jazzy(what: &str) -> bool {
         skip(format!("{what}: ROS 2 Jazzy does not have this"));
     }
     are
+}
+
+/// Whether the stock nodes communicate through Jazzy's own rmw (rmw_fastrtps_cpp 8 on Fast DDS 2).
+pub fn peers_are_on_rmw_of_jazzy() -> bool {
+    distribution() == Distribution::Jazzy && !has_preloaded_rmw()
+}
+
+/// The history and the depth that a stock node shows of an endpoint that announces these: Fast DDS
+/// 2, in Jazzy, does not read them.
+pub fn history_at_stock(history: &'static str, depth: u32) -> (&'static str, u32) {
+    if peers_are_on_rmw_of_jazzy() { ("unknown", 0) } else { (history, depth) }
 }
 
 /// The folder with stock ROS 2 in which stock nodes run, whether it exists or not.

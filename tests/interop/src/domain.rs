@@ -88,11 +88,16 @@ impl Drop for Domain {
 /// Whether stock nodes use the rmw of Feros instead of their own. If so, this reports a skip, since
 /// only tests of stock behaviour call this function.
 pub fn peers_are_on_feros(what: &str) -> bool {
-    let preloaded = std::env::var_os(PRELOADED).is_some();
+    let preloaded = has_preloaded_rmw();
     if preloaded {
         skip(format!("{what}: only stock does this, and {PRELOADED} has peers on rmw_feros"));
     }
     preloaded
+}
+
+/// Whether stock nodes load the rmw of Feros before all other libraries.
+pub(crate) fn has_preloaded_rmw() -> bool {
+    std::env::var_os(PRELOADED).is_some()
 }
 
 /// Whether the environment disables stock nodes. If so, this reports a skip.

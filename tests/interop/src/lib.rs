@@ -30,7 +30,10 @@ mod process;
 mod ros1_node;
 mod shared_files;
 
-pub use distribution::{Distribution, distribution, environment, peers_are_of_jazzy};
+pub use distribution::{
+    Distribution, distribution, environment, history_at_stock, peers_are_of_jazzy,
+    peers_are_on_rmw_of_jazzy,
+};
 pub use domain::{
     Domain, interop_is_skipped, kit_of_cpp, peers_are_on_feros, prefix_of_ros2, python_with_ros2,
 };

@@ -6,6 +6,7 @@
 //! | module | holds |
 //! |---|---|
 //! | `graph` | topics and nodes of a graph, with the transports of their matches |
+//! | `distributions` | the distributions of ROS 2 in a domain |
 //! | `meter`, `losses` | figures of a topic, and its losses |
 //! | `processes`, `program_name`, `rmw_programs`, `domains` | processes of nodes, their names, their implementations and domains |
 //!
@@ -16,6 +17,7 @@
 //! effort and decodes no messages. The costs of processes are read from `/proc`.
 #![forbid(unsafe_code)]
 
+mod distributions;
 mod domains;
 mod graph;
 mod losses;
@@ -24,6 +26,7 @@ mod processes;
 mod program_name;
 mod rmw_programs;
 
+pub use distributions::{Distribution, DistributionGroup, Distributions};
 pub use domains::{DomainProgram, Program, domain_programs};
 pub use graph::{MatchesByTransport, NodeSummary, TopicSummary, nodes, topics};
 pub use losses::Losses;

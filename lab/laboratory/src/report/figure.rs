@@ -6,6 +6,7 @@ use maud::{Markup, html};
 
 use super::context::Context;
 use super::lines::{LineAxes, lines, timeline};
+use super::measured::rates_and_counts;
 use super::palette::Ink;
 use super::quantity::{dimension_title, dimension_value};
 use super::rows::{layer_names, row_figure, row_panels, row_scales};
@@ -188,7 +189,10 @@ fn explanation(context: &Context<'_>, selection: &Selection<'_>) -> String {
         })
         .collect();
     let only = if only.is_empty() { String::new() } else { format!(" Only {}.", only.join("; ")) };
-    format!("{what}{}.{floor}{only}{marks}", capital(&times))
+    let records: Vec<&Record> = selection.samples().map(|sample| sample.record).collect();
+    let measured = rates_and_counts(&records);
+    let measured = if measured.is_empty() { times } else { format!("{measured}, {times}") };
+    format!("{what}{}.{floor}{only}{marks}", capital(&measured))
 }
 
 /// The part of a title that describes the configuration, without its peer.

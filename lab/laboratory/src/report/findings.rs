@@ -6,13 +6,14 @@ use super::figure::capital;
 use super::lines::mean_timeline;
 use super::metric::{Better, Metric};
 use super::quantity::{Unit, digits, dimension_title};
+use super::questions::MOST_LOST_PERCENT;
 use super::rows::layers;
 use super::sample::Sample;
-use super::selection::{Panel, Selection, repetitions_of};
+use super::selection::{Panel, Selection, estimate, repetitions_of};
 use super::tables::Ability;
 use super::threads::{KINDS, callback, kind_title};
 use crate::record::{CallbackThread, Figure, FigureKind, Record, Value};
-use crate::statistics::{Comparison, Verdict, compare};
+use crate::statistics::{Comparison, Line, Verdict, compare, growth_exponent};
 
 /// The limits on sentences about a figure, and about a scenario, since readers do not read more
 /// sentences.
@@ -131,15 +132,26 @@ impl<'s> Place<'s> {
 fn ranking(context: &Context<'_>, selection: &Selection<'_>, place: &Place<'_>) -> Option<String> {
     let systems = if place.by_x { &selection.x } else { &selection.series };
     let lower = selection.metric.better() == Better::Lower;
+    let mut lossy = Vec::new();
     let mut measured: Vec<(usize, f64)> = (0..systems.values.len())
         .filter(|system| place.is_of_kind(context, *system))
         .filter_map(|system| {
             let found = context.estimate(selection, place.cell(system))?;
-            found.whole.then_some((system, found.value))
+            match loss(context, selection, place.cell(system)) {
+                Some(lost) => {
+                    lossy.push(format!("{} {}", systems.label(system), Unit::Percent.show(lost)));
+                    None
+                }
+                None => found.whole.then_some((system, found.value)),
+            }
         })
         .collect();
     measured.sort_by(|a, b| if lower { a.1.total_cmp(&b.1) } else { b.1.total_cmp(&a.1) });
-    let (&(best, value), others) = measured.split_first()?;
+    let Some((&(best, value), others)) = measured.split_first() else {
+        let title = place.title(context, selection);
+        let said = format!("{title}Every system loses messages: {}.", lossy.join(", "));
+        return (!lossy.is_empty()).then_some(said);
+    };
     let unit = selection.metric.unit();
     let floor = selection.figure.floor.as_deref().filter(|floor| {
         selection.metric.has_floor() && context.is_limit_of(floor, place.cell(best))
@@ -161,10 +173,27 @@ fn ranking(context: &Context<'_>, selection: &Selection<'_>, place: &Place<'_>) 
         place.cell(best),
         others.iter().map(|(system, _)| (systems.label(*system), place.cell(*system))),
     ));
-    Some(sentence + ".")
+    sentence.push('.');
+    if !lossy.is_empty() {
+        let lossy = lossy.join(", ");
+        sentence.push_str(&format!(" Not ranked, because messages are lost: {lossy}."));
+    }
+    Some(sentence)
 }
 
-/// The other systems, each as a multiple of the best, the nearest first.
+/// The percentage of lost messages, if the loss is so large that the system is not ranked. Messages
+/// that are published without pause may be lost, and a number about the delivery itself counts in
+/// any case.
+fn loss(context: &Context<'_>, selection: &Selection<'_>, samples: &[Sample<'_>]) -> Option<f64> {
+    let without_pause = samples.iter().any(|sample| sample.record.number("rate_hz") == Some(0.0));
+    if without_pause || selection.metric.is_of_delivery() {
+        return None;
+    }
+    let lost = estimate(&Metric::LostPercent, samples, context.run.seed)?.value;
+    (lost > MOST_LOST_PERCENT).then_some(lost)
+}
+
+/// The other systems, each as a multiple of the best, or with its own ratio; the nearest first.
 fn against<'s>(
     context: &Context<'_>,
     selection: &Selection<'_>,
@@ -172,6 +201,7 @@ fn against<'s>(
     others: impl Iterator<Item = (String, &'s [Sample<'s>])>,
 ) -> String {
     let best = repetitions_of(&selection.metric, best);
+    let unit = selection.metric.unit();
     let (mut same, mut behind, mut last) = (Vec::new(), Vec::new(), None);
     for (name, samples) in others {
         let Some(found) =
@@ -181,9 +211,15 @@ fn against<'s>(
         };
         match found.verdict {
             Verdict::NoDifference => same.push(name),
+            // A multiple of a ratio is hard to understand, so the others' own ratios are shown.
+            _ if selection.metric.is_ratio() => {
+                let Some(own) = context.estimate(selection, samples) else { continue };
+                behind.push(format!("{name} {}", unit.show(own.value)));
+                last = Some(unit.show(own.value));
+            }
             _ => {
                 behind.push(format!("{name} {}×{}", digits(found.ratio), interval(&found)));
-                last = Some(found.ratio);
+                last = Some(format!("{}×", digits(found.ratio)));
             }
         }
     }
@@ -197,7 +233,7 @@ fn against<'s>(
         text.push_str(&format!("; then {}", behind.join(", ")));
     }
     if let Some(last) = last.filter(|_| further > 0) {
-        text.push_str(&format!(" and {further} more, up to {}×", digits(last)));
+        text.push_str(&format!(" and {further} more, up to {last}"));
     }
     text
 }
@@ -248,7 +284,8 @@ fn differences(context: &Context<'_>, selection: &Selection<'_>) -> Vec<String> 
 }
 
 /// Sentences for numbers of nodes or subscriptions: the increase per additional node or
-/// subscription, and how well a straight line explains it.
+/// subscription, the number of points behind it, and the power of the growth, since a straight line
+/// through a few points hides that the growth is faster.
 fn growth(context: &Context<'_>, selection: &Selection<'_>) -> Option<String> {
     let counted = ["nodes", "subscriptions"].contains(&selection.x.name.as_str());
     let panel = selection.panels.first().filter(|_| counted && selection.x.values.len() >= 3)?;
@@ -265,14 +302,13 @@ fn growth(context: &Context<'_>, selection: &Selection<'_>) -> Option<String> {
                 Value::Text(_) => None,
             })
             .collect();
-        let (slope, explained) = straight_line(&points)?;
+        let line = Line::through(&points)?;
         let name = selection.series.label(series);
         let name = if name.is_empty() { "all".to_owned() } else { name };
-        Some(format!(
-            "{name} {} ({}\u{202f}% explained)",
-            selection.metric.unit().show(slope),
-            digits(100.0 * explained)
-        ))
+        let power = growth_exponent(&points)
+            .map_or(String::new(), |power| format!(", power {}", digits(power)));
+        let slope = selection.metric.unit().show(line.slope);
+        Some(format!("{name} {slope} ({} points{power})", points.len()))
     };
     let slopes: Vec<String> =
         (0..selection.series.values.len().max(1)).filter_map(of_series).collect();
@@ -283,25 +319,11 @@ fn growth(context: &Context<'_>, selection: &Selection<'_>) -> Option<String> {
     let place = if title.is_empty() { String::new() } else { format!(" ({title})") };
     let one = selection.x.name.trim_end_matches('s');
     Some(format!(
-        "A straight line through {}{place} adds for each {one}: {}.",
+        "A straight line through {}{place} adds for each {one}: {}. The power is that of the growth \
+         from the first point on: 1 is a straight line, 2 a square.",
         selection.metric.title(),
         slopes.join(", ")
     ))
-}
-
-/// Least squares: the slope, and the share of the variance that the line explains.
-fn straight_line(points: &[(f64, f64)]) -> Option<(f64, f64)> {
-    if points.len() < 3 {
-        return None;
-    }
-    let count = points.len() as f64;
-    let mean = |of: fn(&(f64, f64)) -> f64| points.iter().map(of).sum::<f64>() / count;
-    let (mean_x, mean_y) = (mean(|point| point.0), mean(|point| point.1));
-    let sum = |of: &dyn Fn(f64, f64) -> f64| {
-        points.iter().map(|(x, y)| of(x - mean_x, y - mean_y)).sum::<f64>()
-    };
-    let (xx, xy, yy) = (sum(&|x, _| x * x), sum(&|x, y| x * y), sum(&|_, y| y * y));
-    (xx > 0.0 && yy > 0.0).then(|| (xy / xx, xy * xy / (xx * yy)))
 }
 
 /// All cells, by system, or by series if the figure has no systems.
@@ -452,24 +474,5 @@ fn largest_layers(context: &Context<'_>, selection: &Selection<'_>) -> Vec<Strin
         Vec::new()
     } else {
         vec![format!("The largest part of the way{place}: {}.", parts.join("; "))]
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_straight_line_is_found_and_its_fit_is_said() {
-        let (slope, explained) =
-            straight_line(&[(1.0, 3.0), (2.0, 5.0), (3.0, 7.0)]).expect("three points");
-        assert_eq!((slope, explained), (2.0, 1.0));
-        let (slope, explained) =
-            straight_line(&[(1.0, 1.0), (2.0, 3.0), (3.0, 1.0), (4.0, 3.0)]).expect("four points");
-        assert!(
-            (slope - 0.4).abs() < 1e-12 && (explained - 0.2).abs() < 1e-12,
-            "{slope} {explained}"
-        );
-        assert_eq!(straight_line(&[(1.0, 1.0), (1.0, 2.0), (1.0, 3.0)]), None);
     }
 }

@@ -1,11 +1,9 @@
 //! The goals that systems should reach relative to reference systems, and whether the systems have
 //! reached them.
 
-use super::groups::{Place, cells, label, median, varied};
-use super::metric::Metric;
-use super::quantity::{Unit, digits, dimension_title};
+use super::checks::{Outcome, Scope, outcomes};
 use super::results::Results;
-use crate::record::{Goal, Record, Status};
+use crate::record::{Check, Record};
 
 /// A goal in one cell.
 #[derive(Debug, Clone, PartialEq)]
@@ -43,138 +41,24 @@ pub fn goals(results: &Results) -> Vec<GoalResult> {
     for scenario in &results.run.scenarios {
         let records: Vec<&Record> =
             results.records.iter().filter(|record| record.scenario == scenario.name).collect();
-        for goal in &scenario.goals {
-            found.extend(evaluate(goal, &records));
-        }
+        let scope =
+            Scope { systems: &results.run.systems, records: &records, seed: results.run.seed };
+        found.extend(scenario.goals.iter().flat_map(|goal| evaluate(goal, &scope)));
     }
     found
 }
 
-fn evaluate(goal: &Goal, records: &[&Record]) -> Vec<GoalResult> {
-    let of = |system: &str| -> Vec<&Record> {
-        records.iter().filter(|record| record.word("system") == Some(system)).copied().collect()
-    };
-    let mut own = cells(&of(&goal.system), &["system"]);
+fn evaluate(goal: &Check, scope: &Scope<'_, '_>) -> Vec<GoalResult> {
     // Goals do not apply to impossible cells.
-    own.retain(|(_, records)| {
-        records.iter().any(|record| !matches!(record.status, Status::Skipped(_)))
-    });
-    let reference = goal.reference.as_deref().map(|name| cells(&of(name), &["system"]));
-    let metric = Metric::parse(&goal.metric);
-    let mut names = varied(own.iter().map(|(place, _)| place));
-    let size = "size_bytes".to_owned();
-    if !names.contains(&size) {
-        names.push(size);
-    }
-    let mut found = Vec::new();
-    if goal.at_most.or(goal.at_least).is_some() {
-        for (place, records) in &own {
-            let beside = reference.as_ref().map(|all| {
-                let same = all.iter().find(|(other, _)| other == place);
-                same.map_or(&[][..], |(_, records)| records)
-            });
-            found.push(in_cell(goal, &metric, &label(place, &names), records, beside));
-        }
-    }
-    if let Some(flat) = goal.flat {
-        found.extend(over_dimension(goal, &metric, &own, &names, flat));
-    }
-    found
-}
-
-fn in_cell(
-    goal: &Goal,
-    metric: &Metric,
-    cell: &str,
-    own: &[&Record],
-    reference: Option<&[&Record]>,
-) -> GoalResult {
-    let result = match reference {
-        None => numbers(metric, own),
-        Some(reference) => ratio(metric, own, reference),
+    let possible = outcomes(goal, scope).into_iter().filter(|outcome| outcome.is_possible);
+    let result = |outcome: Outcome<'_>| {
+        let Outcome { system, cell, own, reference, result, wanted, holds, .. } = outcome;
+        let cell = if goal.system.len() > 1 { format!("{system}, {cell}") } else { cell };
+        let result = if result.is_empty() { "–".to_owned() } else { result };
+        let title = goal.title.clone();
+        GoalResult { title, cell, own, reference, result, wanted, is_reached: holds }
     };
-    let unit = if reference.is_some() { Unit::Ratio } else { metric.unit() };
-    let show = |unit: Unit, value: Option<f64>| {
-        value.map_or_else(|| "–".to_owned(), |value| unit.show(value))
-    };
-    let named = goal.reference.as_ref().map_or_else(String::new, |name| {
-        let number = reference.and_then(|records| numbers(metric, records));
-        format!("{name} {}", show(metric.unit(), number))
-    });
-    let wanted = match (goal.at_most, goal.at_least) {
-        (Some(most), _) => format!("<= {}", unit.show(most)),
-        (None, least) => format!(">= {}", show(unit, least)),
-    };
-    GoalResult {
-        title: goal.title.clone(),
-        cell: cell.to_owned(),
-        own: show(metric.unit(), numbers(metric, own)),
-        reference: named,
-        result: show(unit, result),
-        wanted,
-        is_reached: result.map(|result| {
-            goal.at_most.is_none_or(|most| result <= most)
-                && goal.at_least.is_none_or(|least| result >= least)
-        }),
-    }
-}
-
-/// The median over the repetitions.
-fn numbers(metric: &Metric, records: &[&Record]) -> Option<f64> {
-    let complete = records.iter().filter(|record| record.is_result());
-    median(complete.filter_map(|record| metric.number(record, None)).collect())
-}
-
-/// The median of the ratios within the repetitions; a temporary disturbance of the machine affects
-/// all cells of a repetition alike.
-fn ratio(metric: &Metric, own: &[&Record], reference: &[&Record]) -> Option<f64> {
-    let number =
-        |record: &Record| record.is_result().then(|| metric.number(record, None)).flatten();
-    let pair = |own: &&Record| {
-        let same = reference.iter().find(|other| other.repetition == own.repetition)?;
-        Some(number(own)? / number(same).filter(|number| *number > 0.0)?)
-    };
-    median(own.iter().filter_map(pair).collect())
-}
-
-/// The spread over the values of a dimension, in each cell that has several values.
-fn over_dimension(
-    goal: &Goal,
-    metric: &Metric,
-    own: &[(Place, Vec<&Record>)],
-    names: &[String],
-    flat: f64,
-) -> Vec<GoalResult> {
-    let all: Vec<&Record> = own.iter().flat_map(|(_, records)| records).copied().collect();
-    let names: Vec<String> = names.iter().filter(|name| **name != goal.across).cloned().collect();
-    let spread = |(place, records): &(Place, Vec<&Record>)| {
-        let sizes = cells(records, &[]);
-        let medians: Vec<f64> =
-            sizes.iter().filter_map(|(_, records)| numbers(metric, records)).collect();
-        let least = medians.iter().copied().reduce(f64::min).filter(|least| *least > 0.0);
-        let most = medians.iter().copied().reduce(f64::max);
-        let result =
-            least.zip(most).filter(|_| medians.len() > 1).map(|(least, most)| most / least);
-        let cell = [
-            label(place, &names),
-            format!("largest / smallest of all {}", dimension_title(&goal.across)),
-        ];
-        GoalResult {
-            title: goal.title.clone(),
-            cell: cell
-                .iter()
-                .filter(|word| !word.is_empty())
-                .cloned()
-                .collect::<Vec<_>>()
-                .join(", "),
-            own: String::new(),
-            reference: String::new(),
-            result: result.map_or_else(|| "–".to_owned(), |result| Unit::Ratio.show(result)),
-            wanted: format!("<= {}×", digits(flat)),
-            is_reached: result.map(|result| result <= flat),
-        }
-    };
-    cells(&all, &["system", &goal.across]).iter().map(spread).collect()
+    possible.map(result).collect()
 }
 
 #[cfg(test)]
@@ -182,7 +66,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
-    use crate::record::Value;
+    use crate::record::{Status, Value};
 
     fn record(system: &str, repetition: u32, size: f64, rate: f64) -> Record {
         Record {
@@ -197,22 +81,23 @@ mod tests {
         }
     }
 
-    fn goal(at_most: Option<f64>, at_least: Option<f64>, flat: Option<f64>) -> Goal {
-        Goal {
+    fn goal(at_most: Option<f64>, at_least: Option<f64>, flat: Option<f64>) -> Check {
+        Check {
             title: "g".into(),
-            system: "own".into(),
-            reference: Some("other".into()),
+            system: vec!["own".into()],
+            reference: [("system".to_owned(), Value::Text("other".into()))].into(),
             metric: "rate".into(),
             at_most,
             at_least,
             flat,
-            across: "size_bytes".into(),
+            ..Check::default()
         }
     }
 
-    fn verdicts(goal: &Goal, records: &[Record]) -> Vec<Option<bool>> {
+    fn verdicts(goal: &Check, records: &[Record]) -> Vec<Option<bool>> {
         let records: Vec<&Record> = records.iter().collect();
-        evaluate(goal, &records).iter().map(|result| result.is_reached).collect()
+        let scope = Scope { systems: &[], records: &records, seed: 1 };
+        evaluate(goal, &scope).iter().map(|result| result.is_reached).collect()
     }
 
     /// The ratios are 2, 3 and 4; in one more repetition, the reference failed.
@@ -237,9 +122,9 @@ mod tests {
         assert_eq!(verdicts(&goal(None, Some(3.0), None), &rounds), [Some(true)]);
         assert_eq!(verdicts(&goal(None, Some(3.1), None), &rounds), [Some(false)]);
         assert_eq!(verdicts(&goal(Some(1.0), None, None), &[]), []);
-        let alone = Goal { reference: None, ..goal(Some(19.0), None, None) };
+        let alone = Check { reference: BTreeMap::new(), ..goal(Some(19.0), None, None) };
         assert_eq!(verdicts(&alone, &rounds), [Some(true)]);
-        let below = Goal { at_most: Some(18.9), ..alone };
+        let below = Check { at_most: Some(18.9), ..alone };
         assert_eq!(verdicts(&below, &rounds), [Some(false)]);
     }
 

@@ -14,6 +14,7 @@ use super::quantity::{Unit, digits, duration, moment};
 use super::questions::write_first_screen;
 use super::results::Results;
 use super::unmeasured;
+use super::verdicts::{Verdict, write_in_scenario, write_section};
 
 /// The summary of a run.
 pub(crate) fn summary(shown: &Shown<'_>) -> String {
@@ -39,12 +40,13 @@ pub(crate) fn summary(shown: &Shown<'_>) -> String {
     }
     parts::write(&mut text, results);
     write_first_screen(&mut text, context, &shown.answers);
+    write_section(&mut text, &shown.verdicts);
     write_goals(&mut text, &goals(results));
     text.push_str("## Median latency by payload\n\nIf a floor was measured in the same cells, the first number is a multiple of the floor. Bold numbers are the lowest in their column, or cannot be distinguished from the lowest.\n\n");
     for block in &shown.blocks {
         write_block(&mut text, block);
     }
-    write_findings(&mut text, context);
+    write_findings(&mut text, context, &shown.verdicts);
     unmeasured::write(&mut text, run);
     write_systems(&mut text, results);
     if !run.command.is_empty() {
@@ -100,7 +102,7 @@ fn write_goals(text: &mut String, goals: &[GoalResult]) {
     text.push('\n');
 }
 
-fn write_findings(text: &mut String, context: &Context<'_>) {
+fn write_findings(text: &mut String, context: &Context<'_>, verdicts: &[Verdict]) {
     for scenario in &context.run.scenarios {
         let records = context.of_scenario(&scenario.name);
         let here = findings(context, &scenario.figures, &records);
@@ -114,6 +116,7 @@ fn write_findings(text: &mut String, context: &Context<'_>) {
         if !scenario.finding.is_empty() {
             let _ = writeln!(text, "The document found: {}\n", escaped(&scenario.finding));
         }
+        write_in_scenario(text, verdicts, &scenario.name);
         conditions::write(text, scenario, &records);
         if here.is_empty() {
             text.push_str("Measured here: nothing comparable.\n\n");

@@ -3,11 +3,12 @@
 //! `latency` and `publish_call` are medians, or with an ending: `_mean`, `_min`, `_p5`, `_p95`,
 //! `_p99`, `_max`. The others are `received`, `sent`, `received_percent`, `lost_percent`,
 //! `late_percent`, `fairness` (the largest of the subscriptions' medians divided by the smallest);
-//! any of the record's values by its name (`goodput_bytes_per_second`); and `ROLE.NAME` for the sum
-//! of a value over the processes with that role (`talker.cpu_percent`).
+//! any of the record's values by its name (`goodput_bytes_per_second`); `time:LAYER+LAYER` for the
+//! time in some layers, and `share:LAYER+LAYER` for its share in the time of all layers; and
+//! `ROLE.NAME` for the sum of a value over the processes with that role (`talker.cpu_percent`).
 
 use super::quantity::{LARGEST, Unit, words};
-use crate::record::{Distribution, Received, Record};
+use crate::record::{Distribution, Layer, Received, Record};
 
 /// A metric that a record may have.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,8 +21,15 @@ pub(crate) enum Metric {
     LostPercent,
     LatePercent,
     Fairness,
+    /// The time that these layers take together.
+    LayerTime(Vec<String>),
+    /// The share of that time in the time of all layers.
+    LayerShare(Vec<String>),
     Value(String),
-    OfRole { role: String, name: String },
+    OfRole {
+        role: String,
+        name: String,
+    },
 }
 
 /// A statistic of a distribution.
@@ -83,6 +91,12 @@ impl Statistic {
 
 impl Metric {
     pub(crate) fn parse(name: &str) -> Self {
+        let layers = |names: &str| names.split('+').map(str::to_owned).collect();
+        match name.split_once(':') {
+            Some(("time", names)) => return Self::LayerTime(layers(names)),
+            Some(("share", names)) => return Self::LayerShare(layers(names)),
+            _ => {}
+        }
         let (base, statistic) = Statistic::ENDINGS
             .into_iter()
             .find_map(|(ending, statistic)| name.strip_suffix(ending).map(|base| (base, statistic)))
@@ -105,9 +119,11 @@ impl Metric {
 
     pub(crate) fn unit(&self) -> Unit {
         match self {
-            Self::Latency(_) | Self::PublishCall(_) => Unit::Nanos,
+            Self::Latency(_) | Self::PublishCall(_) | Self::LayerTime(_) => Unit::Nanos,
             Self::Received | Self::Sent => Unit::Count,
-            Self::ReceivedPercent | Self::LostPercent | Self::LatePercent => Unit::Percent,
+            Self::ReceivedPercent | Self::LostPercent | Self::LatePercent | Self::LayerShare(_) => {
+                Unit::Percent
+            }
             Self::Fairness => Unit::Ratio,
             Self::Value(name) | Self::OfRole { name, .. } => Unit::of_name(name),
         }
@@ -126,6 +142,8 @@ impl Metric {
             Self::LostPercent => "messages lost".to_owned(),
             Self::LatePercent => "messages late".to_owned(),
             Self::Fairness => "spread of the subscriptions (slowest / fastest)".to_owned(),
+            Self::LayerTime(layers) => format!("time of {}", layers.join(" and ")),
+            Self::LayerShare(layers) => format!("share of {}", layers.join(" and ")),
             Self::Value(name) => value_title(name),
             Self::OfRole { role, name } => format!("{} of the {role}", value_title(name)),
         }
@@ -134,7 +152,7 @@ impl Metric {
     pub(crate) fn better(&self) -> Better {
         match self {
             Self::Received | Self::ReceivedPercent => Better::Higher,
-            Self::Sent => Better::Neither,
+            Self::Sent | Self::LayerShare(_) => Better::Neither,
             Self::Value(name)
                 if ["goodput", "publish_rate", "receive_rate", "delivered"]
                     .iter()
@@ -148,6 +166,40 @@ impl Metric {
             },
             _ => Better::Lower,
         }
+    }
+
+    /// Whether the metric is about the delivery of messages; if not, it means little for a system
+    /// that loses messages.
+    pub(crate) fn is_of_delivery(&self) -> bool {
+        match self {
+            Self::Received
+            | Self::Sent
+            | Self::ReceivedPercent
+            | Self::LostPercent
+            | Self::LatePercent => true,
+            Self::Value(name) => ["delivered", "publish_rate", "lost", "late", "sent", "received"]
+                .iter()
+                .any(|word| name.starts_with(word)),
+            _ => false,
+        }
+    }
+
+    /// Whether the metric means something else if messages are lost or not published.
+    pub(crate) fn needs_delivery(&self) -> bool {
+        match self {
+            Self::Latency(_) | Self::PublishCall(_) | Self::Fairness => true,
+            Self::LayerTime(_) | Self::LayerShare(_) => true,
+            Self::Value(name) | Self::OfRole { name, .. } => {
+                name.starts_with("cpu_percent") || name.starts_with("wire_")
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether the metric compares numbers with each other already.
+    pub(crate) fn is_ratio(&self) -> bool {
+        self.unit() == Unit::Ratio
+            || matches!(self, Self::Value(name) if name.starts_with("delivered"))
     }
 
     /// Whether floors of this machine limit the metric.
@@ -192,6 +244,12 @@ impl Metric {
             Self::LostPercent => share(|received| received.lost),
             Self::LatePercent => share(|received| received.late),
             Self::Fairness => fairness(record),
+            Self::LayerTime(layers) => layer_time(record, layers),
+            Self::LayerShare(layers) => {
+                let all: Vec<String> = record.layers.iter().map(|one| one.name.clone()).collect();
+                let all = layer_time(record, &all).filter(|all| *all > 0.0);
+                all.and_then(|all| Some(100.0 * layer_time(record, layers)? / all))
+            }
             Self::Value(name) => record.values.get(name).copied(),
             Self::OfRole { role, name } => of_role(record, role, name),
         };
@@ -219,6 +277,13 @@ fn fairness(record: &Record) -> Option<f64> {
         .then(|| most / least)
 }
 
+/// The sum of the medians of some layers; `None` if the record has none of them.
+fn layer_time(record: &Record, names: &[String]) -> Option<f64> {
+    let is_counted = |layer: &&Layer| names.contains(&layer.name);
+    let counted: Vec<&Layer> = record.layers.iter().filter(is_counted).collect();
+    (!counted.is_empty()).then(|| counted.iter().map(|layer| layer.nanos.p50.max(0.0)).sum())
+}
+
 fn of_role(record: &Record, role: &str, name: &str) -> Option<f64> {
     let numbers: Vec<f64> = record
         .processes
@@ -239,5 +304,29 @@ fn value_title(name: &str) -> String {
         "delivered_of_possible_percent" => "delivered, of what the link could carry".to_owned(),
         "publish_rate_hz" => "effective publish rate".to_owned(),
         other => words(other),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn layers_have_a_time_and_a_share() {
+        let layer = |name: &str, nanos: u64| Layer {
+            name: name.to_owned(),
+            nanos: Distribution::of(&[nanos], 1).expect("a sample"),
+        };
+        let record = Record {
+            layers: vec![layer("client", 10), layer("engine write", 30), layer("wire", 60)],
+            ..Record::default()
+        };
+        let of = |name: &str| Metric::parse(name).number(&record, None);
+        assert_eq!(of("time:engine write+wire"), Some(90.0));
+        assert_eq!(of("share:engine write+wire"), Some(90.0));
+        assert_eq!(of("share:client"), Some(10.0));
+        assert_eq!(of("share:absent"), None);
+        assert_eq!(Metric::parse("share:client").number(&Record::default(), None), None);
+        assert_eq!(Metric::parse("time:wire").unit(), Unit::Nanos);
     }
 }

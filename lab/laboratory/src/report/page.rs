@@ -19,6 +19,7 @@ use super::questions::{count_of, first_screen};
 use super::results::Results;
 use super::tables::scrolling;
 use super::unmeasured;
+use super::verdicts::{Verdict, in_scenario, section};
 use crate::record::{Record, Run, Scenario, Status, System};
 
 const STYLE: &str = include_str!("style.css");
@@ -64,7 +65,9 @@ pub(crate) fn report(shown: &Shown<'_>) -> String {
     let missing: Vec<&System> =
         run.systems.iter().filter(|system| system.missing.is_some()).collect();
     let mut navigation = vec![("overview".to_owned(), "Overview".to_owned())];
-    let parts = [("payloads", "By payload"), ("experiments", "Experiments")];
+    let figures = (!shown.verdicts.is_empty()).then_some(("verdicts", "Documents"));
+    let parts =
+        figures.into_iter().chain([("payloads", "By payload"), ("experiments", "Experiments")]);
     navigation.extend(parts.map(|(id, name)| (id.to_owned(), name.to_owned())));
     let ends = [
         ("systems", "Systems"),
@@ -77,9 +80,10 @@ pub(crate) fn report(shown: &Shown<'_>) -> String {
         (header(results))
         (parts::section(results))
         (first_screen(context, &shown.answers, &missing))
+        (section(&shown.verdicts))
         (goals_part(&goals(results)))
         (payloads(context, &shown.blocks))
-        (experiments(context))
+        (experiments(context, &shown.verdicts))
         (unmeasured::section(run))
         (systems(run))
         (trouble(&results.records))
@@ -116,7 +120,7 @@ fn goals_part(goals: &[GoalResult]) -> Markup {
 }
 
 /// A list of the experiments, then the experiments, grouped by the question that they answer.
-fn experiments(context: &Context<'_>) -> Markup {
+fn experiments(context: &Context<'_>, verdicts: &[Verdict]) -> Markup {
     let scenarios = &context.run.scenarios;
     html! {
         section id="experiments" {
@@ -124,12 +128,13 @@ fn experiments(context: &Context<'_>) -> Markup {
             ul class="contents" {
                 @for scenario in scenarios { li { a href={ "#scenario-" (scenario.name) } { (scenario.title) } } }
             }
-            @for scenario in scenarios { (scenario_part(context, scenario)) }
+            @for scenario in scenarios { (scenario_part(context, scenario, verdicts)) }
         }
     }
 }
 
-fn document_title(document: &str) -> Option<&'static str> {
+/// The title of a document.
+pub(crate) fn document_title(document: &str) -> Option<&'static str> {
     match document {
         "M16" => Some("Maruyama, Kato, Azumi: Exploring the Performance of ROS2, EMSOFT 2016"),
         "K21" => Some(
@@ -201,7 +206,7 @@ fn machine_line(run: &Run) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join(", "))
 }
 
-fn scenario_part(context: &Context<'_>, scenario: &Scenario) -> Markup {
+fn scenario_part(context: &Context<'_>, scenario: &Scenario, verdicts: &[Verdict]) -> Markup {
     let records = context.of_scenario(&scenario.name);
     let here = findings(context, &scenario.figures, &records);
     html! {
@@ -220,6 +225,7 @@ fn scenario_part(context: &Context<'_>, scenario: &Scenario) -> Markup {
                     }
                 }
             }
+            (in_scenario(verdicts, &scenario.name))
             (conditions::table(scenario, &records))
             @for (index, shown) in scenario.figures.iter().enumerate() {
                 (figure(context, shown, &records, &format!("figure-{}-{index}", scenario.name)))

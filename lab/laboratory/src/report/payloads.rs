@@ -8,6 +8,7 @@ use maud::{Markup, html};
 use super::context::Context;
 use super::figure::{capital, title_of_variant};
 use super::floors::{candidates, is_of_floor};
+use super::measured::rates_and_counts;
 use super::metric::{Metric, Statistic};
 use super::quantity::{LARGEST, Unit, digits, dimension_with_value};
 use super::sample::Sample;
@@ -25,7 +26,8 @@ pub(crate) struct Block {
     pub(crate) kind: Option<CallbackThread>,
     /// The system that is the limit, if it was measured in the same cells.
     pub(crate) floor: Option<&'static str>,
-    /// The source of the numbers: the scenario and the fixed dimensions.
+    /// The source of the numbers: the scenario, the rate and number of messages, and the fixed
+    /// dimensions.
     pub(crate) source: String,
     pub(crate) sizes: Vec<f64>,
     pub(crate) floors: Vec<Option<f64>>,
@@ -98,8 +100,10 @@ fn blocks_of(context: &Context<'_>, placement: &str) -> Vec<Block> {
         .rev()
         .max_by_key(|(_, (samples, _))| cells_of(samples));
     let Some((scenario, (samples, fixed))) = chosen else { return Vec::new() };
-    let fixed = if fixed.is_empty() { String::new() } else { format!("; {}", fixed.join(", ")) };
-    let source = format!("{}{fixed}", scenario.title);
+    let records: Vec<&Record> = samples.iter().map(|sample| sample.record).collect();
+    let conditions = [scenario.title.clone(), rates_and_counts(&records), fixed.join(", ")];
+    let conditions = conditions.into_iter().filter(|words| !words.is_empty());
+    let source = conditions.collect::<Vec<_>>().join("; ");
     let of_kind = |kind| {
         let is_of_kind = |sample: &&Sample<'_>| callback(context.run, sample.record) == kind;
         let samples: Vec<Sample<'_>> = samples.iter().filter(is_of_kind).copied().collect();
@@ -190,7 +194,8 @@ fn narrowed<'a>(
         let Some(most) = values.iter().rev().max_by_key(|value| count(value)).cloned() else {
             continue;
         };
-        if values.len() > 1 {
+        // The rate is given in any case.
+        if values.len() > 1 && dimension != "rate_hz" {
             fixed.push(dimension_with_value(&dimension, &most));
         }
         samples.retain(|sample| sample.value(&dimension).is_none_or(|value| value == most));

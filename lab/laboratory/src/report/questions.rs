@@ -30,7 +30,11 @@ use crate::statistics::{Verdict, compare};
 
 /// The limit on lost messages: a system that loses more is not ranked by the speed of the messages
 /// that arrived.
-const MOST_LOST_PERCENT: f64 = 1.0;
+pub(crate) const MOST_LOST_PERCENT: f64 = 1.0;
+
+/// The least share of the wanted rate: a system that publishes more slowly is not ranked by the
+/// speed of its fewer messages.
+pub(crate) const LEAST_OF_RATE: f64 = 0.95;
 
 /// A column of a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,6 +42,7 @@ pub(crate) enum Column {
     Median,
     P99,
     Lost,
+    PublishRate,
     Processor,
     Memory,
     Threads,
@@ -94,6 +99,8 @@ pub(crate) enum Standing {
     Unranked,
     /// This percentage of the messages did not arrive, so the system is not ranked.
     Loses(f64),
+    /// The publisher reached only this rate, so the system is not ranked.
+    HeldBack(f64),
     /// The system has no complete result.
     Failed(String),
     /// The row is a limit of the machine, not a competitor.
@@ -106,6 +113,7 @@ impl Column {
             Self::Median => Metric::Latency(Statistic::Median),
             Self::P99 => Metric::Latency(Statistic::P99),
             Self::Lost => Metric::LostPercent,
+            Self::PublishRate => Metric::Value("publish_rate_hz".to_owned()),
             Self::Processor => Metric::Value("cpu_percent".to_owned()),
             Self::Memory => Metric::Value("pss_bytes".to_owned()),
             Self::Threads => Metric::Value("threads".to_owned()),
@@ -118,6 +126,7 @@ impl Column {
             Self::Median => "p50",
             Self::P99 => "p99",
             Self::Lost => "lost",
+            Self::PublishRate => "publish rate",
             Self::Processor => "processor",
             Self::Memory => "memory",
             Self::Threads => "threads",
@@ -132,6 +141,7 @@ impl Column {
             }
             Self::P99 => "99 of 100 messages took no longer",
             Self::Lost => "messages that did not arrive, or were pushed out of a full history",
+            Self::PublishRate => "messages published per second",
             Self::Processor => {
                 "processor time of all processes of the cell; 100 % is one processor"
             }
@@ -153,7 +163,10 @@ impl Row<'_> {
     }
 
     fn is_ranked(&self) -> bool {
-        !matches!(self.standing, Standing::Loses(_) | Standing::Failed(_) | Standing::Limit)
+        !matches!(
+            self.standing,
+            Standing::Loses(_) | Standing::HeldBack(_) | Standing::Failed(_) | Standing::Limit
+        )
     }
 }
 
@@ -384,7 +397,7 @@ fn row<'a>(
     row
 }
 
-/// The standing of a row before ranking: lossy, failed or not ranked yet.
+/// The standing of a row before ranking: lossy, held back, failed or not ranked yet.
 fn unranked(question: &Question, row: &Row<'_>) -> Standing {
     let broken = row.samples.iter().find_map(|sample| match &sample.record.status {
         Status::Failed(reason) => Some(format!("failed: {reason}")),
@@ -395,9 +408,13 @@ fn unranked(question: &Question, row: &Row<'_>) -> Standing {
         return Standing::Failed(reason);
     }
     let lost = row.cell(question, Column::Lost).map_or(0.0, |lost| lost.value);
-    match row.cells.first() {
+    let wanted = row.samples.first().and_then(|sample| sample.record.number("rate_hz"));
+    let rate = row.cell(question, Column::PublishRate).map(|rate| rate.value);
+    let held_back = rate.filter(|rate| wanted.is_some_and(|wanted| *rate < LEAST_OF_RATE * wanted));
+    match (row.cells.first(), held_back) {
         _ if lost > MOST_LOST_PERCENT => Standing::Loses(lost),
-        Some(Some(_)) => Standing::Unranked,
+        (_, Some(rate)) => Standing::HeldBack(rate),
+        (Some(Some(_)), None) => Standing::Unranked,
         _ => Standing::Failed("nothing: no message arrived".to_owned()),
     }
 }
@@ -408,7 +425,8 @@ fn rank(context: &Context<'_>, question: &Question, rows: &mut [Row<'_>]) {
     let first = |row: &Row<'_>| row.cells.first().copied().flatten();
     let place = |row: &Row<'_>| match &row.standing {
         Standing::Loses(percent) => (1, *percent),
-        Standing::Failed(_) => (2, 0.0),
+        Standing::HeldBack(rate) => (2, -*rate),
+        Standing::Failed(_) => (3, 0.0),
         _ => (0, first(row).map_or(f64::INFINITY, |found| found.value)),
     };
     rows.sort_by(|a, b| {

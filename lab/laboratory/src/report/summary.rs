@@ -9,7 +9,7 @@ use super::metric::Metric;
 use super::quantity::{Unit, dimension_title, dimension_value, words};
 use super::results::Results;
 use crate::record::{Process, Record, Scenario, Status, Value};
-use crate::statistics::Line;
+use crate::statistics::{Line, growth_exponent};
 
 /// The column for the transport that messages took, if the system reports it.
 const TRANSPORT: &str = "transport";
@@ -205,10 +205,13 @@ fn lines(cells: &[(Place, Vec<&Record>)], found: &mut Summary) {
             true => (Unit::Nanos, "hop", "nanos_per_hop"),
             false => (Unit::Bytes, "node", "bytes_per_node"),
         };
+        let power = growth_exponent(points);
+        let shown = power.map_or_else(String::new, |power| format!(", power {power:.2}"));
         found.remarks.push(format!(
-            "{}: {} a {step}, R2 {:.4}, the farthest is {:.0} % from the line",
+            "{}: {} a {step}, {} points{shown}, R2 {:.4}, the farthest is {:.0} % from the line",
             label(place, &names),
             unit.show(line.slope),
+            points.len(),
             line.r_squared,
             line.worst_deviation_percent
         ));
@@ -218,6 +221,8 @@ fn lines(cells: &[(Place, Vec<&Record>)], found: &mut Summary) {
             "at_none": line.intercept,
             "r_squared": line.r_squared,
             "worst_deviation_percent": line.worst_deviation_percent,
+            "points": points.len(),
+            "power": power,
         });
         found.objects.push(object);
     }

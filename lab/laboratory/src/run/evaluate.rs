@@ -110,7 +110,7 @@ impl Collected {
         if let [only] = evaluation.subscriptions.as_slice()
             && let Some(percent) = self.of_possible(
                 &cell.link,
-                (cell.size_bytes, warm_up),
+                Wanted { size_bytes: cell.size_bytes, rate_hz: cell.rate_hz, warm_up },
                 (evaluation.sent, only.received),
             )
         {
@@ -153,7 +153,9 @@ impl Collected {
             values
                 .insert("publish_rate_hz".into(), end.sent.saturating_sub(1) as f64 * 1e9 / nanos);
         }
-        let flows: Vec<(f64, f64)> = self.ends.values().filter_map(SubscriptionEnd::flow).collect();
+        let last_sent = self.publisher_end.as_ref().map_or(0, |end| end.last_nanos);
+        let flows: Vec<(f64, f64)> =
+            self.ends.values().filter_map(|end| end.flow(last_sent)).collect();
         if !flows.is_empty() {
             let mean =
                 |of: fn(&(f64, f64)) -> f64| flows.iter().map(of).sum::<f64>() / flows.len() as f64;
@@ -163,27 +165,31 @@ impl Collected {
     }
 
     /// The percentage of the possible messages that arrived. The possible messages are all messages
-    /// that were sent or, if fewer, the number of messages that the link can carry in the time; a
-    /// "keep last" history rightly drops the rest.
+    /// that were wanted or, if fewer, the number of messages that the link can carry in the time; a
+    /// "keep last" history rightly drops the rest. A publisher that is held back below its rate
+    /// sends fewer messages than were wanted.
     fn of_possible(
         &self,
         link: &LinkConditions,
-        (size_bytes, warm_up): (u64, u64),
+        wanted: Wanted,
         (sent, received): (u64, u64),
     ) -> Option<f64> {
         let bytes_per_second = link.rate_mbit? * 1e6 / 8.0 * (1.0 - link.loss_percent / 100.0);
-        let counts = |number: u64| number >= warm_up;
+        let counts = |number: u64| number >= wanted.warm_up;
         let published = self.published.iter().filter(|publication| counts(publication.number));
         let published = published.filter_map(|publication| publication.at_nanos);
         let receipts = self.receipts.values().flatten().filter(|receipt| counts(receipt.number));
         let received_at = receipts.filter_map(|receipt| receipt.at_nanos);
         let first = published.clone().min()?;
-        let last = published.chain(received_at).max()?;
-        let size = size_bytes as f64;
-        let carried = bytes_per_second * last.saturating_sub(first) as f64 / 1e9;
+        let last_published = published.max()?;
+        let last = received_at.chain([last_published]).max()?;
+        let seconds = |until: u64| until.saturating_sub(first) as f64 / 1e9;
+        let size = wanted.size_bytes as f64;
+        let carried = bytes_per_second * seconds(last);
+        let messages = (wanted.rate_hz * seconds(last_published)).round() + 1.0;
         // A message that is on its way when the last message is published is carried too, so at
         // least one message is possible.
-        let possible = (sent as f64 * size).min(carried.max(size));
+        let possible = (messages.max(sent as f64) * size).min(carried.max(size));
         (possible > 0.0).then(|| (100.0 * received as f64 * size / possible).min(100.0))
     }
 
@@ -221,11 +227,21 @@ impl Collected {
     }
 }
 
+/// The messages that a cell wants to publish.
+#[derive(Clone, Copy)]
+struct Wanted {
+    size_bytes: u64,
+    /// 0 means without pause.
+    rate_hz: f64,
+    warm_up: u64,
+}
+
 impl SubscriptionEnd {
-    /// Messages and bytes per second, from the first message to the last.
-    fn flow(&self) -> Option<(f64, f64)> {
-        let nanos =
-            self.last_nanos.checked_sub(self.first_nanos).filter(|nanos| *nanos > 0)? as f64;
+    /// Messages and bytes per second, from the first message to the last, or to the last
+    /// publication: a subscription that stops receiving does not keep the rate that it had.
+    fn flow(&self, last_sent_nanos: u64) -> Option<(f64, f64)> {
+        let last_nanos = self.last_nanos.max(last_sent_nanos);
+        let nanos = last_nanos.checked_sub(self.first_nanos).filter(|nanos| *nanos > 0)? as f64;
         if self.received < 2 {
             return None;
         }
@@ -352,9 +368,9 @@ mod tests {
             loss_percent: 20.0,
             ..LinkConditions::default()
         };
-        let percent = |link: &LinkConditions, received| {
-            collected.of_possible(link, (1_000_000, 0), (11, received))
-        };
+        let wanted = Wanted { size_bytes: 1_000_000, rate_hz: 1.0, warm_up: 0 };
+        let percent =
+            |link: &LinkConditions, received| collected.of_possible(link, wanted, (11, received));
         assert!((percent(&link, 3).unwrap() - 75.0).abs() < 1e-9);
         assert!((percent(&link, 4).unwrap() - 100.0).abs() < 1e-9);
         assert!(percent(&link, 5).unwrap() <= 100.0);
@@ -362,5 +378,23 @@ mod tests {
         let link = LinkConditions { rate_mbit: Some(1000.0), ..link };
         assert!((percent(&link, 10).unwrap() - 1000.0 / 11.0).abs() < 1e-9);
         assert_eq!(percent(&LinkConditions::default(), 10), None);
+        // The link could carry 10 messages a second, but the publisher was held back to one.
+        let fast = Wanted { rate_hz: 10.0, ..wanted };
+        let held_back = LinkConditions { rate_mbit: Some(80.0), ..LinkConditions::default() };
+        let percent = collected.of_possible(&held_back, fast, (11, 11)).unwrap();
+        assert!((percent - 11.0).abs() < 1e-9, "{percent}");
+    }
+
+    #[test]
+    fn a_subscription_that_stops_receiving_loses_its_rate() {
+        let second = 1_000_000_000;
+        let end = SubscriptionEnd {
+            received: 11,
+            bytes: 1100,
+            first_nanos: second,
+            last_nanos: 2 * second,
+        };
+        assert_eq!(end.flow(0), Some((10.0, 1000.0)));
+        assert_eq!(end.flow(11 * second), Some((1.0, 100.0)));
     }
 }

@@ -56,10 +56,11 @@ pub(super) fn participants(cell: &Cell) -> Vec<Participant> {
         Workload::Chain if one_process => vec![participant(Role::Chain, Host::Talker, 0, 0)],
         Workload::Chain => {
             let relays = cell.nodes - 2;
-            let mut all = vec![participant(Role::Listener, Host::Listener, 0, relays)];
-            all.extend(
-                (0..relays).map(|index| participant(Role::Relay, Host::Listener, index, index)),
-            );
+            let listener = host_in_chain(cell.placement, cell.nodes - 1);
+            let mut all = vec![participant(Role::Listener, listener, 0, relays)];
+            all.extend((0..relays).map(|index| {
+                participant(Role::Relay, host_in_chain(cell.placement, index + 1), index, index)
+            }));
             // The publisher sees only the first relay, so the other relays must be ready earlier.
             all.push(Participant {
                 after_others: true,
@@ -78,6 +79,16 @@ pub(super) fn participants(cell: &Cell) -> Vec<Participant> {
             participant(Role::Server, Host::Listener, 0, 0),
             participant(Role::Client, Host::Talker, 0, 0),
         ],
+    }
+}
+
+/// The host of a node of a chain; the talker has position 0. Between two hosts, each hop crosses
+/// the link: if two neighbours shared a host, the system could take a shorter transport than the
+/// one under test.
+fn host_in_chain(placement: Placement, position: u32) -> Host {
+    match placement {
+        Placement::Remote if position.is_multiple_of(2) => Host::Talker,
+        _ => Host::Listener,
     }
 }
 
@@ -149,5 +160,23 @@ impl Participant {
             Role::Server | Role::Client | Role::Calls => {}
         }
         all.into_iter().flat_map(|(name, value)| [format!("--{name}"), value]).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_hop_of_a_chain_between_two_hosts_crosses_the_link() {
+        assert_eq!(host_in_chain(Placement::Remote, 0), Host::Talker);
+        for position in 0..23 {
+            let hosts = [position, position + 1].map(|at| host_in_chain(Placement::Remote, at));
+            assert_ne!(hosts[0], hosts[1], "{position}");
+        }
+        // On one host, all nodes but the talker belong to the listener's processors.
+        for position in 1..23 {
+            assert_eq!(host_in_chain(Placement::Local, position), Host::Listener, "{position}");
+        }
     }
 }

@@ -1,10 +1,10 @@
-//! Refuses settings that a scenario cannot contain or combine.
+//! Refuses settings and statements that a scenario cannot contain or combine.
 
 use toml::Spanned;
 
 use super::experiment::{Scenario, Workload};
 use crate::document::{Document, DocumentError};
-use crate::record::{DIMENSIONS, Figure, Goal};
+use crate::record::{Check, DIMENSIONS, Figure};
 use feros_wording::did_you_mean;
 
 /// Refuses settings that cannot be combined.
@@ -68,18 +68,65 @@ pub(super) fn check_floor(
     Err(document.error(figure.span(), text))
 }
 
-/// Checks that a goal has a bound, and that its dimension exists.
-pub(super) fn check_goal(document: &Document, goal: &Spanned<Goal>) -> Result<(), DocumentError> {
-    let Goal { at_most, at_least, flat, across, .. } = goal.get_ref();
-    if at_most.or(*at_least).or(*flat).is_none() {
-        let text = "a goal needs one of `at_most`, `at_least` and `flat`";
+/// Checks that a goal says what it wants, and nothing that only a document's conclusion has.
+pub(super) fn check_goal(document: &Document, goal: &Spanned<Check>) -> Result<(), DocumentError> {
+    let Check { also, item, paper, .. } = goal.get_ref();
+    let others =
+        [("also", also.is_empty()), ("item", item.is_empty()), ("paper", paper.is_empty())];
+    if let Some((key, _)) = others.into_iter().find(|(_, is_empty)| !is_empty) {
+        let text = format!("a goal has no `{key}`, only a verdict has");
         return Err(document.error(goal.span(), text));
     }
-    if !DIMENSIONS.contains(&across.as_str()) {
-        return Err(document.error(goal.span(), format!("no dimension `{across}`")));
+    check_statement(document, goal, "goal")
+}
+
+/// Checks that a conclusion of a document names its figure, and what its cells should show.
+pub(super) fn check_verdict(
+    document: &Document,
+    verdict: &Spanned<Check>,
+    of_document: &str,
+) -> Result<(), DocumentError> {
+    let lacks = |what: &str| Err(document.error(verdict.span(), format!("a verdict needs {what}")));
+    if of_document.is_empty() {
+        return lacks("a `document` of the file");
+    }
+    if verdict.get_ref().item.is_empty() {
+        return lacks("an `item`, such as `Figure 7`");
+    }
+    check_statement(document, verdict, "verdict")
+}
+
+fn check_statement(
+    document: &Document,
+    statement: &Spanned<Check>,
+    kind: &str,
+) -> Result<(), DocumentError> {
+    let failed = |text: String| Err(document.error(statement.span(), text));
+    let check = statement.get_ref();
+    if !check.has_bound() {
+        return failed(format!(
+            "a {kind} needs one of `at_most`, `at_least`, `flat`, `trend` and `order`"
+        ));
+    }
+    let mut named = check.only.keys().chain(check.reference.keys()).chain([&check.across]);
+    let is_unknown = |name: &&String| {
+        !DIMENSIONS.contains(&name.as_str()) || OF_NO_CELL.contains(&name.as_str())
+    };
+    if let Some(name) = named.find(is_unknown) {
+        let nearest = did_you_mean(name, DIMENSIONS.iter().copied());
+        return failed(format!("cells have no dimension `{name}`{nearest}"));
+    }
+    if check.is_across_systems() != check.system.is_empty() {
+        return failed(format!("a {kind} needs a `system`, unless it goes `across` systems"));
+    }
+    if check.is_across_systems() && check.order.is_empty() {
+        return failed("along systems, there is only an `order`".to_owned());
     }
     Ok(())
 }
+
+/// The dimensions of figures that do not distinguish cells.
+const OF_NO_CELL: [&str; 4] = ["subscription", "layer", "second", "repetition"];
 
 /// Checks that a figure names existing dimensions.
 pub(super) fn check_figure(

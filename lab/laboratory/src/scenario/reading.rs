@@ -6,13 +6,14 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::check::{check, check_figure, check_floor, check_goal};
+use super::cells::check_cells;
+use super::check::{check, check_figure, check_floor, check_goal, check_verdict};
 use super::conditions::Stated;
 use super::experiment::{Grid, LinkConditions, Procedure, Qos, Scenario, Variables, Workload};
 use super::settings::{Links, Settings};
 use crate::contract::{Executor, Fill, MessageType, Placement, PublishMode};
 use crate::document::{Document, DocumentError};
-use crate::record::{Figure, Goal};
+use crate::record::{Check, Figure};
 use feros_wording::did_you_mean;
 
 /// The contents of a scenario file.
@@ -44,7 +45,9 @@ struct Contents {
     #[serde(default)]
     columns: Vec<String>,
     #[serde(default)]
-    goal: Vec<Spanned<Goal>>,
+    goal: Vec<Spanned<Check>>,
+    #[serde(default)]
+    verdict: Vec<Spanned<Check>>,
 }
 
 /// A scenario file that has been read.
@@ -91,6 +94,9 @@ impl ScenarioFile {
         }
         for goal in &contents.goal {
             check_goal(&document, goal)?;
+        }
+        for verdict in &contents.verdict {
+            check_verdict(&document, verdict, &contents.document)?;
         }
         if let Some(qos) = contents.qos.values().find(|qos| qos.get_ref().depth == 0) {
             return Err(document.error(qos.span(), "depth = 0 is not allowed here: 1 or more"));
@@ -139,7 +145,27 @@ impl ScenarioFile {
                 None => return Ok(None),
             },
         };
-        self.merged(&first, over, systems).map(Some)
+        let scenario = self.merged(&first, over, systems)?;
+        self.check_cells(systems)?;
+        Ok(Some(scenario))
+    }
+
+    /// Refuses goals and verdicts about cells that the experiment does not have in any grid.
+    fn check_cells(
+        &self,
+        systems: &dyn Fn(&str) -> Result<(), String>,
+    ) -> Result<(), DocumentError> {
+        let statements: Vec<&Spanned<Check>> =
+            self.contents.goal.iter().chain(&self.contents.verdict).collect();
+        if statements.is_empty() {
+            return Ok(());
+        }
+        let nothing = Settings::default();
+        let grids = std::iter::once(&nothing).chain(self.contents.grid.values());
+        let grids = grids
+            .map(|over| self.merged(&nothing, over, systems))
+            .collect::<Result<Vec<Scenario>, DocumentError>>()?;
+        statements.into_iter().try_for_each(|one| check_cells(&self.document, one, &grids))
     }
 
     fn merged(
@@ -231,26 +257,20 @@ impl ScenarioFile {
         Ok(scenario)
     }
 
-    /// Checks that the systems of the experiment and of the goals exist.
+    /// Checks that the systems of the experiment exist.
     fn check_systems(
         &self,
         named: &[Spanned<String>],
         systems: &dyn Fn(&str) -> Result<(), String>,
     ) -> Result<(), DocumentError> {
-        for system in named {
-            systems(system.get_ref()).map_err(|text| self.document.error(system.span(), text))?;
-        }
-        for goal in &self.contents.goal {
-            let Goal { system, reference, .. } = goal.get_ref();
-            for name in [Some(system), reference.as_ref()].into_iter().flatten() {
-                systems(name).map_err(|text| self.document.error(goal.span(), text))?;
-            }
-        }
-        Ok(())
+        named.iter().try_for_each(|system| {
+            systems(system.get_ref()).map_err(|text| self.document.error(system.span(), text))
+        })
     }
 
     fn about(&self) -> crate::record::Scenario {
-        let Contents { title, document, item, finding, columns, goal, figure, .. } = &self.contents;
+        let Contents { title, document, item, finding, columns, goal, verdict, figure, .. } =
+            &self.contents;
         crate::record::Scenario {
             name: self.name(),
             title: title.clone(),
@@ -260,6 +280,7 @@ impl ScenarioFile {
             conditions: Vec::new(),
             columns: columns.clone(),
             goals: goal.iter().map(|goal| goal.get_ref().clone()).collect(),
+            verdicts: verdict.iter().map(|verdict| verdict.get_ref().clone()).collect(),
             figures: figure.iter().map(|figure| figure.get_ref().clone()).collect(),
         }
     }

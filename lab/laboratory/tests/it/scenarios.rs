@@ -16,7 +16,7 @@ fn every_scenario_is_understood_in_every_grid() {
     let peers = Peers::read(&lab_folder().join("peers")).unwrap();
     let check = |name: &str| peers.system(name).map(|_| ());
     let machine = Machine { no_remote: None, no_realtime: None, no_memory_lock: None };
-    let mut items = BTreeSet::new();
+    let (mut items, mut judged) = (BTreeSet::new(), BTreeSet::new());
     for path in scenario_files(&lab_folder().join("scenarios")).unwrap() {
         let file = ScenarioFile::read(&path).unwrap();
         for grid in [None].into_iter().chain(Grid::ALL.iter().copied().map(Some)) {
@@ -39,6 +39,8 @@ fn every_scenario_is_understood_in_every_grid() {
         if file.source().is_empty() {
             continue;
         }
+        let about = file.resolve(None, &[], &check).unwrap().expect("as it stands").about;
+        judged.extend(about.verdicts.iter().map(|one| format!("{} {}", about.document, one.item)));
         let is_in = |wanted: Grid| file.grids().any(|grid| grid == wanted);
         assert!(
             is_in(Grid::Papers) || (is_in(Grid::Standard) && is_in(Grid::Full)),
@@ -49,6 +51,9 @@ fn every_scenario_is_understood_in_every_grid() {
     let absent: Vec<String> =
         wanted_items().into_iter().filter(|item| !items.contains(item)).collect();
     assert!(absent.is_empty(), "no scenario for {absent:?}; there are {items:?}");
+    // Whatever repeats a document has a verdict, and there is none about anything else.
+    items.retain(|item| !item.trim().is_empty());
+    assert_eq!(judged, items);
 }
 
 /// The figures, tables and experiments of the documents.
@@ -107,7 +112,9 @@ fn files_shown_in_the_pages_are_valid() {
     let machine = Machine { no_remote: None, no_realtime: None, no_memory_lock: None };
     for grid in [None, Some(Grid::Standard)] {
         let scenario = file.resolve(grid, &[], &check).unwrap().expect("it is in this grid");
-        assert!(!scenario.about.figures.is_empty() && !scenario.about.goals.is_empty());
+        let about = &scenario.about;
+        assert!(!about.figures.is_empty() && !about.goals.is_empty());
+        assert_eq!(about.verdicts.len(), 3);
         let plan = Plan::new("shown", vec![scenario], &peers, &machine);
         assert!(plan.steps.iter().any(|step| step.skip.is_none()));
     }

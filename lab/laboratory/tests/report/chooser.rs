@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use feros_lab::peer::Peers;
-use feros_lab::record::{Goal, Status, Value};
+use feros_lab::record::{Check, Status, Value};
 use feros_lab::report::{Report, goals, summaries};
 use feros_lab::scenario::{Grid, ScenarioFile};
 
@@ -90,11 +90,32 @@ fn who_loses_messages_or_fails_is_not_the_fastest() {
     let said = verdicts(&report.markdown);
     assert!(said.contains("feros has the lowest median latency"), "{said}");
     assert!(said.contains("because messages are lost: rcl 39.6"), "{said}");
+    let found = report.markdown.split("Measured here").nth(1).unwrap();
+    assert!(found.contains("feros has the lowest median latency, 100 µs"), "{found}");
+    assert!(found.contains("Not ranked, because messages are lost: rcl 39.6"), "{found}");
     let table = part(&report.markdown, "A camera");
     assert!(
         table.contains("| failed: it fell |") && table.contains("| nothing: no message arrived |"),
         "{table}"
     );
+}
+
+#[test]
+fn who_is_held_back_is_not_the_fastest() {
+    let mut run = Small::new(&["feros", "rcl"], None);
+    for (name, rate, micros) in [("feros", 30.0, 100.0), ("rcl", 2.8, 20.0)] {
+        let record = run.cell(name, "local", (MB, 30), 0, micros);
+        record.values.insert("publish_rate_hz".to_owned(), rate);
+    }
+    let report = run.report();
+    let said = verdicts(&report.markdown);
+    assert!(said.contains("feros has the lowest median latency"), "{said}");
+    let slow = "Not ranked, because fewer messages are published than wanted: rcl 2.8 Hz.";
+    assert!(said.contains(slow), "{said}");
+    let table = part(&report.markdown, "A camera");
+    assert!(table.contains("| lost | publish rate |"), "{table}");
+    assert!(table.contains("| publishes at 2.8 Hz |"), "{table}");
+    assert!(report.html.contains("publishes at 2.8 Hz"));
 }
 
 #[test]
@@ -233,15 +254,11 @@ fn cells_that_took_another_transport_are_left_out_and_said() {
         let record = run.cell(name, "local", (MB, 30), repetition, 10.0);
         (record.transport, record.unexpected_transport) = (Some("network".to_owned()), true);
     }
-    run.run.scenarios[0].goals = vec![Goal {
+    run.run.scenarios[0].goals = vec![Check {
         title: "below rcl".to_owned(),
-        system: "feros".to_owned(),
-        reference: None,
-        metric: "latency".to_owned(),
+        system: vec!["feros".to_owned()],
         at_most: Some(50_000.0),
-        at_least: None,
-        flat: None,
-        across: "size_bytes".to_owned(),
+        ..Check::default()
     }];
     run.run.scenarios[0].columns = vec!["latency".to_owned()];
     let results = run.results();

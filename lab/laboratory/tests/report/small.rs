@@ -50,11 +50,8 @@ impl Small {
             title: "What one answers".to_owned(),
             document: "M16".to_owned(),
             item: "Figure 7".to_owned(),
-            finding: String::new(),
             figures: vec![figure],
-            conditions: Vec::new(),
-            columns: Vec::new(),
-            goals: Vec::new(),
+            ..Scenario::default()
         };
         let run = Run {
             format: FORMAT,

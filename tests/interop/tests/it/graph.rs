@@ -10,7 +10,7 @@ use feros::msgs::std_srvs::srv::{SetBool, SetBool_Request, SetBool_Response};
 use feros::{
     Context, Durability, History, Liveliness, NodeOptions, QosProfile, Reliability, TypeIdentity,
 };
-use feros_interop::{Domain, Peer};
+use feros_interop::{Domain, Peer, history_at_stock};
 use serde_json::{Value, json};
 
 use crate::support::{Inbox, Spinning, WATCHDOG, context, items, node, options, stock};
@@ -78,22 +78,22 @@ fn stock_sees_our_nodes_endpoints_types_hashes_and_qos() {
         info["gid"],
         publisher.gid().0.iter().map(|byte| format!("{byte:02x}")).collect::<String>()
     );
+    let (history, depth) = history_at_stock("keep_last", 3);
     assert_eq!(
         info["qos"],
-        json!({"reliability": "reliable", "durability": "transient_local", "history": "keep_last", "depth": 3,
+        json!({"reliability": "reliable", "durability": "transient_local", "history": history, "depth": depth,
             "liveliness": "manual_by_topic", "deadline": 1.5, "lifespan": 5.0, "liveliness_lease_duration": 7.0})
     );
     let infos = endpoints(&mut peer, "subscriptions", "/ours/words", 1);
     assert_eq!([&infos[0]["node"], &infos[0]["kind"]], ["feros_node", "subscription"]);
     let qos = &infos[0]["qos"];
     assert_eq!([&qos["reliability"], &qos["durability"]], ["best_effort", "volatile"]);
-    assert_eq!(
-        [&qos["history"], &qos["depth"], &qos["liveliness"]],
-        [&json!("keep_last"), &json!(5), &json!("automatic")]
-    );
+    let (history, depth) = history_at_stock("keep_last", 5);
+    assert_eq!((&qos["history"], &qos["depth"]), (&json!(history), &json!(depth)));
+    assert_eq!(qos["liveliness"], "automatic");
     assert!(qos["deadline"].as_f64().unwrap() >= INFINITE, "{qos}");
     let infos = endpoints(&mut peer, "publishers", "/ours/feros_node/all", 1);
-    assert_eq!(infos[0]["qos"]["history"], "keep_all");
+    assert_eq!(infos[0]["qos"]["history"], history_at_stock("keep_all", 0).0);
 
     let topics = peer.ask("topics", json!({}));
     assert_eq!(topics["/ours/words"], json!([TEXT]));

@@ -8,7 +8,7 @@ use feros::lifecycle::{CallbackReturn, LifecycleCallbacks, State, Transition};
 use feros::msgs::lifecycle_msgs::msg::{TransitionDescription, TransitionEvent};
 use feros::msgs::std_msgs::msg::String as Text;
 use feros::{Error, LifecycleClient, LifecycleNode, NodeOptions};
-use feros_interop::{Domain, Peer};
+use feros_interop::{Distribution, Domain, Peer, distribution};
 use serde_json::{Value, json};
 
 use crate::support::{Inbox, Spinning, WATCHDOG, context, items, node, stock};
@@ -63,7 +63,10 @@ fn a_stock_node_is_managed_by_feros() {
     // Transitions that do not exist, or that this state does not allow.
     assert!(!client.change_state("activate", WATCHDOG).unwrap());
     assert!(!client.change_state("nope", WATCHDOG).unwrap());
-    assert!(!client.change_state(77_u8, WATCHDOG).unwrap());
+    // In Jazzy, a number without a transition ends a node of rclpy with an exception.
+    if distribution() == Distribution::Kilted {
+        assert!(!client.change_state(77_u8, WATCHDOG).unwrap());
+    }
     assert!(client.change_state("configure", WATCHDOG).unwrap());
     peer.ask("lifecycle_publish", json!({"name": "managed", "text": "dropped"}));
     assert!(client.change_state(3_u8, WATCHDOG).unwrap());

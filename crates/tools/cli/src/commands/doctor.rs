@@ -1,5 +1,6 @@
 //! `feros doctor`: checks this machine for obstacles to ROS, and reports each with its cure.
 
+mod distributions;
 mod domains;
 mod engine;
 mod finding;
@@ -14,6 +15,7 @@ mod report;
 use std::ffi::OsString;
 
 use anstyle::AnsiColor;
+use feros_monitor::Distributions;
 use serde_json::json;
 
 pub(in crate::commands) use self::finding::{Finding, Status};
@@ -64,7 +66,7 @@ pub(crate) fn run(args: &Args) -> Result<(), CliError> {
 }
 
 fn check(args: &Args) -> Result<(), CliError> {
-    let (mut findings, context) = examine();
+    let Examination { mut findings, context, distributions } = examine();
     let configuration = context.map(|context| context.session().configuration());
     let worst = findings.iter().map(|finding| finding.status).max().unwrap_or(Status::Ok);
     let failing = if args.include_warnings { Status::Warning } else { Status::Error };
@@ -72,7 +74,9 @@ fn check(args: &Args) -> Result<(), CliError> {
         findings.retain(|finding| finding.status >= failing);
     }
     if args.json {
-        let mut object = json!({ "worst": worst, "findings": findings });
+        let distributions = distributions.as_ref().map(distributions::to_json);
+        let mut object =
+            json!({ "worst": worst, "findings": findings, "distributions": distributions });
         if args.verbose {
             object["engine_configuration"] = configuration.into();
         }
@@ -89,16 +93,27 @@ fn check(args: &Args) -> Result<(), CliError> {
     if worst >= failing { Err(CliError::Ended(1)) } else { Ok(()) }
 }
 
-/// Checks everything; returns the context if the engine started.
-pub(in crate::commands) fn examine() -> (Vec<Finding>, Option<feros::Context>) {
+/// What all checks found.
+pub(in crate::commands) struct Examination {
+    pub(in crate::commands) findings: Vec<Finding>,
+    /// The context, if the engine started.
+    context: Option<feros::Context>,
+    /// The distributions in the domain, if the engine started.
+    distributions: Option<Distributions>,
+}
+
+/// Checks everything.
+pub(in crate::commands) fn examine() -> Examination {
     let mut findings = network::examine();
     findings.extend(machine::examine());
     let (engine, context) = engine::examine();
     findings.extend(engine);
-    findings.extend(graph::examine());
+    let own = context.as_ref().map(|context| context.session().gid());
+    let (graph, distributions) = graph::examine(own);
+    findings.extend(graph);
     findings.extend(programs::examine());
     findings.extend(domains::examine());
-    (findings, context)
+    Examination { findings, context, distributions }
 }
 
 /// Spells out the options that `ros2 doctor` has with one dash and two letters; clap would take

@@ -106,6 +106,12 @@ impl Endpoint<'_> {
         }
     }
 
+    /// The buffer backends, separated by commas.
+    fn buffer_backends(&self) -> Option<String> {
+        let backends = self.0.buffer_backends.as_deref()?;
+        Some(backends.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "))
+    }
+
     /// The endpoint as a JSON object; times in nanoseconds, `null` where there is no limit.
     fn to_json(&self) -> serde_json::Value {
         let (name, namespace) = self.node();
@@ -114,11 +120,14 @@ impl Endpoint<'_> {
             duration.finite().map(|limit| u64::try_from(limit.as_nanos()).unwrap_or(u64::MAX))
         };
         let depth = (qos.history == History::KeepLast).then_some(qos.depth);
+        let backends = self.0.buffer_backends.as_deref().unwrap_or_default().iter();
+        let backends = backends.map(|of| json!({ "name": of.name, "data": of.data }));
         json!({
             "node_name": name,
             "node_namespace": namespace,
             "topic_type": self.0.type_name,
             "topic_type_hash": self.0.type_hash.map(|hash| hash.to_string()),
+            "buffer_backends": backends.collect::<Vec<_>>(),
             "endpoint_type": self.kind(),
             "gid": self.0.gid.to_string(),
             "qos": {
@@ -147,6 +156,9 @@ impl Display for Endpoint<'_> {
         match self.0.type_hash {
             Some(hash) => writeln!(f, "{noun} type hash: {hash}")?,
             None => writeln!(f, "{noun} type hash: INVALID")?,
+        }
+        if let Some(backends) = self.buffer_backends() {
+            writeln!(f, "Buffer backends: {}", foreign(&backends))?;
         }
         writeln!(f, "Endpoint type: {}", self.kind())?;
         writeln!(f, "GID: {}", self.0.gid)?;

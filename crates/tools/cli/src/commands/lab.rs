@@ -39,7 +39,7 @@ pub(crate) enum Command {
     Run(run::Args),
     /// Show a run as a page that a browser opens, and a summary in Markdown
     Report(report::Args),
-    /// Show the goals of a run, and whether it reached them
+    /// Show the goals of a run and the conclusions of documents, and whether it reached them
     Goals(goals::Args),
     /// Compare two runs: what became better or worse, and where no clear difference exists
     Compare(compare::Args),

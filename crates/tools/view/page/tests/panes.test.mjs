@@ -160,6 +160,14 @@ test("without --allow-changes nothing can be changed, and the page says so", asy
   assert.equal(await session.page.$(".load"), null);
 });
 
+test("nodes are shown with their distributions of ROS 2", async (t) => {
+  const session = await Session.start(t, { layout: { tab: "nodes" } });
+  const counted = "1 Jazzy or Kilted (Cyclone DDS 0.10.5), 1 unknown";
+  await session.untilText(".nodes .distributions", counted);
+  await session.untilText('.nodes tr[data-name="/base_driver"]', "Jazzy or Kilted");
+  await session.untilText('.nodes tr[data-name="/camera"]', "Feros");
+});
+
 test("the page changes the state of a managed node", async (t) => {
   const session = await Session.start(t, { layout: { tab: "nodes" } });
   await session.click(".nodes .link", "/filter");

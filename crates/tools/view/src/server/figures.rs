@@ -9,8 +9,8 @@ use feros::{Durability, Reliability, Transport, TypeIdentity, transports_of_topi
 use feros_engine::graph::NamesAndTypes;
 use feros_engine::{EndpointInfo, EndpointKind, FailureCounter, Gid, GraphSnapshot};
 use feros_monitor::{
-    NodeSummary, ProcessFigures, ProcessMeter, TopicFigures, TopicMeter, TopicSummary, nodes,
-    topics,
+    DistributionGroup, Distributions, NodeSummary, ProcessFigures, ProcessMeter, TopicFigures,
+    TopicMeter, TopicSummary, nodes, topics,
 };
 use serde::Serialize;
 
@@ -47,6 +47,7 @@ struct Figures<'a> {
     topics: Vec<Topic<'a>>,
     edges: Vec<Edge<'a>>,
     nodes: Vec<Node>,
+    distributions: Vec<Distribution>,
     services: Vec<Service>,
     actions: Vec<Service>,
     traces: Option<Traces>,
@@ -107,6 +108,15 @@ struct Node {
     pss_bytes: Option<u64>,
     is_lifecycle: bool,
     is_container: bool,
+    distribution: Option<String>,
+}
+
+/// The participants whose announcements leave the same distributions of ROS 2.
+#[derive(Serialize)]
+struct Distribution {
+    name: String,
+    participants: usize,
+    libraries: Vec<String>,
 }
 
 /// A service or an action.
@@ -197,6 +207,7 @@ impl FigureMaker {
         let own = hub.own();
         let (traces, mut layers) = self.read_layers(hub, traced);
         let services = service_names(graph, own);
+        let distributions = Distributions::of(graph, &[own]);
         let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         let figures = Figures {
             op: "figures",
@@ -207,7 +218,8 @@ impl FigureMaker {
                 .iter()
                 .flat_map(|summary| edges(graph, own, &summary.name, &mut layers))
                 .collect(),
-            nodes: self.nodes(nodes(graph, own), &services),
+            nodes: self.nodes(nodes(graph, own), &services, &distributions),
+            distributions: distributions.groups.iter().map(distribution).collect(),
             services: with_users(graph, own, &services),
             actions: actions(graph, own),
             traces,
@@ -262,7 +274,12 @@ impl FigureMaker {
         }
     }
 
-    fn nodes(&mut self, summaries: Vec<NodeSummary>, services: &NamesAndTypes) -> Vec<Node> {
+    fn nodes(
+        &mut self,
+        summaries: Vec<NodeSummary>,
+        services: &NamesAndTypes,
+        distributions: &Distributions,
+    ) -> Vec<Node> {
         let pids: BTreeSet<u32> = summaries.iter().filter_map(|node| node.pid).collect();
         let costs: HashMap<u32, ProcessFigures> = self.processes.read(pids.iter().copied());
         if self.readings.is_multiple_of(MEMORY_READINGS) {
@@ -285,6 +302,7 @@ impl FigureMaker {
                 pss_bytes: summary.pid.and_then(|pid| self.memory.get(&pid).copied()),
                 is_lifecycle: serves("change_state", "lifecycle_msgs/srv/ChangeState"),
                 is_container: serves("_container/load_node", "composition_interfaces/srv/LoadNode"),
+                distribution: distributions.of_node(&summary.name).map(DistributionGroup::name),
                 name,
             }
         };
@@ -306,6 +324,14 @@ impl FigureMaker {
             dropped_messages: counts.dropped,
             left_out_messages: counts.left_out,
         }
+    }
+}
+
+fn distribution(group: &DistributionGroup) -> Distribution {
+    Distribution {
+        name: group.name(),
+        participants: group.participants,
+        libraries: group.libraries.iter().map(ToString::to_string).collect(),
     }
 }
 

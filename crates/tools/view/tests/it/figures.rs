@@ -73,6 +73,9 @@ fn figures_tell_topics_edges_nodes_and_services() {
     assert_eq!(robot["pid"], std::process::id());
     assert!(robot["pssBytes"].as_u64() > Some(100_000));
     assert_eq!((&robot["isLifecycle"], &robot["isContainer"]), (&json!(false), &json!(false)));
+    assert_eq!(robot["distribution"], "Feros");
+    let feros = named(&figures["distributions"], "Feros").unwrap();
+    assert!(feros["participants"].as_u64() >= Some(1), "{figures}");
     assert!(named(&figures["nodes"], "/_view").is_none(), "the view does not watch itself");
     let enable = named(&figures["services"], "/enable").unwrap();
     assert_eq!(

@@ -69,8 +69,14 @@ impl Topic {
     }
 }
 
-const LATENCY: &[Column] =
-    &[Column::Median, Column::P99, Column::Lost, Column::Processor, Column::Memory];
+const LATENCY: &[Column] = &[
+    Column::Median,
+    Column::P99,
+    Column::Lost,
+    Column::PublishRate,
+    Column::Processor,
+    Column::Memory,
+];
 const REST: &[Column] = &[Column::Memory, Column::Processor, Column::Threads, Column::Wakeups];
 
 /// All questions, in the order in which they are shown.

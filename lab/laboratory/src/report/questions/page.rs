@@ -18,7 +18,7 @@ pub(super) const TWO_HOSTS: &str =
     "Two hosts are two network namespaces of one machine, joined by an emulated link.";
 
 /// The legend of the tables.
-pub(super) const LEGEND: [(&str, &str); 7] = [
+pub(super) const LEGEND: [(&str, &str); 8] = [
     (
         "p50, p99",
         "half and 99 of 100 messages took no longer, from the call of publish to the callback.",
@@ -26,6 +26,10 @@ pub(super) const LEGEND: [(&str, &str); 7] = [
     (
         "lost",
         "did not arrive: lost on the way, or pushed out of a history (of ten messages by default) while the receiver was held up.",
+    ),
+    (
+        "publish rate",
+        "messages published per second: a publisher that is held back sends fewer than were wanted, and is not ranked.",
     ),
     (
         "processor, memory",
@@ -248,6 +252,9 @@ fn standing(standing: &Standing) -> Markup {
         Standing::Behind(ratio) => html! { td class="n" { (digits(*ratio)) "×" } },
         Standing::Loses(percent) => {
             html! { td class="n a-lossy" title="not ranked: too few messages arrive" { "loses " (Unit::Percent.show(*percent)) } }
+        }
+        Standing::HeldBack(rate) => {
+            html! { td class="n a-lossy" title="not ranked: fewer messages are published than wanted" { "publishes at " (Unit::Hertz.show(*rate)) } }
         }
         Standing::Failed(reason) => {
             let word = reason.split(':').next().unwrap_or(reason);

@@ -108,6 +108,7 @@ fn standing(standing: &Standing) -> String {
         Standing::WithinScatter(ratio) => format!("{}×, within scatter", digits(*ratio)),
         Standing::Behind(ratio) => format!("{}×", digits(*ratio)),
         Standing::Loses(percent) => format!("loses {}", Unit::Percent.show(*percent)),
+        Standing::HeldBack(rate) => format!("publishes at {}", Unit::Hertz.show(*rate)),
         Standing::Failed(reason) => escaped(reason),
         Standing::Unranked => "–".to_owned(),
         Standing::Limit => "floor".to_owned(),

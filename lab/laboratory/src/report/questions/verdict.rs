@@ -8,6 +8,9 @@ use crate::report::quantity::{Unit, digits};
 use crate::report::selection::repetitions_of;
 use crate::statistics::{Verdict, compare};
 
+/// The reason why a system whose publisher is held back is not ranked.
+const FEWER: &str = "fewer messages are published than wanted";
+
 /// The limit on names in a sentence.
 const MOST_NAMED: usize = 3;
 
@@ -42,13 +45,19 @@ pub(super) fn verdicts(context: &Context<'_>, answer: &Answer<'_>) -> Vec<Said> 
 
 fn verdict(context: &Context<'_>, answer: &Answer<'_>, part: &Part<'_>) -> Said {
     let first = answer.question.columns[0];
-    let losses = losers(part);
+    let (losses, slow) = (losers(part), held_back(part));
+    let unranked: Vec<String> = [("messages are lost", &losses), (FEWER, &slow)]
+        .into_iter()
+        .filter(|(_, names)| !names.is_empty())
+        .map(|(reason, names)| format!("{reason}: {names}"))
+        .collect();
+    let unranked = unranked.join("; ");
     let title_of_part = part_title(part).unwrap_or_default();
     let Some(best) = part.rows.iter().find(|row| row.standing == Standing::Lowest) else {
-        let headline = if losses.is_empty() {
-            "No system has a complete result.".to_owned()
-        } else {
-            format!("Every system loses messages: {losses}.")
+        let headline = match (losses.is_empty(), slow.is_empty()) {
+            (true, true) => "No system has a complete result.".to_owned(),
+            (false, true) => format!("Every system loses messages: {losses}."),
+            _ => format!("No system is ranked, because {unranked}."),
         };
         let (winner, explained, costs) = Default::default();
         return Said { part: title_of_part, winner, explained, headline, costs };
@@ -64,15 +73,15 @@ fn verdict(context: &Context<'_>, answer: &Answer<'_>, part: &Part<'_>) -> Said 
     headline.push('.');
     let others = answer.columns().into_iter().filter(|column| *column != first);
     let least: Vec<String> = others
-        .filter(|column| *column != Column::Lost)
+        .filter(|column| !matches!(column, Column::Lost | Column::PublishRate))
         .filter_map(|column| least(context, answer, part, column))
         .collect();
     let mut costs = Vec::new();
     if !least.is_empty() {
         costs.push(format!("Lowest {}.", least.join("; ")));
     }
-    if !losses.is_empty() {
-        costs.push(format!("Not ranked, because messages are lost: {losses}."));
+    if !unranked.is_empty() {
+        costs.push(format!("Not ranked, because {unranked}."));
     }
     let explained = context.system(&best.system).map_or_else(String::new, explained);
     let (winner, costs) = (part.name(best), costs.join(" "));
@@ -85,6 +94,7 @@ fn title(column: Column) -> &'static str {
         Column::Median => "median latency",
         Column::P99 => "99th percentile",
         Column::Lost => "loss",
+        Column::PublishRate => "publish rate",
         Column::Processor => "processor time",
         Column::Memory => "memory",
         Column::Threads => "number of threads",
@@ -174,6 +184,15 @@ fn losers(part: &Part<'_>) -> String {
         Standing::Loses(percent) => {
             Some(format!("{} {}", part.name(row), Unit::Percent.show(percent)))
         }
+        _ => None,
+    };
+    part.rows.iter().filter_map(of_row).collect::<Vec<_>>().join(", ")
+}
+
+/// The systems whose publisher is held back, each with its rate.
+fn held_back(part: &Part<'_>) -> String {
+    let of_row = |row: &Row<'_>| match row.standing {
+        Standing::HeldBack(rate) => Some(format!("{} {}", part.name(row), Unit::Hertz.show(rate))),
         _ => None,
     };
     part.rows.iter().filter_map(of_row).collect::<Vec<_>>().join(", ")

@@ -1,9 +1,11 @@
 //! A scenario is understood completely, or refused with the line and the allowed values.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use super::ScenarioFile;
 use crate::document::{Document, DocumentError};
+use crate::record::Value;
 use crate::scenario::{Grid, Scenario};
 
 const SOUND: &str = r#"title = "Latency"
@@ -35,6 +37,24 @@ x = "size_bytes"
 y = "latency"
 series = ["system"]
 only = { placement = ["local"] }
+"#;
+
+/// A scenario with a goal and a verdict, whose cells exist in different grids.
+const STATEMENTS: &str = r#"
+[[goal]]
+title = "as fast"
+system = "feros:direct"
+reference = "rcl"
+at_most = 1.0
+
+[[verdict]]
+item = "Figure 7"
+title = "slower between processes than between hosts"
+paper = "about 2 times"
+system = ["rcl"]
+only = { placement = ["local"], size_bytes = [1048576], qos = ["reliable"] }
+reference = { placement = "remote", loss_percent = 10 }
+at_least = 1.0
 "#;
 
 fn read(text: &str) -> Result<ScenarioFile, DocumentError> {
@@ -155,4 +175,64 @@ fn whatever_is_wrong_is_said_with_its_line_and_what_is_allowed() {
             assert!(error.text.contains(word), "{to}: {error}");
         }
     }
+}
+
+#[test]
+fn statements_are_read_with_their_cells() {
+    let text = format!("{SOUND}{STATEMENTS}");
+    let about = resolved(&text, None).unwrap().unwrap().about;
+    let text = |word: &str| Value::Text(word.to_owned());
+    assert_eq!(about.goals[0].system, ["feros:direct"]);
+    let beside = BTreeMap::from([("system".to_owned(), text("rcl"))]);
+    assert_eq!(about.goals[0].reference, beside);
+    let verdict = &about.verdicts[0];
+    assert_eq!((verdict.metric.as_str(), verdict.across.as_str()), ("latency", "size_bytes"));
+    assert_eq!(verdict.only["size_bytes"], [Value::Number(1_048_576.0)]);
+    let reference = [("placement", text("remote")), ("loss_percent", Value::Number(10.0))];
+    let reference = reference.map(|(name, value)| (name.to_owned(), value));
+    assert_eq!(verdict.reference, BTreeMap::from(reference));
+    assert_eq!((verdict.item.as_str(), verdict.paper.as_str()), ("Figure 7", "about 2 times"));
+}
+
+/// Each row has a mistake and words of the error.
+#[test]
+fn statements_about_cells_that_do_not_exist_are_refused() {
+    let sound = format!("{SOUND}{STATEMENTS}");
+    let cases: &[(&str, &str, &[&str])] = &[
+        ("[\"rcl\"]\nonly", "[\"rlc\"]\nonly", &["slower between", "the system `rlc`", "rcl"]),
+        ("reference = \"rcl\"", "reference = \"roscpp\"", &["`roscpp`", "as fast"]),
+        ("[1048576]", "[1048577]", &["the size_bytes `1048577`", "256, 4096, 1048576"]),
+        ("qos = [\"reliable\"] }", "qos = [\"relaible\"] }", &["did you mean `reliable`"]),
+        ("loss_percent = 10 }", "loss_percent = 20 }", &["the loss_percent `20`", "0, 10"]),
+        ("placement = [\"local\"], s", "placement = [\"intra\"], s", &["the placement `intra`"]),
+        ("placement = [\"local\"], s", "place = [\"local\"], s", &["no dimension `place`"]),
+        ("placement = [\"local\"], s", "repetition = [0], s", &["no dimension `repetition`"]),
+        ("at_least = 1.0", "", &["a verdict needs one of", "`trend`"]),
+        ("at_least = 1.0", "trend = \"fals\"", &["`fals`", "did you mean `falls`"]),
+        ("at_least = 1.0", "order = [1]\nacross = \"system\"", &["`across` systems"]),
+        ("item = \"Figure 7\"\n", "", &["needs an `item`"]),
+        ("title = \"as fast\"", "title = \"as fast\"\nitem = \"x\"", &["a goal has no `item`"]),
+        ("document = \"M16\"", "", &["a verdict needs a `document`"]),
+        ("system = [\"rcl\"]\n", "system = 5\n", &["a system, or a list of names"]),
+    ];
+    assert!(resolved(&sound, Some(Grid::Quick)).is_ok());
+    for (from, to, words) in cases {
+        assert!(sound.contains(from), "{from}");
+        let text = sound.replace(from, to);
+        let error = resolved(&text, None).err().unwrap_or_else(|| panic!("{to} is accepted"));
+        for word in *words {
+            assert!(error.text.contains(word), "{to}: {error}");
+        }
+    }
+}
+
+#[test]
+fn values_of_a_statement_that_no_grid_has_together_are_refused() {
+    // A payload of 4 KB exists, and a rate of 5 Hz exists in a grid, but not both together.
+    let text = SOUND.replace("sizes = [\"1M\"]", "sizes = [\"1M\"]\nrates_hz = [5]")
+        + "[[goal]]\ntitle = \"g\"\nsystem = \"rcl\"\nat_most = 1.0\n\
+           only = { size_bytes = [4096], rate_hz = [5] }\n";
+    let error = resolved(&text, None).err().unwrap();
+    assert!(error.text.contains("no grid has such a cell"), "{error}");
+    assert!(error.text.contains("size_bytes 4096") && error.text.contains("rate_hz 5"), "{error}");
 }

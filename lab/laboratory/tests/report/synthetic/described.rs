@@ -79,10 +79,8 @@ fn scenario(
         document: document.to_owned(),
         item: item.to_owned(),
         finding: finding.to_owned(),
-        conditions: Vec::new(),
-        columns: Vec::new(),
-        goals: Vec::new(),
         figures,
+        ..Scenario::default()
     }
 }
 

@@ -1,28 +1,39 @@
-//! The graph that this machine sees: endpoints that do not match, and matches on a longer transport
-//! than necessary.
+//! The graph that this machine sees: the distributions in it, endpoints that do not match, and
+//! matches on a longer transport than necessary.
 
 use feros::{Reason, TransportBetween, transports_of_service, transports_of_topic};
-use feros_engine::GraphSnapshot;
+use feros_engine::{Gid, GraphSnapshot};
+use feros_monitor::Distributions;
 
 use super::super::endpoint::node_name;
 use super::finding::Finding;
-use super::mismatches;
+use super::{distributions, mismatches};
 use crate::connection::{Connection, DiscoveryArgs};
 
 const AREA: &str = "transports";
 /// The limit on findings of one kind; further findings are only counted.
 const MOST_FINDINGS: usize = 10;
 
-pub(super) fn examine() -> Vec<Finding> {
-    let Ok(connection) = Connection::open() else { return Vec::new() }; // the engine has its own finding
-    let Ok(graph) = connection.discover_nodes(&DiscoveryArgs::default()) else { return Vec::new() };
+/// The findings, and the distributions if the graph was discovered. `own` is another participant of
+/// this process.
+pub(super) fn examine(own: Option<Gid>) -> (Vec<Finding>, Option<Distributions>) {
+    let nothing = (Vec::new(), None);
+    let Ok(connection) = Connection::open() else { return nothing }; // the engine has its own finding
+    let Ok(graph) = connection.discover_nodes(&DiscoveryArgs::default()) else { return nothing };
+    let own: Vec<_> = own.into_iter().chain([connection.context.session().gid()]).collect();
+    let found = Distributions::of(&graph, &own);
+    let findings = [distributions::findings(&found), findings(&graph)].concat();
+    (findings, Some(found))
+}
+
+fn findings(graph: &GraphSnapshot) -> Vec<Finding> {
     let more = "feros topic info -v TOPIC and feros doctor --report show them";
-    let mut all = at_most(mismatches::findings(&graph), "more pairs do not match", |text| {
+    let mut all = at_most(mismatches::findings(graph), "more pairs do not match", |text| {
         Finding::error("topics", text, more)
     });
     let more = "feros topic info -v TOPIC and feros service info -v SERVICE show them";
     let longer = "more matches do not take the shortest transport";
-    all.extend(at_most(transports(&graph), longer, |text| Finding::warning(AREA, text, more)));
+    all.extend(at_most(transports(graph), longer, |text| Finding::warning(AREA, text, more)));
     all
 }
 

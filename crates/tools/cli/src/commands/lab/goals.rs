@@ -1,8 +1,9 @@
-//! `feros lab goals`: the goals of a run, and whether it reached them.
+//! `feros lab goals`: the goals of a run, and whether it reached them, and the conclusions of
+//! documents, and whether it shows them.
 
 use std::path::PathBuf;
 
-use feros_lab::report::{Results, goals};
+use feros_lab::report::{Results, Verdict, goals, verdicts};
 
 use super::report::warn;
 use crate::error::CliError;
@@ -18,7 +19,22 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> Result<(), CliError> {
     let results = Results::read(&args.dir).map_err(CliError::failed)?;
     warn(&results.notices);
-    print(&results)
+    print(&results)?;
+    print_verdicts(&verdicts(&results))
+}
+
+/// Prints the conclusions of documents as a table, or nothing if there are none.
+fn print_verdicts(verdicts: &[Verdict]) -> Result<(), CliError> {
+    if verdicts.is_empty() {
+        return Ok(());
+    }
+    let rows = verdicts.iter().map(|verdict| {
+        let figure = format!("{} {}", verdict.document, verdict.item);
+        let ruling = verdict.ruling.word().to_owned();
+        vec![figure, verdict.conclusion.clone(), ruling, verdict.numbers(), verdict.paper.clone()]
+    });
+    let heading = ["figure", "conclusion", "", "here", "in the document"];
+    output::print_table(&heading, rows)
 }
 
 /// Prints the goals of a run as a table, or nothing if the run has no goals.

@@ -91,7 +91,7 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
     use feros_engine::graph::EndpointNode;
-    use feros_engine::{EndpointInfo, Gid, NodeName, QosProfile, TypeHash};
+    use feros_engine::{BufferBackend, EndpointInfo, Gid, NodeName, QosProfile, TypeHash};
     use std::time::Duration;
 
     fn graph() -> GraphSnapshot {
@@ -159,6 +159,22 @@ mod tests {
         assert!(
             object["transports"][0]["reason"].as_str().unwrap().contains("not a Feros endpoint")
         );
+    }
+
+    #[test]
+    fn buffer_backends_are_shown_where_an_endpoint_has_any() {
+        let mut graph = graph();
+        graph.endpoints[0].buffer_backends =
+            BufferBackend::read(["cpu:", "cuda:0"].into_iter(), |text| Some(text.to_owned()));
+        let text = text(&graph, "/chatter", true);
+        let hash = format!("Topic type hash: RIHS01_{}", "ab".repeat(32));
+        assert!(text.contains(&format!("{hash}\nBuffer backends: cpu, cuda(0)\n")), "{text}");
+        assert_eq!(text.matches("Buffer backends").count(), 1);
+        let object = object(&graph, "/chatter");
+        let backends = |side: &str| object[side][0]["buffer_backends"].clone();
+        let cuda = json!({ "name": "cuda", "data": "0" });
+        assert_eq!(backends("publishers"), json!([{ "name": "cpu", "data": "" }, cuda]));
+        assert_eq!(backends("subscriptions"), json!([]));
     }
 
     #[test]

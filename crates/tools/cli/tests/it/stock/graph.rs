@@ -1,5 +1,6 @@
 //! The listing verbs show a stock node, and the node sees the command.
 
+use feros_interop::history_at_stock;
 use serde_json::json;
 
 use super::{SET_BOOL, Stock, TEXT, end, has_line};
@@ -182,7 +183,8 @@ fn stock_sees_a_publishing_command_as_a_node() {
     assert_eq!([&info["namespace"], &info["type"], &info["hash"]], ["/", TEXT, HASH_OF_TEXT]);
     let qos = &info["qos"];
     assert_eq!([&qos["reliability"], &qos["durability"]], ["reliable", "transient_local"]);
-    assert_eq!([&qos["history"], &qos["depth"]], [&json!("keep_last"), &json!(4)]);
+    let (history, depth) = history_at_stock("keep_last", 4);
+    assert_eq!([&qos["history"], &qos["depth"]], [&json!(history), &json!(depth)]);
     let topics = stock.peer.ask("topics", json!({}));
     assert_eq!(topics["/spoken"], json!([TEXT]));
     let about = stock.peer.eventually("node", json!({"name": "speaker"}), |about| {

@@ -95,6 +95,15 @@ export interface NodeFigures {
   pssBytes: number | null;
   isLifecycle: boolean;
   isContainer: boolean;
+  /** The distribution of ROS 2 in words, such as `Jazzy or Kilted`; absent if it is not known. */
+  distribution: string | null;
+}
+
+/** The participants whose announcements leave the same distributions of ROS 2. */
+export interface DistributionFigures {
+  name: string;
+  participants: number;
+  libraries: string[];
 }
 
 export interface CallFigures {
@@ -110,6 +119,7 @@ export interface Figures {
   topics: TopicFigures[];
   edges: EdgeFigures[];
   nodes: NodeFigures[];
+  distributions: DistributionFigures[];
   services: CallFigures[];
   actions: CallFigures[];
   /** The source of the layers; absent if the server reads no traces. */

@@ -1,8 +1,8 @@
-// The pane of nodes: the process, processor time and memory of each node, and the lifecycle and the
-// components of the chosen node.
+// The pane of nodes: the process, processor time, memory and distribution of each node, and the
+// lifecycle and the components of the chosen node.
 
 import type { Connection } from "../connection/connection";
-import type { Figures, NodeFigures } from "../connection/protocol";
+import type { DistributionFigures, Figures, NodeFigures } from "../connection/protocol";
 import { breakable, h, setText } from "../shell/dom";
 import { type Layout, textOf } from "../shell/layout";
 import { bytes } from "../shell/units";
@@ -10,10 +10,22 @@ import { whileVisible } from "../shell/visibility";
 import { Components } from "./components";
 import { Lifecycle } from "./lifecycle";
 
+/** The participants by distribution: `participants: 1 Feros, 2 Kilted (Fast DDS 3.2.2)`. */
+function counted(distributions: DistributionFigures[]): string {
+  const one = ({ name, participants, libraries }: DistributionFigures): string => {
+    const shown = libraries.slice(0, 3).join(", ");
+    return `${participants} ${name}${shown === "" ? "" : ` (${shown})`}`;
+  };
+  const participants = distributions.reduce((sum, each) => sum + each.participants, 0);
+  const noun = participants === 1 ? "participant" : "participants";
+  return participants === 0 ? "" : `${noun}: ${distributions.map(one).join(", ")}`;
+}
+
 export class NodesPane {
   readonly element: HTMLElement;
   readonly filter: HTMLInputElement;
   private readonly body = h("tbody");
+  private readonly distributions = h("span", { class: "distributions dim" });
   private readonly details = h("aside", { class: "details", "aria-label": "Node" });
   private chosen = "";
   private shownKey = "";
@@ -30,7 +42,7 @@ export class NodesPane {
       class: "filter",
       oninput: () => this.draw(connection.figures.latest),
     });
-    const heads = ["Node", "Kind", "PID", "CPU", "Memory"];
+    const heads = ["Node", "Kind", "PID", "CPU", "Memory", "ROS 2"];
     const table = h(
       "table",
       {},
@@ -40,7 +52,7 @@ export class NodesPane {
     this.element = h(
       "div",
       { class: "nodes" },
-      h("div", { class: "row bar" }, this.filter),
+      h("div", { class: "row bar" }, this.filter, this.distributions),
       h(
         "div",
         { class: "split" },
@@ -89,6 +101,7 @@ export class NodesPane {
       this.fill(row, node);
     });
     for (const row of rows.values()) row.remove();
+    setText(this.distributions, counted(figures?.distributions ?? []));
     this.showChosen(figures);
   }
 
@@ -114,6 +127,7 @@ export class NodesPane {
       h("td"),
       h("td"),
       h("td"),
+      h("td"),
     );
   }
 
@@ -124,6 +138,7 @@ export class NodesPane {
       node.pid === null ? "unknown" : String(node.pid),
       node.cpu === null ? "" : `${(node.cpu * 100).toFixed(1)} %`,
       node.pssBytes === null ? "" : bytes(node.pssBytes),
+      node.distribution ?? "unknown",
     ];
     cells.forEach((text, at) => setText(row.children[at + 1]!, text));
     row.classList.toggle("chosen", node.name === this.chosen);

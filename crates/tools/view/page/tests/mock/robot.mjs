@@ -134,7 +134,13 @@ function figuresOf(measured, traces) {
       pssBytes: 9_000_000 + at * 1_234_567,
       isLifecycle: name === "/filter",
       isContainer: name === "/container",
+      distribution: name === "/base_driver" ? "Jazzy or Kilted" : "Feros",
     })),
+    distributions: [
+      { name: "Feros", participants: NODES.length - 1, libraries: ["Cyclone DDS 11.0.1"] },
+      { name: "Jazzy or Kilted", participants: 1, libraries: ["Cyclone DDS 0.10.5"] },
+      { name: "unknown", participants: 1, libraries: [] },
+    ],
     services: [
       {
         name: "/clear_map",
