@@ -51,7 +51,7 @@ impl Peer {
         })
     }
 
-    /// Like [`Peer::start`], with the stock ROS 2 of this folder (see [`environment`]), which may be
+    /// Like [`Peer::start`], with the stock ROS 2 of a folder (see [`environment`]), which may be
     /// of another distribution.
     ///
     /// # Panics
