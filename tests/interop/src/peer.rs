@@ -51,6 +51,17 @@ impl Peer {
         })
     }
 
+    /// Like [`Peer::start`], with the stock ROS 2 of a folder (see [`environment`]), which may be
+    /// of another distribution.
+    ///
+    /// # Panics
+    /// See [`Peer::start`].
+    ///
+    /// [`environment`]: crate::environment()
+    pub fn start_of(environment: &Path, domain: &Domain, namespace: &str, name: &str) -> Self {
+        Self::spawn(&environment.join("bin/python"), domain, namespace, name, |_| ())
+    }
+
     /// Like [`Peer::start`], after `prepare` has changed the command.
     ///
     /// # Panics
@@ -61,8 +72,18 @@ impl Peer {
         name: &str,
         prepare: impl FnOnce(&mut Command),
     ) -> Self {
+        Self::spawn(&python_with_ros2(), domain, namespace, name, prepare)
+    }
+
+    fn spawn(
+        python: &Path,
+        domain: &Domain,
+        namespace: &str,
+        name: &str,
+        prepare: impl FnOnce(&mut Command),
+    ) -> Self {
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("peers/node.py");
-        let mut command = Command::new(python_with_ros2());
+        let mut command = Command::new(python);
         command
             .arg(&script)
             .args(["--node", name, "--namespace", namespace])

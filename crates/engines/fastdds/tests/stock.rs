@@ -11,7 +11,7 @@ use feros_conformance::{
 };
 use feros_engine::{EndpointKind, Engine, NodeName, QosProfile, SessionOptions, TypeHash};
 use feros_fastdds::FastDdsEngine;
-use feros_interop::{Domain, Peer};
+use feros_interop::{Distribution, Domain, Peer, distribution, peers_are_on_feros};
 use feros_test_support::skip;
 use serde_json::json;
 
@@ -86,6 +86,30 @@ fn large_messages_take_the_shared_memory_of_fast_dds() {
         let sample = subscription.next();
         assert!(text_in(&sample.payload) == said, "{} characters differ", said.len());
     }
+}
+
+#[test]
+fn the_library_of_a_peer_is_known() {
+    if peers_are_on_feros("announcing the version of Fast DDS") {
+        return;
+    }
+    let Some(domain) = Domain::reserve() else { return };
+    let ours = ours(&domain);
+    let _peer = Peer::start(&domain, "/theirs", "stock_node");
+    let name = NodeName::new("/theirs", "stock_node").unwrap();
+    let library = ours.wait_for_graph("the library of the peer", |graph| {
+        let node = graph.nodes.iter().find(|node| node.name == name)?;
+        let of_node = graph.participants.iter().find(|shown| shown.gid == node.participant)?;
+        of_node.library
+    });
+    let loaded = feros_fastdds_sys::Shim::get().unwrap().fastdds_version();
+    let expected = match distribution() {
+        // Fast DDS 2 does not tell its users the versions of others.
+        _ if !loaded.starts_with("3.") => "Fast DDS",
+        Distribution::Kilted => "Fast DDS 3.2.",
+        Distribution::Jazzy => "Fast DDS before 3.0",
+    };
+    assert!(library.to_string().starts_with(expected), "{library} with {loaded}");
 }
 
 #[test]

@@ -46,8 +46,9 @@ impl Library {
         let (major, minor) = vendor.split_once('.')?;
         let vendor = [parse_octet(major)?, parse_octet(minor)?];
         let version = said.split('/').nth(1).unwrap_or(said);
-        let version =
-            parse_version(version).map_or(LibraryVersion::NotNamed, LibraryVersion::Named);
+        // An empty version of Fast DDS arrives as zeros.
+        let version = parse_version(version).filter(|version| *version != [0; 3]);
+        let version = version.map_or(LibraryVersion::NotNamed, LibraryVersion::Named);
         Some(Self { vendor, version })
     }
 }
@@ -101,6 +102,7 @@ mod tests {
         for (text, expected) in [
             ("01.0f 3.2.2.0", "Fast DDS 3.2.2"),
             ("01.0f", "Fast DDS before 3.0"),
+            ("01.0f 0.0.0", "Fast DDS before 3.0"),
             ("01.10 vm/0.10.2/Linux/Linux", "Cyclone DDS 0.10.2"),
             ("01.10 vm/11.0.1/Linux/Linux", "Cyclone DDS 11.0.1"),
             ("01.10", "Cyclone DDS"),

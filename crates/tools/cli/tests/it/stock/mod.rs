@@ -5,6 +5,7 @@ mod actions;
 mod bag;
 mod bridge;
 mod components;
+mod distributions;
 mod errors;
 mod graph;
 mod hello;
