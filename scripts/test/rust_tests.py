@@ -20,7 +20,19 @@ import xml.etree.ElementTree
 import parts
 
 MOST_RUN_AGAIN = 8
+# The wheels of ROS 2 make their Python set these variables for itself and start again. Programs of
+# another ROS 2 must not inherit them.
+STARTED_AGAIN, LIBRARIES = "_ROS_WHEELS_BOOTSTRAP_COMPLETE", "LD_LIBRARY_PATH"
 LISTS = parts.RESULTS / "rust"
+
+
+def forget_own_ros2():
+    """Removes from the environment what the wheels of this Python have set."""
+    if os.environ.pop(STARTED_AGAIN, None):
+        paths = os.environ.pop(LIBRARIES, "").split(os.pathsep)
+        others = [path for path in paths if not path.startswith(sys.prefix)]
+        if any(others):
+            os.environ[LIBRARIES] = os.pathsep.join(others)
 
 
 def files_of(build):
@@ -102,6 +114,7 @@ def main(arguments):
 
 
 if __name__ == "__main__":
+    forget_own_ros2()
     try:
         sys.exit(main(sys.argv[1:]))
     except subprocess.CalledProcessError as failed:

@@ -49,7 +49,7 @@ pub(super) fn check(scenario: &Scenario) -> Result<(), String> {
     Ok(())
 }
 
-/// Checks that the floor for the limit line of a figure is measured in the same cells.
+/// Checks that a grid measures the floor for the limit line of a figure.
 pub(super) fn check_floor(
     document: &Document,
     figure: &Spanned<Figure>,

@@ -191,12 +191,12 @@ impl ScenarioFile {
         })?;
         let named = pick!(systems).unwrap_or_default();
         self.check_systems(&named, systems)?;
-        // If the words name systems and leave out the floor, the figures are shown without their
-        // limit line.
-        if first.systems.is_none() {
-            for figure in &self.contents.figure {
-                check_floor(&self.document, figure, &named)?;
-            }
+        // A figure without its floor, for example of words that name other systems, has no limit
+        // line.
+        let of_grids = self.contents.grid.values().chain([base]);
+        let measured: Vec<_> = of_grids.filter_map(|grid| grid.systems.clone()).flatten().collect();
+        for figure in &self.contents.figure {
+            check_floor(&self.document, figure, &measured)?;
         }
         let goodput = workload == Workload::Goodput;
         let calls = workload == Workload::Call;

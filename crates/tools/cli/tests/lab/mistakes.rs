@@ -44,7 +44,7 @@ fn a_scenario_that_is_not_understood_is_said_with_file_line_and_what_is_allowed(
         (
             "sizes = [256]",
             "sises = [256]",
-            "10: unknown field `sises`, expected one of `workload`, `systems`,",
+            "10: unknown field `sises`, expected one of `part`, `workload`, `systems`,",
             "; did you mean `sizes`?",
         ),
         (
