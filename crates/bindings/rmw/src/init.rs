@@ -5,7 +5,7 @@ use std::ptr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use feros_engine::{DiscoveryRange, SessionOptions};
+use feros_engine::{DiscoveryForm, DiscoveryRange, SessionOptions};
 
 use crate::allocation::Allocator;
 use crate::arguments::{given, ours, text};
@@ -242,7 +242,10 @@ unsafe fn session_options(options: &rmw_init_options_t) -> Result<SessionOptions
         other => u32::try_from(other)
             .map_err(|_| Failure::invalid(format!("the domain id {other} is not valid")))?,
     };
-    Ok(SessionOptions { domain_id, enclave: enclave.to_owned(), discovery_range, static_peers })
+    let discovery_form =
+        DiscoveryForm::from_variables(|name| std::env::var_os(name)).map_err(Failure::error)?;
+    let enclave = enclave.to_owned();
+    Ok(SessionOptions { domain_id, enclave, discovery_range, static_peers, discovery_form })
 }
 
 fn check_security(options: &rmw_security_options_t) -> Result<(), Failure> {
