@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Makes feros_rmw-VERSION-py3-none-linux_ARCH.whl: librmw_feros.so for the wheels of ROS 2 Kilted.
+# Makes feros_rmw-VERSION-py3-none-linux_ARCH.whl: librmw_feros.so for the wheels of ROS 2 Jazzy and
+# Kilted. The library finds out by itself which of them is loaded.
 #
 #   scripts/build_rmw_wheel.sh [FOLDER]     (default: target/wheels)
 #   pip install FOLDER/feros_rmw-*.whl
@@ -8,7 +9,8 @@
 # The wheels of ROS 2 cannot load another rmw library: their librcl.so is linked to
 # librmw_fastrtps_cpp.so. So a .pth file makes every Python of the environment check
 # RMW_IMPLEMENTATION. If it is rmw_feros, Python loads the library before any other library, with
-# global symbols. FEROS_RMW_LIBRARY can name a library that has been built already.
+# global symbols, and asks it whether it serves the ROS 2 of the environment. FEROS_RMW_LIBRARY can
+# name a library that has been built already.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -31,23 +33,37 @@ info = f"feros_rmw-{version}.dist-info"
 
 LOADER = '''"""Loads librmw_feros.so before the libraries of ROS 2, if RMW_IMPLEMENTATION names it."""
 import ctypes
+import importlib.util
+import os
 import pathlib
 import sys
+
+# The result of feros_rmw_distribution for a ROS 2 that the library does not serve.
+UNSUPPORTED = 3
 
 
 def load():
     """With global symbols: librcl.so then takes the functions of rmw from here."""
-    library = pathlib.Path(sys.prefix) / "lib" / "librmw_feros.so"
+    starts_again = importlib.util.find_spec("ros_wheels_bootstrapper") is not None
+    if starts_again and not os.environ.get("_ROS_WHEELS_BOOTSTRAP_COMPLETE"):
+        return  # the wheels of ROS 2 start Python again, with the paths to their libraries
+    path = pathlib.Path(sys.prefix) / "lib" / "librmw_feros.so"
     try:
-        ctypes.CDLL(str(library), mode=ctypes.RTLD_GLOBAL)
+        library = ctypes.CDLL(str(path), mode=ctypes.RTLD_GLOBAL)
     except OSError as error:
-        print(f"feros_rmw: RMW_IMPLEMENTATION is rmw_feros, and {library} cannot be loaded: {error}", file=sys.stderr)
+        print(f"feros_rmw: RMW_IMPLEMENTATION is rmw_feros, and {path} cannot be loaded: {error}", file=sys.stderr)
+        return
+    ask = library.feros_rmw_distribution
+    ask.argtypes = [ctypes.c_char_p, ctypes.c_char_p, ctypes.c_size_t]
+    text = ctypes.create_string_buffer(1024)
+    if ask(os.fsencode(sys.prefix), text, len(text)) == UNSUPPORTED:
+        print(f"feros_rmw: {text.value.decode(errors='replace')}", file=sys.stderr)
 '''
 PTH = 'import os; os.environ.get("RMW_IMPLEMENTATION") == "rmw_feros" and __import__("_feros_rmw").load()\n'
 METADATA = f"""Metadata-Version: 2.1
 Name: feros-rmw
 Version: {version}
-Summary: The transports of Feros for ROS 2 Kilted: RMW_IMPLEMENTATION=rmw_feros
+Summary: The transports of Feros for ROS 2 Jazzy and Kilted: RMW_IMPLEMENTATION=rmw_feros
 License: Apache-2.0
 Requires-Python: >=3.10
 """

@@ -100,7 +100,7 @@ BUILDS = {
 }
 # Tests that talk with stock ROS 2: those that run once more with Jazzy.
 WITH_STOCK = " | ".join((
-    "package(feros-interop)",
+    "package(feros-interop) & not test(/^humble::/)",
     "package(feros-cli) & test(/^stock::/)",
     "package(feros-container) & test(/^stock::/)",
     "package(feros-rmw) & binary(it)",

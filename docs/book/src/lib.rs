@@ -32,6 +32,7 @@ pages! {
     Lifecycle "../pages/lifecycle.md",
     Bags "../pages/bags.md",
     FastDds "../pages/fastdds.md",
+    Humble "../pages/humble.md",
     LookingInside "../pages/looking_inside.md",
     View "../pages/view.md",
 }

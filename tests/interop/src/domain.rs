@@ -11,11 +11,12 @@ use crate::shared_files;
 
 /// The environment variables that could make a program contact, load or use something that the test
 /// does not intend.
-const FOREIGN_VARIABLES: [&str; 8] = [
+const FOREIGN_VARIABLES: [&str; 9] = [
     "AMENT_PREFIX_PATH",
     "CYCLONEDDS_URI",
     "FEROS_ENGINE",
     "FEROS_INTERFACES",
+    "FEROS_ROS_DISTRO",
     "FEROS_TRANSPORTS",
     "RMW_IMPLEMENTATION",
     "ROS_LOCALHOST_ONLY",

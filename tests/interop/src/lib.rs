@@ -19,11 +19,12 @@
 //! `FEROS_SKIP_INTEROP=1` is set; then [`Domain::reserve`] returns `None`. Dropping a [`Peer`] ends
 //! its stock node; if the test fails, the standard error of the node is shown.
 //!
-//! A [`Ros1Node`] is a node of ROS 1 and a [`Process`] any other program, for the tests of Feros
-//! with ROS 1.
+//! A [`HumblePeer`] is a node as those of ROS 2 Humble, made by hand. A [`Ros1Node`] is a node of
+//! ROS 1 and a [`Process`] any other program, for the tests of Feros with ROS 1.
 
 mod distribution;
 mod domain;
+mod humble_peer;
 mod package;
 mod peer;
 mod process;
@@ -37,6 +38,7 @@ pub use distribution::{
 pub use domain::{
     Domain, interop_is_skipped, kit_of_cpp, peers_are_on_feros, prefix_of_ros2, python_with_ros2,
 };
+pub use humble_peer::HumblePeer;
 pub use package::Package;
 pub use peer::{LONGEST_WAIT, Peer};
 pub use process::Process;

@@ -4,7 +4,7 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use feros_interop::{kit_of_cpp, prefix_of_ros2};
+use feros_interop::{distribution, kit_of_cpp, prefix_of_ros2};
 use feros_sync::Mutex;
 use feros_test_support::skip;
 
@@ -60,6 +60,8 @@ impl Kit {
             std::fs::read(file).expect("a program lies beside this").hash(&mut hasher);
         }
         arguments.hash(&mut hasher);
+        // A program of one distribution does not run with another one.
+        distribution().name().hash(&mut hasher);
         let program = self.programs.join(format!("{name}_{:016x}", hasher.finish()));
         if program.is_file() {
             return program;

@@ -1,5 +1,6 @@
 //! The context: one participant in the graph.
 
+use feros::engine::DiscoveryForm;
 use feros::lifecycle::LifecycleNodeOptions;
 use feros::{Arguments, ContextOptions, NodeOptions, Time};
 use feros_sync::Mutex;
@@ -30,12 +31,24 @@ pub(crate) struct Context {
 impl Context {
     /// Makes a context from these arguments (without the program's name) and the environment.
     #[new]
-    #[pyo3(signature = (args=Vec::new(), domain_id=None))]
-    fn new(py: Python<'_>, args: Vec<String>, domain_id: Option<u32>) -> PyResult<Self> {
+    #[pyo3(signature = (args=Vec::new(), domain_id=None, ros_distro=None))]
+    fn new(
+        py: Python<'_>,
+        args: Vec<String>,
+        domain_id: Option<u32>,
+        ros_distro: Option<String>,
+    ) -> PyResult<Self> {
         let (arguments, rest) = Arguments::parse(args).map_err(error)?;
         let mut options = ContextOptions::from_variables().map_err(error)?;
         if let Some(domain_id) = domain_id {
             options.session.domain_id = domain_id;
+        }
+        if let Some(name) = ros_distro {
+            let form = DiscoveryForm::of_distribution(&name);
+            options.session.discovery_form = form.ok_or_else(|| {
+                let known = DiscoveryForm::DISTRIBUTIONS.join(", ");
+                error(format!("ros_distro is {name:?}; it takes one of {known}"))
+            })?;
         }
         if let Some(enclave) = &arguments.enclave {
             options.session.enclave.clone_from(enclave);

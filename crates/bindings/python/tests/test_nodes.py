@@ -151,6 +151,16 @@ def test_wrong_names_and_types_are_errors(context):
         node.create_publisher(String, "depth", -1)
 
 
+def test_a_context_announces_itself_as_the_distribution_wants(context, eventually):
+    node = context.create_node("usual")
+    with feros.Context([], ros_distro="humble") as humble:
+        other = humble.create_node("as_in_humble")
+        both = {("usual", "/"), ("as_in_humble", "/")}
+        eventually(lambda: both <= set(node.node_names()) & set(other.node_names()))
+    with pytest.raises(feros.FerosError, match="takes one of humble, iron"):
+        feros.Context([], ros_distro="galactic")
+
+
 def test_services_answer_in_place_and_later(context):
     node = context.create_node("server")
     late = []

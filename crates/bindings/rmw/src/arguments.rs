@@ -3,6 +3,7 @@
 use std::ffi::{CStr, c_char, c_void};
 use std::ptr::NonNull;
 
+use crate::distribution::{self, ContextObject};
 use crate::error::Failure;
 use crate::ffi::{
     rmw_client_t, rmw_context_t, rmw_event_t, rmw_gid_t, rmw_guard_condition_t, rmw_init_options_t,
@@ -80,7 +81,9 @@ pub(crate) unsafe fn ours<'a, T: Identified>(pointer: *const T) -> Result<&'a T,
 /// The contract of [`given`].
 pub(crate) unsafe fn initialized(context: *const rmw_context_t) -> Result<*mut c_void, Failure> {
     // SAFETY: [pointers] the context is null or valid for the whole call.
-    let held = unsafe { ours(context) }?.impl_;
+    unsafe { ours(context) }?;
+    // SAFETY: [handles] the library made the context, so it is not null.
+    let held = unsafe { ContextObject::read(distribution::loaded()?, context) }.impl_;
     if held.is_null() {
         return Err(Failure::invalid("the context was not initialized, or was already finalized"));
     }

@@ -5,6 +5,7 @@
 //!
 //! 1. **pointers**: each pointer argument is null or points to a value of its type, which is
 //!    aligned, stays alive throughout the call, and is not written by another thread during it. The
+//!    type is that of the distribution of ROS 2 that is loaded (`distribution::loaded`). The
 //!    library refuses null where a value is required.
 //! 2. **outputs**: each pointer to a result is null or points to memory for a value of its type,
 //!    aligned and valid for writing, which nobody else uses during the call. The memory may be

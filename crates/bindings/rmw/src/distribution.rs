@@ -1,171 +1,222 @@
-//! Checks the distribution of ROS 2. The structures of rmw differ between distributions, so the
-//! library refuses host programs of other distributions before it reads any structure.
+//! The distributions of ROS 2 that the library serves, and everything in which the C interface of
+//! rmw differs between them. The rest of the crate does not know distributions.
+//!
+//! `loaded` finds the distribution of the process from the libraries of ROS 2 that are loaded, and
+//! `layout` has the objects of rmw whose fields differ.
 
-use std::io::Read as _;
-use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+mod layout;
+mod loaded;
 
-use crate::error::Failure;
+use std::ffi::{CStr, OsStr, c_char};
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
 
-/// The distribution whose headers the library follows.
-const DISTRIBUTION: &str = "kilted";
+use feros_typesupport::Layout;
 
-/// The major and minor version of the package rmw in each distribution.
-const VERSIONS: [(&str, &str); 4] =
-    [("6.1", "humble"), ("7.1", "iron"), ("7.3", "jazzy"), ("7.8", DISTRIBUTION)];
+use crate::arguments::{Out, given};
+use crate::error::{Failure, guarded};
+use crate::ffi::{RMW_EVENT_LIVELINESS_CHANGED, rmw_ret_t};
+use crate::qos::copy_text;
 
-/// The libraries of ROS 2 that call an rmw implementation.
-const CALLERS: [&str; 3] = ["librcl.so", "librmw_implementation.so", "librmw.so"];
+#[cfg(test)]
+pub(crate) use layout::{Absent, RMW_LOCALHOST_ONLY_DEFAULT, WithBackends};
+pub(crate) use layout::{
+    ContextObject, InitOptions, RMW_LOCALHOST_ONLY_ENABLED, SubscriptionMemory, SubscriptionObject,
+};
+pub(crate) use loaded::loaded;
 
-/// The limit on the bytes read from a file.
-const MOST_BYTES: u64 = 1 << 20;
-
-/// Fails if `ROS_DISTRO` names another distribution, or if the loaded ROS 2 libraries belong to
-/// another distribution. Unknown distributions pass.
-pub(crate) fn check() -> Result<(), Failure> {
-    check_name(std::env::var("ROS_DISTRO").ok().as_deref())?;
-    static LOADED: OnceLock<Option<Loaded>> = OnceLock::new();
-    let find = || {
-        let maps = std::fs::read_to_string("/proc/self/maps").unwrap_or_default();
-        callers(&maps).find_map(|library| Loaded::of(&library))
-    };
-    match LOADED.get_or_init(find) {
-        Some(loaded) => loaded.check(),
-        None => Ok(()),
-    }
-}
-
-fn check_name(name: Option<&str>) -> Result<(), Failure> {
-    match name {
-        None | Some("" | DISTRIBUTION) => Ok(()),
-        Some(other) => Err(Failure::unsupported(format!(
-            "this librmw_feros.so is for ROS 2 {DISTRIBUTION}, but ROS_DISTRO is {other}: source \
-             ROS 2 {DISTRIBUTION}, or use another RMW_IMPLEMENTATION"
-        ))),
-    }
-}
-
-/// The paths of mapped libraries that call an rmw implementation.
-fn callers(maps: &str) -> impl Iterator<Item = PathBuf> {
-    let paths =
-        maps.lines().filter_map(|line| line.find('/').map(|start| Path::new(&line[start..])));
-    let is_caller = |path: &&Path| {
-        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-        CALLERS.iter().any(|caller| name.starts_with(caller))
-    };
-    paths.filter(is_caller).map(Path::to_owned).collect::<Vec<_>>().into_iter()
-}
-
-/// A loaded ROS 2 library, with the version of the package rmw in the same installation.
+/// A distribution of ROS 2, with what differs in its C interface.
 #[derive(Debug, PartialEq, Eq)]
-struct Loaded {
-    library: PathBuf,
-    version: String,
+pub(crate) struct Distribution {
+    /// The name, as in `ROS_DISTRO`.
+    pub(crate) name: &'static str,
+    /// The major and minor version of the package rmw.
+    rmw: &'static str,
+    /// Whether init options have the field `localhost_only`, which Kilted removed.
+    has_localhost_only: bool,
+    /// The number of the first kind of event. Since Kilted, 0 stands for no event.
+    first_event: u32,
+    /// Whether the options of a subscription have the field `acceptable_buffer_backends`, and
+    /// subscriptions `is_cft_supported`.
+    has_buffer_backends: bool,
+    /// The layouts of type supports and of sequences.
+    pub(crate) of_types: Layout,
+    /// Whether the library has been run with the distribution itself, instead of being built from
+    /// public facts alone.
+    was_run: bool,
 }
 
-impl Loaded {
-    /// Reads the version from the manifest of rmw below the installation prefix of the library.
-    fn of(library: &Path) -> Option<Self> {
-        let manifests = library.ancestors().skip(2).take(3);
-        let version = manifests.map(|prefix| prefix.join("share/rmw/package.xml"));
-        let version = version.into_iter().find_map(|manifest| version_in(&read(&manifest)?))?;
-        Some(Self { library: library.to_owned(), version })
+static SERVED: [Distribution; 3] = [
+    Distribution {
+        name: "jazzy",
+        rmw: "7.3",
+        has_localhost_only: true,
+        first_event: 0,
+        has_buffer_backends: false,
+        of_types: Layout::JAZZY_AND_KILTED,
+        was_run: true,
+    },
+    Distribution {
+        name: "kilted",
+        rmw: "7.8",
+        has_localhost_only: false,
+        first_event: 1,
+        has_buffer_backends: false,
+        of_types: Layout::JAZZY_AND_KILTED,
+        was_run: true,
+    },
+    Distribution {
+        name: "lyrical",
+        rmw: "7.10",
+        has_localhost_only: false,
+        first_event: 1,
+        has_buffer_backends: true,
+        of_types: Layout::LYRICAL,
+        was_run: false,
+    },
+];
+
+/// The distributions that the library does not serve, with the version of their package rmw.
+const NOT_SERVED: [(&str, &str); 2] = [("6.1", "humble"), ("7.1", "iron")];
+
+/// The names of the distributions that the library serves, for messages.
+const NAMES: &str = "jazzy, kilted and lyrical";
+
+impl Distribution {
+    /// The distribution with this name; `None` if the library does not serve it.
+    pub(crate) fn named(name: &str) -> Option<&'static Self> {
+        SERVED.iter().find(|served| served.name == name)
     }
 
-    fn check(&self) -> Result<(), Failure> {
-        let is_of = |series: &str| {
-            self.version.strip_prefix(series).is_some_and(|rest| rest.starts_with('.'))
-        };
-        let known = VERSIONS.iter().find(|(series, _)| is_of(series)).map(|(_, name)| *name);
-        if known == Some(DISTRIBUTION) {
-            return Ok(());
+    /// The distribution with this version of the package rmw. If the library does not serve it, the
+    /// error has the name of the distribution, as far as it is known.
+    fn with_rmw(version: &str) -> Result<&'static Self, Option<&'static str>> {
+        let is_of =
+            |series: &str| version.strip_prefix(series).is_some_and(|rest| rest.starts_with('.'));
+        let refused = || NOT_SERVED.iter().find(|(series, _)| is_of(series)).map(|(_, name)| *name);
+        SERVED.iter().find(|served| is_of(served.rmw)).ok_or_else(refused)
+    }
+
+    /// The kind of an event, such as [`RMW_EVENT_LIVELINESS_CHANGED`], from its number in the host
+    /// program. Unknown numbers become unknown kinds.
+    pub(crate) fn event_kind(&self, number: u32) -> u32 {
+        // The kinds are in the same order in all distributions.
+        number.saturating_add(RMW_EVENT_LIVELINESS_CHANGED - self.first_event)
+    }
+}
+
+/// The distribution below an installation prefix. Writes its name or, if the library cannot serve
+/// the distribution, the reason. The scripts that install the library call this function, so that
+/// there is one table of distributions.
+///
+/// Returns `RMW_RET_OK`, or `RMW_RET_UNSUPPORTED` if the library cannot serve the distribution, or
+/// `RMW_RET_ERROR` if the prefix does not show its distribution.
+///
+/// # Safety
+/// The prefix is null or ends with NUL; `text` is null or has room for `size` bytes.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn feros_rmw_distribution(
+    prefix: *const c_char,
+    text: *mut c_char,
+    size: usize,
+) -> rmw_ret_t {
+    guarded(|| {
+        // SAFETY: [pointers] the prefix is null or valid for the whole call. [outputs] There is
+        // memory for the text.
+        unsafe {
+            given(prefix, "prefix")?;
+            Out::new(text, "text")?;
         }
-        let name = known.map_or_else(String::new, |name| format!("of ROS 2 {name}, "));
-        Err(Failure::unsupported(format!(
-            "this librmw_feros.so is for ROS 2 {DISTRIBUTION}, but {} is {name}with rmw {}: use the \
-             libraries of ROS 2 {DISTRIBUTION}, or another RMW_IMPLEMENTATION",
-            self.library.display(),
-            self.version
-        )))
-    }
-}
-
-fn read(manifest: &Path) -> Option<String> {
-    let mut text = String::new();
-    let file = feros_files::open(manifest).ok()?;
-    file.take(MOST_BYTES).read_to_string(&mut text).ok()?;
-    Some(text)
-}
-
-/// The version in a package manifest (REP 149).
-fn version_in(manifest: &str) -> Option<String> {
-    let (_, rest) = manifest.split_once("<version")?;
-    let (_, rest) = rest.split_once('>')?;
-    let (version, _) = rest.split_once("</version>")?;
-    let version = version.trim();
-    let is_version = version.chars().all(|c| c.is_ascii_digit() || c == '.');
-    (is_version && !version.is_empty()).then(|| version.to_owned())
+        // SAFETY: [strings] the prefix ends with NUL.
+        let prefix = unsafe { CStr::from_ptr(prefix) };
+        let found = loaded::below(Path::new(OsStr::from_bytes(prefix.to_bytes())));
+        let (said, result) = match found {
+            Ok(distribution) => (distribution.name.to_owned(), Ok(())),
+            // The text goes to the caller, so no text remains for rcutils.
+            Err(Failure { code, text }) => (text, Err(Failure { code, text: String::new() })),
+        };
+        // SAFETY: [arrays] `text` has room for `size` bytes. [outputs] Only this call uses it.
+        unsafe { copy_text(&said, text, size) };
+        result
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ffi::{
+        RMW_EVENT_INVALID, RMW_EVENT_PUBLICATION_MATCHED, RMW_RET_ERROR, RMW_RET_INVALID_ARGUMENT,
+        RMW_RET_OK, RMW_RET_UNSUPPORTED,
+    };
 
     #[test]
-    fn other_distributions_are_refused_by_name() {
-        assert_eq!(check_name(None), Ok(()));
-        assert_eq!(check_name(Some("kilted")), Ok(()));
-        for other in ["jazzy", "humble", "rolling"] {
-            let failure = check_name(Some(other)).expect_err(other);
-            assert!(failure.text.contains(other), "{}", failure.text);
+    fn distributions_are_known_by_the_version_of_rmw() {
+        let name = |version| Distribution::with_rmw(version).map(|found| found.name);
+        assert_eq!(name("7.3.2"), Ok("jazzy"));
+        assert_eq!(name("7.8.2"), Ok("kilted"));
+        assert_eq!(name("7.10.0"), Ok("lyrical"));
+        assert_eq!(name("6.1.2"), Err(Some("humble")));
+        assert_eq!(name("7.1.0"), Err(Some("iron")));
+        for unknown in ["7.80.1", "7.11.0", "7.3", "17.3.2", ""] {
+            assert_eq!(name(unknown), Err(None), "{unknown}");
         }
     }
 
     #[test]
-    fn libraries_of_other_distributions_are_refused_by_their_version() {
-        let loaded = |version: &str| {
-            Loaded { library: "/venv/lib/librcl.so".into(), version: version.to_owned() }.check()
+    fn messages_name_every_distribution() {
+        assert_eq!(
+            SERVED.each_ref().map(|served| served.name).join(", "),
+            "jazzy, kilted, lyrical"
+        );
+        assert!(SERVED.iter().all(|served| NAMES.contains(served.name)));
+    }
+
+    #[test]
+    fn kinds_of_events_have_the_numbers_of_the_distribution() {
+        let kind = |name, number| Distribution::named(name).expect(name).event_kind(number);
+        assert_eq!(kind("jazzy", 0), RMW_EVENT_LIVELINESS_CHANGED);
+        assert_eq!(kind("jazzy", 10), RMW_EVENT_PUBLICATION_MATCHED);
+        for name in ["kilted", "lyrical"] {
+            assert_eq!(kind(name, 0), RMW_EVENT_INVALID);
+            assert_eq!(kind(name, 1), RMW_EVENT_LIVELINESS_CHANGED);
+            assert_eq!(kind(name, 11), RMW_EVENT_PUBLICATION_MATCHED);
+        }
+        for (name, number) in [("jazzy", 11), ("jazzy", u32::MAX), ("kilted", 12)] {
+            assert!(kind(name, number) > RMW_EVENT_PUBLICATION_MATCHED, "{name} {number}");
+        }
+    }
+
+    #[test]
+    fn the_distribution_of_a_prefix_is_its_name_or_a_refusal() {
+        let prefix = tempfile::tempdir().expect("a folder");
+        let ask = || {
+            let path =
+                std::ffi::CString::new(prefix.path().as_os_str().as_bytes()).expect("no NUL");
+            let mut text = [1; 512];
+            // SAFETY: the path ends with NUL, and the text has this size.
+            let code =
+                unsafe { feros_rmw_distribution(path.as_ptr(), text.as_mut_ptr(), text.len()) };
+            // SAFETY: the function has written a NUL.
+            let said = unsafe { CStr::from_ptr(text.as_ptr()) };
+            (code, said.to_str().expect("UTF-8").to_owned())
         };
-        assert_eq!(loaded("7.8.2"), Ok(()));
-        for (version, name) in
-            [("7.3.2", "jazzy"), ("6.1.2", "humble"), ("7.80.1", "with rmw 7.80.1")]
-        {
-            let failure = loaded(version).expect_err(version);
-            assert!(failure.text.contains(name), "{}", failure.text);
-            assert!(failure.text.contains("/venv/lib/librcl.so"), "{}", failure.text);
-        }
-    }
-
-    #[test]
-    fn the_libraries_are_found_among_all_that_is_mapped() {
-        let maps = "7f00-7f01 r--p 0000 00:00 7 /usr/lib/libc.so.6\n\
-                    7f01-7f02 r-xp 0000 00:00 8                  /a b/lib/librcl.so.4\n\
-                    7f02-7f03 rw-p 0000 00:00 0 [heap]\n7f03-7f04 rw-p 0000 00:00 0\n";
-        assert_eq!(callers(maps).collect::<Vec<_>>(), [PathBuf::from("/a b/lib/librcl.so.4")]);
-    }
-
-    #[test]
-    fn the_version_is_in_the_manifest_below_the_prefix_of_a_library() {
-        let prefix = tempfile::tempdir().unwrap();
-        let share = prefix.path().join("share/rmw");
-        std::fs::create_dir_all(&share).unwrap();
-        for library in ["lib/librcl.so", "lib/x86_64-linux-gnu/librcl.so"] {
-            let library = prefix.path().join(library);
-            std::fs::write(share.join("package.xml"), "<version>7.3.2</version>").unwrap();
-            let version = "7.3.2".to_owned();
-            assert_eq!(Loaded::of(&library), Some(Loaded { library: library.clone(), version }));
-            std::fs::remove_file(share.join("package.xml")).unwrap();
-            assert_eq!(Loaded::of(&library), None);
-        }
-    }
-
-    #[test]
-    fn versions_are_read_from_manifests() {
-        let read = |text: &str| version_in(text);
-        assert_eq!(read("<package>\n  <version>7.3.2</version>").as_deref(), Some("7.3.2"));
-        assert_eq!(read("<version compatibility='7'> 7.8.1 </version>").as_deref(), Some("7.8.1"));
-        for none in ["", "<version>", "<version></version>", "<version>\u{1b}[2J</version>"] {
-            assert_eq!(read(none), None, "{none}");
-        }
+        let (code, said) = ask();
+        assert_eq!(code, RMW_RET_ERROR);
+        assert!(said.contains("share/rmw/package.xml"), "{said}");
+        std::fs::create_dir_all(prefix.path().join("share/rmw")).expect("a folder");
+        let write = |version: &str| {
+            let manifest = format!("<version>{version}</version>");
+            let path = prefix.path().join("share/rmw/package.xml");
+            std::fs::write(path, manifest).expect("written");
+        };
+        write("7.3.2");
+        assert_eq!(ask(), (RMW_RET_OK, "jazzy".to_owned()));
+        write("6.1.2");
+        let (code, said) = ask();
+        assert_eq!(code, RMW_RET_UNSUPPORTED);
+        assert!(said.contains("humble, with rmw 6.1.2"), "{said}");
+        // SAFETY: null is refused.
+        let code = unsafe { feros_rmw_distribution(std::ptr::null(), std::ptr::null_mut(), 0) };
+        assert_eq!(code, RMW_RET_INVALID_ARGUMENT);
     }
 }

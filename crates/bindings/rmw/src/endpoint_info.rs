@@ -19,18 +19,18 @@ use crate::{handle, qos};
 /// The version of type hashes: RIHS01.
 const HASH_VERSION: u8 = 1;
 
-/// Converts the information about one endpoint into the form of rmw.
-fn fill(
+/// A type hash that is not known.
+pub(crate) const NO_HASH: rosidl_type_hash_t = rosidl_type_hash_t { version: 0, value: [0; 32] };
+
+/// Copies the name and the namespace of an endpoint's node, and the name of its type.
+pub(crate) fn texts(
     endpoint: &EndpointInfo,
+    type_name: &str,
     allocator: &Allocator,
-    is_on_the_wire: bool,
-) -> Result<rmw_topic_endpoint_info_t, Failure> {
+) -> Result<[*const c_char; 3], Failure> {
     let (name, namespace) = names_of(&endpoint.node);
-    let on_the_wire = wire::type_name(&endpoint.type_name, "").ok();
-    let type_name = on_the_wire.filter(|_| is_on_the_wire && endpoint.is_ros);
-    let texts = [name, namespace, type_name.as_deref().unwrap_or(&endpoint.type_name)];
     let mut made = [ptr::null_mut::<c_char>(); 3];
-    for (place, text) in made.iter_mut().zip(texts) {
+    for (place, text) in made.iter_mut().zip([name, namespace, type_name]) {
         match allocator.text(text) {
             Ok(copy) => *place = copy,
             Err(failure) => {
@@ -40,15 +40,26 @@ fn fill(
             }
         }
     }
-    let [node_name, node_namespace, topic_type] = made.map(<*mut c_char>::cast_const);
-    let no_hash = rosidl_type_hash_t { version: 0, value: [0; 32] };
+    Ok(made.map(<*mut c_char>::cast_const))
+}
+
+/// Converts the information about one endpoint into the form of rmw.
+fn fill(
+    endpoint: &EndpointInfo,
+    allocator: &Allocator,
+    is_on_the_wire: bool,
+) -> Result<rmw_topic_endpoint_info_t, Failure> {
+    let on_the_wire = wire::type_name(&endpoint.type_name, "").ok();
+    let type_name = on_the_wire.filter(|_| is_on_the_wire && endpoint.is_ros);
+    let type_name = type_name.as_deref().unwrap_or(&endpoint.type_name);
+    let [node_name, node_namespace, topic_type] = texts(endpoint, type_name, allocator)?;
     Ok(rmw_topic_endpoint_info_t {
         node_name,
         node_namespace,
         topic_type,
         topic_type_hash: endpoint
             .type_hash
-            .map_or(no_hash, |hash| rosidl_type_hash_t { version: HASH_VERSION, value: hash.0 }),
+            .map_or(NO_HASH, |hash| rosidl_type_hash_t { version: HASH_VERSION, value: hash.0 }),
         endpoint_type: match endpoint.kind {
             EndpointKind::Publisher => RMW_ENDPOINT_PUBLISHER,
             _ => RMW_ENDPOINT_SUBSCRIPTION,

@@ -11,6 +11,7 @@ use feros_sync::Mutex;
 
 use crate::arguments::{Out, given};
 use crate::callback_thread::{CallbackThread, Told};
+use crate::distribution;
 use crate::error::{Failure, guarded};
 use crate::ffi::{
     RMW_EVENT_INVALID, RMW_EVENT_PUBLICATION_MATCHED, rmw_event_callback_t, rmw_event_t, rmw_ret_t,
@@ -72,18 +73,17 @@ impl Events {
         Self { news, endpoint, thread: Arc::downgrade(thread), asked_for: Mutex::default() }
     }
 
-    /// The object for one kind of event; it lives as long as the endpoint.
-    fn end(&self, event_type: u32) -> Result<*const EventEnd, Failure> {
-        let status = self.endpoint.kind(event_type).ok_or_else(|| {
-            Failure::unsupported(format!("the endpoint has no events of kind {event_type}"))
-        })?;
+    /// The object for one kind of event, which lives as long as the endpoint. `None` if the
+    /// endpoint has no events of this kind.
+    fn end(&self, kind: u32) -> Option<*const EventEnd> {
+        let status = self.endpoint.kind(kind)?;
         let mut asked_for = self.asked_for.lock();
-        let known = asked_for.iter().find(|end| end.entity.event_type == event_type);
+        let known = asked_for.iter().find(|end| end.entity.kind == kind);
         if let Some(known) = known {
-            return Ok(Arc::as_ptr(known));
+            return Some(Arc::as_ptr(known));
         }
         let entity = Arc::new(EventEntity {
-            event_type,
+            kind,
             news: Arc::clone(&self.news),
             endpoint: Arc::downgrade(&self.endpoint),
             thread: Weak::clone(&self.thread),
@@ -95,7 +95,7 @@ impl Events {
         let end = Arc::new(EventEnd { entity, waitable });
         let pointer = Arc::as_ptr(&end);
         asked_for.push(end);
-        Ok(pointer)
+        Some(pointer)
     }
 
     /// Stops reporting events to the listeners.
@@ -121,7 +121,8 @@ handle!(rmw_event_t => EventEnd);
 
 /// One kind of event of one endpoint. It may outlive the endpoint.
 struct EventEntity {
-    event_type: u32,
+    /// The kind, as `ffi` numbers the kinds.
+    kind: u32,
     news: Arc<News>,
     endpoint: Weak<dyn Eventful>,
     thread: Weak<CallbackThread>,
@@ -152,7 +153,7 @@ impl EventEntity {
         if state.seen != told
             && let Some(endpoint) = self.endpoint.upgrade()
         {
-            match endpoint.count(self.event_type) {
+            match endpoint.count(self.kind) {
                 Ok(count) => (state.seen, state.count) = (told, count),
                 Err(failure) => {
                     if let Some(so_far) = self.uncounted.so_far() {
@@ -170,7 +171,7 @@ impl EventEntity {
         let endpoint = endpoint.ok_or_else(|| Failure::invalid("the endpoint has ended"))?;
         self.look(|state| {
             state.taken = state.count;
-            if let Some(news) = endpoint.take(self.event_type)? {
+            if let Some(news) = endpoint.take(self.kind)? {
                 state.status = news;
                 return Ok(news);
             }
@@ -209,7 +210,7 @@ impl Told for EventEntity {
     }
 }
 
-/// Initializes an event of one kind of an endpoint.
+/// Initializes an event of an endpoint. `event_type` is the number of its kind in the host program.
 ///
 /// # Safety
 /// The event is null or valid, and it is zero-initialized or has been finalized.
@@ -223,7 +224,10 @@ pub(crate) unsafe fn init(
     if !before.implementation_identifier.is_null() {
         return Err(Failure::invalid("the event was already initialized"));
     }
-    let data = events.end(event_type)?.cast_mut().cast();
+    let end = events.end(distribution::loaded()?.event_kind(event_type)).ok_or_else(|| {
+        Failure::unsupported(format!("the endpoint has no events of kind {event_type}"))
+    })?;
+    let data = end.cast_mut().cast();
     // SAFETY: the event is valid, as checked above.
     unsafe {
         event.write(rmw_event_t { implementation_identifier: identifier(), data, event_type });
@@ -234,7 +238,8 @@ pub(crate) unsafe fn init(
 /// Whether this kind of event is supported.
 #[unsafe(no_mangle)]
 extern "C" fn rmw_event_type_is_supported(event_type: u32) -> bool {
-    (RMW_EVENT_INVALID + 1..=RMW_EVENT_PUBLICATION_MATCHED).contains(&event_type)
+    let known = RMW_EVENT_INVALID + 1..=RMW_EVENT_PUBLICATION_MATCHED;
+    distribution::loaded().is_ok_and(|loaded| known.contains(&loaded.event_kind(event_type)))
 }
 
 /// # Safety

@@ -1,6 +1,7 @@
-//! The C interface of rmw, written by hand from the headers of rmw 7.8.2 and rcutils 6.9 (ROS 2
-//! Kilted), so that a build needs no ROS installation. `layout_test` compiles a C program against
-//! the real headers and compares every size and offset.
+//! The C interface of rmw, written by hand from the headers of rmw and rcutils, so that a build
+//! needs no ROS installation. What differs between distributions of ROS 2 is in `distribution`.
+//! `layout_test` compiles a C program against the real headers of each distribution that has
+//! wheels, and compares every size and offset.
 //!
 //! Enumerations are integers here: a host program may pass any number.
 #![allow(non_camel_case_types, reason = "the names are those of rmw's headers")]

@@ -12,15 +12,23 @@ pub(crate) trait Handle: Identified {
     /// The end object, which `data` points to.
     type End;
 
+    /// The memory in which the library makes the object.
+    type Memory;
+
     /// The pointer to the end object.
     fn data(&self) -> *mut c_void;
 }
 
-/// Makes an object of rmw a [`Handle`] with this end object.
+/// Makes an object of rmw a [`Handle`] with this end object. An object of which the structure has
+/// only the beginning also needs the type of its memory.
 macro_rules! handle {
     ($object:ty => $end:ty) => {
+        $crate::handle::handle!($object, $object => $end);
+    };
+    ($object:ty, $memory:ty => $end:ty) => {
         impl $crate::handle::Handle for $object {
             type End = $end;
+            type Memory = $memory;
 
             fn data(&self) -> *mut std::ffi::c_void {
                 self.data
@@ -51,7 +59,7 @@ pub(crate) unsafe fn free<T: Handle>(object: *mut T) -> Result<Box<T::End>, Fail
     unsafe {
         end(object)?;
         let end = (*object).data().cast::<T::End>();
-        drop(Box::from_raw(object));
+        drop(Box::from_raw(object.cast::<T::Memory>()));
         Ok(Box::from_raw(end))
     }
 }

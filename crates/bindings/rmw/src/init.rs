@@ -5,52 +5,37 @@ use std::ptr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use feros_engine::{DiscoveryRange, SessionOptions};
+use feros_engine::{DiscoveryForm, DiscoveryRange, SessionOptions};
 
 use crate::allocation::Allocator;
 use crate::arguments::{given, ours, text};
 use crate::context::Context;
-use crate::distribution;
+use crate::distribution::{
+    self, ContextObject, Distribution, InitOptions, RMW_LOCALHOST_ONLY_ENABLED,
+};
 use crate::error::{Failure, guarded};
 use crate::ffi::{
     RMW_AUTOMATIC_DISCOVERY_RANGE_LOCALHOST, RMW_AUTOMATIC_DISCOVERY_RANGE_NOT_SET,
     RMW_AUTOMATIC_DISCOVERY_RANGE_OFF, RMW_AUTOMATIC_DISCOVERY_RANGE_SUBNET,
     RMW_AUTOMATIC_DISCOVERY_RANGE_SYSTEM_DEFAULT, RMW_DEFAULT_DOMAIN_ID,
-    RMW_SECURITY_ENFORCEMENT_ENFORCE, RMW_SECURITY_ENFORCEMENT_PERMISSIVE, rcutils_allocator_t,
-    rmw_context_t, rmw_discovery_options_t, rmw_init_options_t, rmw_peer_address_t, rmw_ret_t,
-    rmw_security_options_t,
+    RMW_SECURITY_ENFORCEMENT_ENFORCE, rcutils_allocator_t, rmw_context_t, rmw_discovery_options_t,
+    rmw_init_options_t, rmw_peer_address_t, rmw_ret_t, rmw_security_options_t,
 };
 use crate::identity::identifier;
 use crate::log;
 
-/// An allocator without functions, as in zero-initialized structures.
-const NO_ALLOCATOR: rcutils_allocator_t = rcutils_allocator_t {
-    allocate: None,
-    deallocate: None,
-    reallocate: None,
-    zero_allocate: None,
-    state: ptr::null_mut(),
-};
-
-/// Zero-initialized options: `rmw_get_zero_initialized_init_options`.
-fn zero_options() -> rmw_init_options_t {
-    rmw_init_options_t {
-        instance_id: 0,
-        implementation_identifier: ptr::null(),
-        domain_id: 0,
-        security_options: rmw_security_options_t {
-            enforce_security: RMW_SECURITY_ENFORCEMENT_PERMISSIVE,
-            security_root_path: ptr::null_mut(),
-        },
-        discovery_options: rmw_discovery_options_t {
-            automatic_discovery_range: RMW_AUTOMATIC_DISCOVERY_RANGE_NOT_SET,
-            static_peers: ptr::null_mut(),
-            static_peers_count: 0,
-            allocator: NO_ALLOCATOR,
-        },
-        enclave: ptr::null_mut(),
-        allocator: NO_ALLOCATOR,
-        impl_: ptr::null_mut(),
+/// The options behind a pointer from the host program.
+///
+/// # Safety
+/// The pointer is null or points to options of this distribution.
+unsafe fn initialized(
+    of: &Distribution,
+    options: *const rmw_init_options_t,
+) -> Result<InitOptions, Failure> {
+    // SAFETY: [init options] the options are null or valid, and have the form of the distribution.
+    unsafe {
+        ours(options)?;
+        Ok(InitOptions::read(of, options))
     }
 }
 
@@ -65,7 +50,7 @@ unsafe extern "C" fn rmw_init_options_init(
 ) -> rmw_ret_t {
     guarded(|| {
         log::begin();
-        distribution::check()?;
+        let of = distribution::loaded()?;
         // SAFETY: [zero] the options are null or zero-initialized.
         let before = unsafe { given(init_options, "init_options") }?;
         // SAFETY: [allocators] the functions belong to one allocator.
@@ -73,14 +58,14 @@ unsafe extern "C" fn rmw_init_options_init(
         if !before.implementation_identifier.is_null() {
             return Err(Failure::invalid("the init options were already initialized"));
         }
-        let options = rmw_init_options_t {
+        let options = InitOptions {
             implementation_identifier: identifier(),
             domain_id: RMW_DEFAULT_DOMAIN_ID,
             allocator: allocator.raw(),
-            ..zero_options()
+            ..InitOptions::zero()
         };
         // SAFETY: the memory was checked above, and holds nothing that has to be freed.
-        unsafe { init_options.write(options) };
+        unsafe { options.write(of, init_options) };
         Ok(())
     })
 }
@@ -90,7 +75,7 @@ unsafe extern "C" fn rmw_init_options_init(
 /// # Safety
 /// The options are initialized: each string ends with NUL, and there are as many peers as the count
 /// says.
-unsafe fn copy(from: &rmw_init_options_t) -> Result<rmw_init_options_t, Failure> {
+unsafe fn copy(from: &InitOptions) -> Result<InitOptions, Failure> {
     // SAFETY: the options hold the allocator that they were initialized with.
     let allocator = unsafe { Allocator::new(from.allocator) }?;
     let copy_text = |text: *mut c_char| match text.is_null() {
@@ -98,12 +83,13 @@ unsafe fn copy(from: &rmw_init_options_t) -> Result<rmw_init_options_t, Failure>
         // SAFETY: [init options] the string ends with NUL.
         false => allocator.c_text(unsafe { CStr::from_ptr(text) }),
     };
-    let mut made = rmw_init_options_t {
+    let mut made = InitOptions {
         instance_id: from.instance_id,
         implementation_identifier: from.implementation_identifier,
         domain_id: from.domain_id,
+        localhost_only: from.localhost_only,
         allocator: allocator.raw(),
-        ..zero_options()
+        ..InitOptions::zero()
     };
     made.security_options.enforce_security = from.security_options.enforce_security;
     made.discovery_options.automatic_discovery_range =
@@ -140,7 +126,7 @@ unsafe fn copy(from: &rmw_init_options_t) -> Result<rmw_init_options_t, Failure>
 /// # Safety
 /// The memory came from this allocator, and the memory of the peers from the allocator of the
 /// discovery options.
-unsafe fn free(options: &mut rmw_init_options_t, allocator: Allocator) {
+unsafe fn free(options: &mut InitOptions, allocator: Allocator) {
     // SAFETY: [init options, allocators] the memory came from the allocators of the options.
     unsafe {
         allocator.free(options.enclave);
@@ -151,7 +137,7 @@ unsafe fn free(options: &mut rmw_init_options_t, allocator: Allocator) {
             of_peers.unwrap_or(allocator).free(peers);
         }
     }
-    *options = zero_options();
+    *options = InitOptions::zero();
 }
 
 /// Copies init options.
@@ -169,11 +155,12 @@ unsafe extern "C" fn rmw_init_options_copy(
         unsafe {
             given(src, "src")?;
             let before = given(dst, "dst")?;
-            let from = ours(src)?;
+            let of = distribution::loaded()?;
+            let from = initialized(of, src)?;
             if !before.implementation_identifier.is_null() {
                 return Err(Failure::invalid("`dst` was already initialized"));
             }
-            dst.write(copy(from)?);
+            copy(&from)?.write(of, dst);
         }
         Ok(())
     })
@@ -190,8 +177,11 @@ unsafe extern "C" fn rmw_init_options_fini(init_options: *mut rmw_init_options_t
         // uses them.
         unsafe {
             given(init_options, "init_options")?;
-            let allocator = Allocator::new(ours(init_options)?.allocator)?;
-            free(&mut *init_options, allocator);
+            let of = distribution::loaded()?;
+            let mut options = initialized(of, init_options)?;
+            let allocator = Allocator::new(options.allocator)?;
+            free(&mut options, allocator);
+            options.write(of, init_options);
         }
         Ok(())
     })
@@ -201,17 +191,40 @@ unsafe extern "C" fn rmw_init_options_fini(init_options: *mut rmw_init_options_t
 ///
 /// # Safety
 /// The contract of [`copy`].
-unsafe fn session_options(options: &rmw_init_options_t) -> Result<SessionOptions, Failure> {
+unsafe fn session_options(options: &InitOptions) -> Result<SessionOptions, Failure> {
     // SAFETY: [init options] the enclave is null or ends with NUL.
-    let enclave = unsafe { text(options.enclave, "init_options.enclave") }?;
+    let enclave = unsafe { text(options.enclave, "init_options.enclave") }?.to_owned();
+    let domain_id = match options.domain_id {
+        RMW_DEFAULT_DOMAIN_ID => 0,
+        other => u32::try_from(other)
+            .map_err(|_| Failure::invalid(format!("the domain id {other} is not valid")))?,
+    };
+    let (discovery_range, static_peers) = if options.localhost_only == RMW_LOCALHOST_ONLY_ENABLED {
+        // As in `rcl_init` of Jazzy, which then ignores the range and the peers.
+        (DiscoveryRange::Localhost, Vec::new())
+    } else {
+        // SAFETY: [init options] the options are initialized.
+        unsafe { discovery(&options.discovery_options) }?
+    };
+    let discovery_form =
+        DiscoveryForm::from_variables(|name| std::env::var_os(name)).map_err(Failure::error)?;
+    Ok(SessionOptions { domain_id, enclave, discovery_range, static_peers, discovery_form })
+}
+
+/// Converts the range of discovery and the static peers.
+///
+/// # Safety
+/// The contract of [`copy`].
+unsafe fn discovery(
+    discovery: &rmw_discovery_options_t,
+) -> Result<(DiscoveryRange, Vec<String>), Failure> {
     // The client library has already read the environment variables, so its options take
     // precedence. The variables only provide the options that the client library leaves open.
     let of_variables = SessionOptions::from_variables(|name| {
         let is_discovery = !matches!(name, "ROS_DOMAIN_ID");
         is_discovery.then(|| std::env::var_os(name)).flatten()
     });
-    let discovery = &options.discovery_options;
-    let discovery_range = match discovery.automatic_discovery_range {
+    let range = match discovery.automatic_discovery_range {
         RMW_AUTOMATIC_DISCOVERY_RANGE_NOT_SET => {
             of_variables.map_err(Failure::error)?.discovery_range
         }
@@ -237,12 +250,7 @@ unsafe fn session_options(options: &rmw_init_options_t) -> Result<SessionOptions
         };
         static_peers.push(peer?.to_owned());
     }
-    let domain_id = match options.domain_id {
-        RMW_DEFAULT_DOMAIN_ID => 0,
-        other => u32::try_from(other)
-            .map_err(|_| Failure::invalid(format!("the domain id {other} is not valid")))?,
-    };
-    Ok(SessionOptions { domain_id, enclave: enclave.to_owned(), discovery_range, static_peers })
+    Ok((range, static_peers))
 }
 
 fn check_security(options: &rmw_security_options_t) -> Result<(), Failure> {
@@ -277,21 +285,22 @@ unsafe extern "C" fn rmw_init(
         unsafe {
             given(options, "options")?;
             let before = given(context, "context")?;
-            let options = ours(options)?;
+            let of = distribution::loaded()?;
+            let options = initialized(of, options)?;
             if !before.implementation_identifier.is_null() {
                 return Err(Failure::invalid("the context was already initialized"));
             }
             check_security(&options.security_options)?;
-            let of_session = session_options(options)?;
-            let actual_domain_id = of_session.domain_id as usize;
+            let of_session = session_options(&options)?;
             let made = Context::open(&of_session)?;
-            context.write(rmw_context_t {
+            let object = ContextObject {
                 instance_id: INSTANCES.fetch_add(1, Ordering::Relaxed),
                 implementation_identifier: identifier(),
-                options: copy(options)?,
-                actual_domain_id,
+                options: copy(&options)?,
+                actual_domain_id: of_session.domain_id as usize,
                 impl_: made.into_raw(),
-            });
+            };
+            object.write(of, context);
         }
         Ok(())
     })
@@ -324,16 +333,12 @@ unsafe extern "C" fn rmw_context_fini(context: *mut rmw_context_t) -> rmw_ret_t 
         }
         // SAFETY: since `rmw_init`, `impl_` holds a reference, which this call takes over.
         unsafe {
-            let allocator = Allocator::new((*context).options.allocator)?;
-            let held = Arc::from_raw((*context).impl_.cast::<Context>().cast_const());
-            free(&mut (*context).options, allocator);
-            context.write(rmw_context_t {
-                instance_id: 0,
-                implementation_identifier: ptr::null(),
-                options: zero_options(),
-                actual_domain_id: 0,
-                impl_: ptr::null_mut(),
-            });
+            let of = distribution::loaded()?;
+            let mut object = ContextObject::read(of, context);
+            let allocator = Allocator::new(object.options.allocator)?;
+            let held = Arc::from_raw(object.impl_.cast::<Context>().cast_const());
+            free(&mut object.options, allocator);
+            ContextObject::zero().write(of, context);
             made.end(held, |_| ());
         }
         if made.is_forked() {
@@ -348,18 +353,28 @@ mod tests {
     use super::*;
     use crate::ffi::{RMW_RET_INVALID_ARGUMENT, STATIC_PEER_BYTES};
 
-    #[test]
-    fn static_peers_are_read_unless_the_array_is_missing() {
+    fn peer(address: &str) -> rmw_peer_address_t {
         let mut peer = rmw_peer_address_t { peer_address: [0; STATIC_PEER_BYTES] };
-        for (place, byte) in peer.peer_address.iter_mut().zip(*b"robot.local") {
+        for (place, byte) in peer.peer_address.iter_mut().zip(address.bytes()) {
             *place = byte as c_char;
         }
-        let mut options = zero_options();
+        peer
+    }
+
+    fn options() -> InitOptions {
+        let mut options = InitOptions::zero();
         options.enclave = c"/".as_ptr().cast_mut();
         options.discovery_options.automatic_discovery_range =
             RMW_AUTOMATIC_DISCOVERY_RANGE_LOCALHOST;
+        options
+    }
+
+    #[test]
+    fn static_peers_are_read_unless_the_array_is_missing() {
+        let mut peer = peer("robot.local");
+        let mut options = options();
         // SAFETY: the options hold a string, and null or the peer.
-        let peers = |options: &rmw_init_options_t| unsafe {
+        let peers = |options: &InitOptions| unsafe {
             session_options(options).map(|options| options.static_peers)
         };
         assert_eq!(peers(&options), Ok(Vec::new()));
@@ -369,5 +384,49 @@ mod tests {
         assert!(refused.text.contains("static_peers` is null"), "{}", refused.text);
         options.discovery_options.static_peers = &raw mut peer;
         assert_eq!(peers(&options), Ok(vec!["robot.local".to_owned()]));
+    }
+
+    #[test]
+    fn localhost_only_takes_precedence_over_range_and_peers() {
+        let mut peer = peer("robot.local");
+        let mut options = options();
+        options.discovery_options.automatic_discovery_range = RMW_AUTOMATIC_DISCOVERY_RANGE_SUBNET;
+        options.discovery_options.static_peers = &raw mut peer;
+        options.discovery_options.static_peers_count = 1;
+        let disabled = 2;
+        for (localhost_only, range, peers) in [
+            (0, DiscoveryRange::Subnet, 1),
+            (RMW_LOCALHOST_ONLY_ENABLED, DiscoveryRange::Localhost, 0),
+            (disabled, DiscoveryRange::Subnet, 1),
+        ] {
+            options.localhost_only = localhost_only;
+            // SAFETY: the options hold a string and the peer.
+            let session = unsafe { session_options(&options) }.expect("valid options");
+            assert_eq!(session.discovery_range, range, "{localhost_only}");
+            assert_eq!(session.static_peers.len(), peers, "{localhost_only}");
+        }
+    }
+
+    #[test]
+    fn a_copy_has_every_option_in_memory_of_its_own() {
+        let mut peer = peer("robot.local");
+        let mut from = options();
+        from.allocator = Allocator::of_c().raw();
+        from.domain_id = 7;
+        from.localhost_only = RMW_LOCALHOST_ONLY_ENABLED;
+        from.discovery_options.static_peers = &raw mut peer;
+        from.discovery_options.static_peers_count = 1;
+        // SAFETY: the options hold a string and the peer, and the copy is freed once.
+        unsafe {
+            let mut made = copy(&from).expect("there is enough memory");
+            assert_eq!((made.domain_id, made.localhost_only), (7, RMW_LOCALHOST_ONLY_ENABLED));
+            assert_ne!(made.enclave, from.enclave);
+            assert_eq!(CStr::from_ptr(made.enclave), c"/");
+            assert_ne!(made.discovery_options.static_peers, &raw mut peer);
+            let session = session_options(&made).expect("valid options");
+            assert_eq!(session.domain_id, 7);
+            free(&mut made, Allocator::of_c());
+            assert!(made.enclave.is_null() && made.discovery_options.static_peers.is_null());
+        }
     }
 }

@@ -11,15 +11,16 @@
 //! | files | hold |
 //! |---|---|
 //! | `ffi` | the structures of rmw and rcutils |
+//! | `distribution` | what differs between distributions of ROS 2 |
 //! | `contract` | the facts that a host program guarantees |
 //! | `error`, `host`, `arguments`, `handle`, `allocation` | errors, checks, objects and memory, for all functions |
-//! | `init`, `context`, `node`, `distribution`, `log` | the start and the end of contexts and nodes, and the log |
+//! | `init`, `context`, `node`, `log` | the start and the end of contexts and nodes, and the log |
 //! | `publisher`, `subscription`, `take`, `loan`, `lent_message`, `host_message`, `content_filter`, `serialize`, `programs` | messages |
 //! | `client`, `service`, `call`, `unanswered` | calls |
 //! | `wait_set`, `guard_condition`, `entity`, `inbox`, `doorbell` | waiting |
 //! | `callback_thread`, `listener` | callbacks for host programs that do not wait |
 //! | `events`, `status` | events of endpoints |
-//! | `graph`, `endpoint_info`, `names`, `qos`, `info`, `identity` | queries and conversions |
+//! | `graph`, `endpoint_info`, `service_info`, `names`, `qos`, `info`, `identity` | queries and conversions |
 //! | `features` | unsupported functions |
 //!
 //! # Invariants
@@ -66,6 +67,7 @@ mod publisher;
 mod qos;
 mod serialize;
 mod service;
+mod service_info;
 mod status;
 mod subscription;
 mod take;

@@ -8,13 +8,11 @@ use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
 use feros_sync::Mutex;
-use feros_typesupport::{Layout, MessageProgram, ServiceProgram};
+use feros_typesupport::{MessageProgram, ServiceProgram};
 
+use crate::distribution;
 use crate::error::Failure;
 use crate::ffi::{rosidl_message_type_support_t, rosidl_service_type_support_t};
-
-/// The layouts of the host's distribution.
-const LAYOUT: Layout = Layout::JAZZY_AND_KILTED;
 
 /// The limit on stored programs, which exceeds the number of types in a usual process. Types beyond
 /// the limit are compiled at each use.
@@ -68,8 +66,10 @@ pub(crate) unsafe fn of_message(
     {
         return Ok(Arc::clone(program));
     }
-    // SAFETY: [type supports] the type support is valid, and its library stays loaded.
-    let program = unsafe { MessageProgram::compile(support, LAYOUT) };
+    let layout = distribution::loaded()?.of_types;
+    // SAFETY: [type supports] the type support is valid, it has the layouts of the host program's
+    // distribution, and its library stays loaded.
+    let program = unsafe { MessageProgram::compile(support, layout) };
     let program = Arc::new(program.map_err(Failure::error)?);
     let mut known = known().lock();
     let former = if known.len() < MOST_KEPT || known.contains_key(&address) {
@@ -89,9 +89,11 @@ pub(crate) unsafe fn of_message(
 pub(crate) unsafe fn of_service(
     support: *const rosidl_service_type_support_t,
 ) -> Result<ServiceProgram, Failure> {
-    // SAFETY: [type supports] the type support is null or valid, and its library stays loaded.
+    let layout = distribution::loaded()?.of_types;
+    // SAFETY: [type supports] the type support is null or valid, it has the layouts of the host
+    // program's distribution, and its library stays loaded.
     unsafe {
         crate::arguments::given(support, "type_support")?;
-        ServiceProgram::compile(support, LAYOUT).map_err(Failure::error)
+        ServiceProgram::compile(support, layout).map_err(Failure::error)
     }
 }

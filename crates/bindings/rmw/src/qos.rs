@@ -225,7 +225,7 @@ fn is_longer(offered: rmw_time_t, requested: rmw_time_t) -> bool {
 ///
 /// # Safety
 /// `to` has room for `size` bytes.
-unsafe fn copy_text(text: &str, to: *mut c_char, size: usize) {
+pub(crate) unsafe fn copy_text(text: &str, to: *mut c_char, size: usize) {
     let Some(room) = size.checked_sub(1) else { return };
     let len = text.len().min(room);
     // SAFETY: there is room for `len` bytes and the NUL.

@@ -15,6 +15,7 @@ use crate::allocation::Allocator;
 use crate::arguments::{Out, given, text};
 use crate::content_filter::Filter;
 use crate::context::Context;
+use crate::distribution::{self, SubscriptionMemory, SubscriptionObject};
 use crate::entity::Entity;
 use crate::error::{Failure, guarded, guarded_pointer};
 use crate::events::{self, Events, Statuses};
@@ -48,7 +49,7 @@ pub(crate) struct SubscriptionEnd {
     pub(crate) topic: CString,
 }
 
-handle!(rmw_subscription_t => SubscriptionEnd);
+handle!(rmw_subscription_t, SubscriptionMemory => SubscriptionEnd);
 
 /// The source of the messages that pass the subscription's filter.
 pub(crate) struct Messages {
@@ -150,9 +151,7 @@ unsafe fn create(
     let inbox = Arc::clone(&entity);
     let eventful = SubscriptionEvents::new(&subscription, move || inbox.inbox.pushed_out());
     let events = statuses.of(Arc::new(eventful), &node.context.callbacks);
-    let is_cft_enabled = filter.is_set();
-    let can_loan_messages = can_be_lent(&program);
-    let end = Box::new(SubscriptionEnd {
+    let end = SubscriptionEnd {
         context: Arc::clone(&node.context),
         program,
         waitable: entity.clone(),
@@ -163,20 +162,30 @@ unsafe fn create(
         malformed: FailureCounter::new(),
         events,
         topic: CString::new(topic).map_err(Failure::error)?,
-    });
-    let topic_name = end.topic.as_ptr();
-    Ok(Box::into_raw(Box::new(rmw_subscription_t {
+    };
+    object(end, options)
+}
+
+/// Makes the rmw object of a subscription, in the memory of the host program's distribution.
+fn object(
+    end: SubscriptionEnd,
+    options: &rmw_subscription_options_t,
+) -> Result<*mut rmw_subscription_t, Failure> {
+    let distribution = distribution::loaded()?;
+    let object = SubscriptionObject {
         implementation_identifier: identifier(),
-        data: Box::into_raw(end).cast(),
-        topic_name,
+        topic_name: end.topic.as_ptr(),
         // The filter options are left out: they belong to the host program, which may free them.
         options: rmw_subscription_options_t {
             content_filter_options: std::ptr::null_mut(),
             ..*options
         },
-        can_loan_messages,
-        is_cft_enabled,
-    })))
+        can_loan_messages: can_be_lent(&end.program),
+        is_cft_enabled: end.filter.is_set(),
+        is_cft_supported: true,
+        data: Box::into_raw(Box::new(end)).cast(),
+    };
+    Ok(object.into_raw(distribution))
 }
 
 /// Destroys a subscription.
@@ -269,7 +278,8 @@ unsafe extern "C" fn rmw_subscription_set_content_filter(
         unsafe {
             let end = end(subscription)?;
             end.filter.set(given(options, "options")?)?;
-            (&raw mut (*subscription).is_cft_enabled).write(end.filter.is_set());
+            let is_set = end.filter.is_set();
+            SubscriptionObject::set_cft_enabled(distribution::loaded()?, subscription, is_set);
         }
         Ok(())
     })

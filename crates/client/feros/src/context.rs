@@ -50,7 +50,8 @@ pub enum ContextError {
 /// The options of a context, for programs that do not take all of them from the environment.
 #[derive(Clone)]
 pub struct ContextOptions {
-    /// The domain, the discovery range and similar options.
+    /// The domain, the discovery range, the form in which nodes are announced, and similar
+    /// options.
     pub session: SessionOptions,
     /// Remap rules and the other arguments of the command line.
     pub arguments: Arguments,
@@ -78,8 +79,9 @@ impl ContextOptions {
     }
 
     /// Reads the options from the environment variables `ROS_DOMAIN_ID`,
-    /// `ROS_AUTOMATIC_DISCOVERY_RANGE`, `ROS_STATIC_PEERS` and `FEROS_TRANSPORTS` (such as
-    /// `intra_process,network`). The options have no arguments, and signals are not handled.
+    /// `ROS_AUTOMATIC_DISCOVERY_RANGE`, `ROS_STATIC_PEERS`, `FEROS_ROS_DISTRO` and
+    /// `FEROS_TRANSPORTS` (such as `intra_process,network`). The options have no arguments, and
+    /// signals are not handled.
     ///
     /// # Errors
     /// When a variable cannot be used.

@@ -16,6 +16,7 @@
 //! | `harness` | the sessions and messages of the tests, and helpers that wait |
 //! | `endpoints` | the nodes and endpoints of the tests |
 //! | `discovery`, `lifecycle` | sessions that find each other, and the creation and the end of endpoints |
+//! | `discovery_forms` | the forms of announcements, for engines on DDS only |
 //! | `topics`, `services` | messages and calls |
 //! | `qos`, `events`, `announcements` | policies, events, announcements and matches |
 //!
@@ -26,6 +27,7 @@
 
 pub mod announcements;
 pub mod discovery;
+pub mod discovery_forms;
 mod endpoints;
 pub mod events;
 mod harness;

@@ -20,7 +20,7 @@ impl TestService {
     /// Responds to a client that exists. A server discovers the two endpoints of a client one after
     /// the other, and on a busy machine it may discover the second endpoint only after it has
     /// stopped waiting for it. Therefore the call is repeated.
-    fn respond(&self, request: &RequestId, bytes: &[u8]) -> Result<(), PublishError> {
+    pub(crate) fn respond(&self, request: &RequestId, bytes: &[u8]) -> Result<(), PublishError> {
         let began = Instant::now();
         loop {
             match self.respond_once(request, bytes) {

@@ -15,7 +15,6 @@ use crate::topic::{Topic, failed};
 use feros_dds::graph::{Graph, WireEndpoint};
 use feros_dds::library::Taken as _;
 use feros_dds::names::EndpointNames;
-use feros_engine::dds::discovery_info::ParticipantEntities;
 use feros_engine::dds::user_data::{EndpointData, ParticipantData};
 
 /// Updates a graph while this value exists.
@@ -154,15 +153,6 @@ unsafe extern "C" fn on_announcements(reader: sys::dds_entity_t, graph: *mut c_v
     // SAFETY: the listener's argument is the graph, which outlives the reader.
     let graph = unsafe { &*graph.cast::<Graph>() };
     while let Ok(Some(taken)) = take(reader) {
-        let writer = taken.writer();
-        // A participant may announce only its own nodes.
-        match ParticipantEntities::parse(taken.bytes()) {
-            Ok(entities)
-                if entities.participant.participant_prefix() == writer.participant_prefix() =>
-            {
-                graph.announced(entities);
-            }
-            _ => graph.announcement_refused(writer),
-        }
+        graph.announcement_came(taken.writer(), taken.bytes());
     }
 }

@@ -96,5 +96,6 @@ fn open(
     user_configuration: Option<String>,
 ) -> Result<Arc<dyn Session>, OpenError> {
     let participant = Participant::open(options, user_configuration.as_deref())?;
-    Ok(Arc::new(DdsSession::new(options, Arc::new(participant), Arc::new(Graph::default()))?))
+    let graph = Arc::new(Graph::new(options.discovery_form));
+    Ok(Arc::new(DdsSession::new(options, Arc::new(participant), graph)?))
 }

@@ -3,13 +3,14 @@
 //! the tables, so no thread polls.
 
 use std::collections::{BTreeMap, HashMap};
+use std::fmt::Display;
 use std::sync::{Arc, Weak};
 
-use feros_engine::engine::{GraphChangeGuard, GraphListeners};
+use feros_engine::engine::{GraphChangeGuard, GraphListeners, LOG_TARGET};
 use feros_engine::graph::EndpointNode;
 use feros_engine::{
     DiscoveryForm, EndpointInfo, EndpointKind, FailureCounter, Gid, GraphSnapshot, NodeInfo,
-    Notify, ParticipantInfo, QosProfile,
+    Notify, OtherForms, ParticipantInfo, QosProfile,
 };
 
 use feros_engine::dds::discovery_info::{NodeEntities, ParticipantEntities};
@@ -87,9 +88,29 @@ pub struct Graph {
     listeners: GraphListeners,
     /// Counts the announcements of nodes that could not be read.
     refused_announcements: FailureCounter,
+    other_forms: OtherForms,
+}
+
+/// What follows from a participant with a form that is not the form of this process.
+fn consequence(form: DiscoveryForm) -> &'static str {
+    match form {
+        DiscoveryForm::Humble => {
+            "it does not see the nodes of this process, and may run out of memory when it reads \
+             about them"
+        }
+        DiscoveryForm::SinceIron => {
+            "it does not see the nodes of this process, and nodes of Humble may run out of memory \
+             when they read about its nodes"
+        }
+    }
 }
 
 impl Graph {
+    /// The graph of a session that announces itself in this form.
+    pub fn new(form: DiscoveryForm) -> Self {
+        Self { other_forms: OtherForms::new(form), ..Self::default() }
+    }
+
     /// Adds a participant, or updates it. `library` is the library that the participant announces,
     /// or `None` if the engine does not tell.
     pub fn participant_appeared(&self, gid: Gid, data: ParticipantData, library: Option<Library>) {
@@ -124,24 +145,36 @@ impl Graph {
         self.change(|state| state.endpoints.remove(&gid));
     }
 
-    /// Sets the nodes of a participant, local or remote.
-    pub fn announced(&self, entities: ParticipantEntities) {
-        self.change(|state| {
-            let prefix = entities.participant.participant_prefix();
-            let participant = state.participants.entry(prefix).or_default();
-            participant.0 = entities.participant;
-            participant.1.form = Some(DiscoveryForm::SinceIron);
-            participant.1.nodes = Some(entities.nodes);
-        });
+    /// Reads the nodes of another participant from a sample of `ros_discovery_info`. A sample that
+    /// cannot be read is counted.
+    pub fn announcement_came(&self, writer: Gid, sample: &[u8]) {
+        match ParticipantEntities::parse(sample) {
+            Ok(read) if read.participant.participant_prefix() == writer.participant_prefix() => {
+                self.announced(read);
+            }
+            Ok(_) => self.refuse_announcement(writer, "it is about another participant"),
+            Err(error) => self.refuse_announcement(writer, error),
+        }
     }
 
-    /// Counts an announcement of nodes that cannot be read, or that a participant sent on behalf of
-    /// another participant.
-    pub fn announcement_refused(&self, from: Gid) {
+    /// Sets the nodes of a participant, local or remote.
+    pub(crate) fn announced(&self, entities: ParticipantEntities) {
+        let ParticipantEntities { form, participant: gid, nodes } = entities;
+        self.change(|state| {
+            let participant = state.participants.entry(gid.participant_prefix()).or_default();
+            participant.0 = gid;
+            participant.1.form = Some(form);
+            participant.1.nodes = Some(nodes);
+        });
+        self.other_forms.see(gid, form, consequence(form));
+    }
+
+    fn refuse_announcement(&self, from: Gid, reason: impl Display) {
         if let Some(so_far) = self.refused_announcements.so_far() {
             tracing::warn!(
-                "a malformed announcement of nodes came from participant {from}{so_far}: it is \
-                 older than ROS 2 Iron, or faulty; its nodes are not shown"
+                target: LOG_TARGET,
+                "an announcement of nodes came from participant {from}, and cannot be \
+                 read{so_far}: {reason}; the nodes of this participant are not shown"
             );
         }
     }
@@ -324,179 +357,4 @@ impl std::fmt::Debug for Graph {
 }
 
 #[cfg(test)]
-mod tests {
-    #![allow(clippy::unwrap_used)]
-    use std::sync::atomic::{AtomicUsize, Ordering};
-
-    use feros_engine::NodeName;
-
-    use super::*;
-
-    fn gid(participant: u8, entity: u8) -> Gid {
-        let mut bytes = [participant; 16];
-        bytes[15] = entity;
-        Gid(bytes)
-    }
-
-    fn announced(data: &str) -> ParticipantData {
-        ParticipantData::parse(data.as_bytes())
-    }
-
-    fn endpoint(gid: Gid, is_writer: bool, topic: &str, type_name: &str) -> WireEndpoint {
-        WireEndpoint {
-            gid,
-            is_writer,
-            topic: topic.into(),
-            type_name: type_name.into(),
-            qos: QosProfile::default(),
-            data: EndpointData::default(),
-        }
-    }
-
-    #[test]
-    fn nodes_and_endpoints_are_put_together() {
-        let graph = Graph::default();
-        graph.participant_appeared(gid(1, 0), announced("enclave=/;"), None);
-        graph.endpoint_appeared(endpoint(gid(1, 3), true, "rt/a", "p::msg::dds_::A_"));
-        graph.endpoint_appeared(endpoint(
-            gid(1, 4),
-            false,
-            "rq/sRequest",
-            "p::srv::dds_::S_Request_",
-        ));
-        graph.endpoint_appeared(endpoint(
-            gid(1, 5),
-            true,
-            "rr/sReply",
-            "p::srv::dds_::S_Response_",
-        ));
-        graph.endpoint_appeared(endpoint(
-            gid(1, 6),
-            true,
-            "ros_discovery_info",
-            names::DISCOVERY_TYPE,
-        ));
-        assert_eq!(graph.snapshot().endpoints[0].node, EndpointNode::NotRos);
-
-        let name = NodeName::new("/", "n").unwrap();
-        let node = NodeEntities { name: name.clone(), readers: vec![gid(1, 4)], writers: vec![] };
-        graph.announced(ParticipantEntities { participant: gid(1, 0), nodes: vec![node] });
-        let snapshot = graph.snapshot();
-        let found: Vec<_> =
-            snapshot.endpoints.iter().map(|e| (e.kind, e.name.as_str(), &e.node)).collect();
-        let expected = [
-            (EndpointKind::Publisher, "/a", &EndpointNode::Unknown),
-            (EndpointKind::Service, "/s", &EndpointNode::Named(name)),
-        ];
-        assert_eq!(found, expected);
-        assert_eq!(snapshot.endpoints[1].type_name, "p/srv/S");
-        assert_eq!(snapshot.nodes[0].enclave, "/");
-        assert!(Arc::ptr_eq(&snapshot, &graph.snapshot()), "nothing changed");
-
-        graph.participant_left(gid(1, 0));
-        graph.endpoint_left(gid(1, 3));
-        let later = graph.snapshot();
-        assert!(
-            later.nodes.is_empty()
-                && later.endpoints.len() == 1
-                && later.generation > snapshot.generation
-        );
-    }
-
-    /// Participants made by hand, from what the distributions announce.
-    #[test]
-    fn participants_are_shown_with_what_they_and_their_endpoints_announce() {
-        const HASH: &str =
-            "typehash=RIHS01_c62fbb99d94e1b25e8ef9e109f9581956bb1b3361a45a4e5810c36a90d29932e;";
-        let graph = Graph::default();
-        let writer = |participant, topic: &str, data: &str| WireEndpoint {
-            data: EndpointData::parse(data.as_bytes()),
-            ..endpoint(gid(participant, 3), true, topic, "p::msg::dds_::A_")
-        };
-        let nodes = |participant| ParticipantEntities {
-            participant: gid(participant, 0),
-            nodes: Vec::new(),
-        };
-        let fast_dds = Library::parse("01.0f 3.2.2.0");
-        graph.participant_appeared(gid(3, 0), announced("enclave=/;"), fast_dds);
-        graph.announced(nodes(3));
-        graph.endpoint_appeared(writer(3, "rt/a", HASH));
-        let lyrical = format!("{HASH}bufbe=cpu:,gpu:device=0;");
-        graph.participant_appeared(gid(2, 0), announced("enclave=/;"), None);
-        graph.endpoint_appeared(writer(2, "rt/image", &lyrical));
-        graph.participant_appeared(gid(4, 0), announced("enclave=/;feros=0.1.0;"), None);
-        graph.endpoint_appeared(writer(5, "rt/of_a_participant_that_is_not_known", HASH));
-
-        let snapshot = graph.snapshot();
-        let [second, third, fourth] = &snapshot.participants[..] else {
-            panic!("three participants: {:?}", snapshot.participants)
-        };
-        assert_eq!([second.gid, third.gid, fourth.gid], [2, 3, 4].map(|number| gid(number, 0)));
-        assert!(second.has_buffer_backends && second.has_type_hashes && second.form.is_none());
-        assert_eq!(second.library, Some(Library::of_guid_prefix([2; 12])));
-        assert!(third.has_type_hashes && !third.has_buffer_backends && !third.is_feros);
-        assert_eq!((third.form, third.library), (Some(DiscoveryForm::SinceIron), fast_dds));
-        assert!(fourth.is_feros && !fourth.has_type_hashes);
-        let image = snapshot.endpoints.iter().find(|endpoint| endpoint.name == "/image").unwrap();
-        assert!(image.type_hash.is_some());
-        let backends = image.buffer_backends.iter().flat_map(|all| all.iter());
-        let backends: Vec<_> = backends.map(ToString::to_string).collect();
-        assert_eq!(backends, ["cpu", "gpu(device=0)"]);
-
-        // A later announcement does not name the library again, and is no reason to forget it.
-        graph.participant_appeared(gid(3, 0), announced("enclave=/;"), None);
-        assert_eq!(graph.snapshot().participants[1].library, fast_dds);
-        graph.participant_left(gid(3, 0));
-        assert_eq!(graph.snapshot().participants.len(), 2);
-    }
-
-    #[test]
-    fn guards_end_notifications() {
-        let graph = Arc::new(Graph::default());
-        let calls = Arc::new(AtomicUsize::new(0));
-        let counter = calls.clone();
-        let guard = graph.on_change(Arc::new(move || {
-            counter.fetch_add(1, Ordering::Relaxed);
-        }));
-        graph.participant_appeared(gid(1, 0), ParticipantData::default(), None);
-        assert_eq!(calls.load(Ordering::Relaxed), 1);
-        drop(guard);
-        graph.participant_left(gid(1, 0));
-        assert_eq!(calls.load(Ordering::Relaxed), 1);
-    }
-
-    #[test]
-    fn types_clash_once_per_endpoint_whoever_comes_first() {
-        #[derive(Default)]
-        struct Count(AtomicUsize);
-        impl IncompatibleType for Count {
-            fn incompatible_type(&self) {
-                self.0.fetch_add(1, Ordering::Relaxed);
-            }
-        }
-        let graph = Graph::default();
-        let count = Arc::new(Count::default());
-        let weak: Weak<dyn IncompatibleType> = Arc::<Count>::downgrade(&count);
-        graph.endpoint_appeared(endpoint(gid(1, 3), true, "rt/a", "A"));
-        graph.watch_type(gid(2, 4), false, "rt/a", "B", weak);
-        graph.endpoint_appeared(endpoint(gid(1, 3), true, "rt/a", "A"));
-        graph.endpoint_appeared(endpoint(gid(1, 5), true, "rt/a", "A"));
-        graph.endpoint_appeared(endpoint(gid(1, 6), false, "rt/a", "A"));
-        graph.endpoint_appeared(endpoint(gid(1, 7), true, "rt/a", "B"));
-        assert_eq!(count.0.load(Ordering::Relaxed), 2);
-        graph.unwatch_type(gid(2, 4));
-        graph.endpoint_appeared(endpoint(gid(1, 8), true, "rt/a", "A"));
-        assert_eq!(count.0.load(Ordering::Relaxed), 2);
-    }
-    #[test]
-    fn announcements_that_cannot_be_read_fill_no_log() {
-        let graph = Graph::default();
-        let lines = feros_test_support::log_lines(|| {
-            for _ in 0..100 {
-                graph.announcement_refused(gid(1, 3));
-            }
-        });
-        assert_eq!(lines.len(), 7, "{lines:?}");
-        assert!(lines[6].contains("(64 so far)"), "{lines:?}");
-    }
-}
+mod tests;

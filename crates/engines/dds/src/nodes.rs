@@ -5,7 +5,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use feros_engine::dds::discovery_info::{NodeEntities, ParticipantEntities};
-use feros_engine::{CreateEndpointError, Created, FillAborted, Gid, NodeId, NodeName, Stamp};
+use feros_engine::{
+    CreateEndpointError, Created, DiscoveryForm, FillAborted, Gid, NodeId, NodeName,
+    SessionOptions, Stamp,
+};
 
 use feros_sync::Mutex;
 
@@ -22,6 +25,7 @@ pub(crate) struct SessionState<P: Participant> {
     pub(crate) graph: Arc<Graph>,
     pub(crate) participant: Arc<P>,
     pub(crate) domain_id: u32,
+    form: DiscoveryForm,
 }
 
 #[derive(Default)]
@@ -34,14 +38,21 @@ impl<P: Participant> SessionState<P> {
     /// Creates the state of a session, and announces that it has no nodes yet, because stock ROS 2
     /// announces a context even before it has a node.
     pub(crate) fn announce(
-        domain_id: u32,
+        options: &SessionOptions,
         participant: Arc<P>,
         graph: Arc<Graph>,
         discovery: P::Discovery,
         announcer: WriterOf<P>,
     ) -> Self {
-        let nodes = Mutex::default();
-        let state = Self { _discovery: discovery, announcer, nodes, graph, participant, domain_id };
+        let state = Self {
+            _discovery: discovery,
+            announcer,
+            nodes: Mutex::default(),
+            graph,
+            participant,
+            domain_id: options.domain_id,
+            form: options.discovery_form,
+        };
         state.change_nodes(|_| ());
         state
     }
@@ -72,6 +83,7 @@ impl<P: Participant> SessionState<P> {
         let mut nodes = self.nodes.lock();
         let result = change(&mut nodes);
         let entities = ParticipantEntities {
+            form: self.form,
             participant: self.participant.gid(),
             nodes: nodes.by_id.values().cloned().collect(),
         };

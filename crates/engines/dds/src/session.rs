@@ -56,8 +56,7 @@ impl<P: Participant> DdsSession<P> {
             notifications: Notifications::default(),
         });
         let announcer = announcer.map_err(failed)?;
-        let state =
-            SessionState::announce(options.domain_id, participant, graph, discovery, announcer);
+        let state = SessionState::announce(options, participant, graph, discovery, announcer);
         Ok(Self(Arc::new(state)))
     }
 

@@ -22,6 +22,7 @@
 //! | [`bridge_mark`] | endpoints that a bridge between engines created |
 //! | [`gaps`] | gaps in the numbers of publishers, counted as losses |
 //! | [`failure_counter`] | counts of repeated failures, of which only a few are logged |
+//! | [`other_forms`] | warnings about participants that announce themselves in another form |
 //! | [`said_once`] | messages that are logged only once |
 //! | [`sending_thread`] | the thread that sends for an asynchronous publisher |
 //! | [`dds`] | the wire format that DDS engines share |
@@ -50,6 +51,7 @@ pub mod gaps;
 pub mod gid;
 pub mod graph;
 pub mod name;
+pub mod other_forms;
 pub mod participant;
 pub mod qos;
 pub mod said_once;
@@ -76,6 +78,7 @@ pub use failure_counter::{FailureCounter, SoFar};
 pub use gid::{Gid, SessionMember};
 pub use graph::{EndpointInfo, EndpointKind, GraphSnapshot, NodeInfo};
 pub use name::{NameError, NodeName};
+pub use other_forms::OtherForms;
 pub use participant::{DiscoveryForm, ParticipantInfo};
 pub use qos::{
     Durability, History, KEEP_ALL_LIMIT, Liveliness, QosDuration, QosPolicy, QosPolicyKind,

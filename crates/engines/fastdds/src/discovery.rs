@@ -7,7 +7,6 @@ use std::sync::{Arc, OnceLock};
 use feros_dds::graph::{Graph, WireEndpoint};
 use feros_dds::library::Taken as _;
 use feros_engine::Gid;
-use feros_engine::dds::discovery_info::ParticipantEntities;
 use feros_engine::dds::library::{Library, LibraryVersion};
 use feros_engine::dds::user_data::{EndpointData, ParticipantData};
 use feros_fastdds_sys as sys;
@@ -50,16 +49,7 @@ impl Discovered {
 
     /// Stores the nodes that another participant announces.
     pub(crate) fn announced(&self, sample: &Taken) {
-        // A participant may announce only its own nodes.
-        match ParticipantEntities::parse(sample.bytes()) {
-            Ok(entities)
-                if entities.participant.participant_prefix()
-                    == sample.writer().participant_prefix() =>
-            {
-                self.graph.announced(entities);
-            }
-            _ => self.graph.announcement_refused(sample.writer()),
-        }
+        self.graph.announcement_came(sample.writer(), sample.bytes());
     }
 }
 

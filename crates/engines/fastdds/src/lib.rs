@@ -52,7 +52,7 @@ impl Engine for FastDdsEngine {
     }
 
     fn open(&self, options: &SessionOptions) -> Result<Arc<dyn Session>, OpenError> {
-        let graph = Arc::new(Graph::default());
+        let graph = Arc::new(Graph::new(options.discovery_form));
         let participant = Arc::new(Participant::open(options, graph.clone())?);
         Ok(Arc::new(DdsSession::new(options, participant, graph)?))
     }

@@ -8,7 +8,7 @@ use feros_engine::engine::{GraphChangeGuard, GraphListeners, LOG_TARGET};
 use feros_engine::graph::EndpointNode;
 use feros_engine::{
     DiscoveryForm, EndpointInfo, EndpointKind, FailureCounter, Gid, GraphSnapshot, NodeInfo,
-    Notify, ParticipantInfo, QosProfile,
+    Notify, OtherForms, ParticipantInfo, QosProfile,
 };
 use feros_sync::Mutex;
 
@@ -52,18 +52,28 @@ pub(crate) struct Graph {
     listeners: GraphListeners,
     /// Counts refused tokens: malformed tokens and tokens beyond the limit.
     pub(crate) refused: FailureCounter,
+    other_forms: OtherForms,
+}
+
+/// What follows from a session with a form that is not the form of this session.
+fn consequence(form: DiscoveryForm) -> &'static str {
+    match form {
+        DiscoveryForm::Humble => "no message passes between it and this process",
+        DiscoveryForm::SinceIron => "it gets no message of this process",
+    }
 }
 
 /// The matches that must be notified when no lock is held any longer.
 type Changed = Vec<Arc<Matches>>;
 
 impl Graph {
-    pub(crate) fn new(own_zid: &str) -> Arc<Self> {
+    pub(crate) fn new(own_zid: &str, form: DiscoveryForm) -> Arc<Self> {
         Arc::new(Self {
             own_zid: own_zid.into(),
             state: Mutex::default(),
             listeners: GraphListeners::default(),
             refused: FailureCounter::new(),
+            other_forms: OtherForms::new(form),
         })
     }
 
@@ -85,9 +95,21 @@ impl Graph {
             Token::Node(node) => self.node_appeared(key, node),
             Token::Endpoint(endpoint) => {
                 let (gid, names_no_hash) = (token::gid(key), token::names_no_hash(key));
+                self.see_form(&endpoint, names_no_hash);
                 self.change(|state| state.endpoint_appeared(gid, *endpoint, names_no_hash));
             }
         }
+    }
+
+    /// Warns if the session of an endpoint uses the form that this session does not use. Endpoints
+    /// of Feros may have no hash in either form.
+    fn see_form(&self, endpoint: &EndpointToken, names_no_hash: bool) {
+        let form = match endpoint.type_hash {
+            Some(_) => DiscoveryForm::SinceIron,
+            None if names_no_hash && endpoint.entity < FIRST_ENTITY => DiscoveryForm::Humble,
+            None => return,
+        };
+        self.other_forms.see(session_gid(&endpoint.node.zid), form, consequence(form));
     }
 
     pub(crate) fn token_left(&self, key: &str) {
@@ -208,7 +230,12 @@ impl Graph {
         if let Some(snapshot) = &state.snapshot {
             return snapshot.clone();
         }
-        let snapshot = Arc::new(state.make_snapshot());
+        let mut snapshot = state.make_snapshot();
+        let own = session_gid(&self.own_zid);
+        if let Some(own) = snapshot.participants.iter_mut().find(|session| session.gid == own) {
+            own.form = Some(self.other_forms.own());
+        }
+        let snapshot = Arc::new(snapshot);
         state.snapshot = Some(snapshot.clone());
         snapshot
     }
@@ -435,7 +462,7 @@ mod tests {
 
     #[test]
     fn sessions_are_shown_with_what_their_tokens_say() {
-        let graph = Graph::new("ff");
+        let graph = Graph::new("ff", DiscoveryForm::SinceIron);
         let fourth = "04".repeat(16);
         for key in [
             token(1, 10, token::NO_HASH, ""),
@@ -466,5 +493,24 @@ mod tests {
 
         graph.token_left(&token(1, 10, token::NO_HASH, ""));
         assert_eq!(graph.snapshot().participants.len(), 3);
+    }
+
+    #[test]
+    fn a_session_with_another_form_is_named_once_with_the_cure() {
+        let humble = [token(1, 10, token::NO_HASH, ""), token(1, 11, token::NO_HASH, "")];
+        let since_iron = [token(2, 10, HASH, ""), token(2, 11, HASH, "")];
+        let of_feros = token(3, FIRST_ENTITY, token::NO_HASH, "");
+        for (own, cure) in [
+            (DiscoveryForm::SinceIron, "no message passes between it and this process; set"),
+            (DiscoveryForm::Humble, "it gets no message of this process; keep"),
+        ] {
+            let graph = Graph::new("ff", own);
+            let lines = feros_test_support::log_lines(|| {
+                let keys = humble.iter().chain(&since_iron).chain([&of_feros]);
+                keys.for_each(|key| graph.token_appeared(key));
+            });
+            assert_eq!(lines.len(), 1, "{lines:?}");
+            assert!(lines[0].contains(cure), "{lines:?}");
+        }
     }
 }

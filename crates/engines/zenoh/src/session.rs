@@ -58,13 +58,13 @@ impl ZenohSession {
         })?;
         look_for_router(&session, &config, checks);
         let zid: Arc<str> = session.zid().to_string().into();
-        let graph = Graph::new(&zid);
-        let domain_id = options.domain_id;
+        let (domain_id, form) = (options.domain_id, options.discovery_form);
+        let graph = Graph::new(&zid, form);
         let feeding = feed(&session, &graph, domain_id, &zid)
             .map_err(failed("subscribing to liveliness tokens"))?;
         let enclave = options.enclave.clone();
         let parts =
-            SessionParts { feeding, graph, zid, domain_id, enclave, configuration, session };
+            SessionParts { feeding, graph, zid, domain_id, enclave, form, configuration, session };
         Ok(Arc::new(Self(Arc::new(SessionState::new(parts)))))
     }
 }

@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 
 use feros_engine::{
-    CreateEndpointError, Created, EndpointKind, Gid, NodeId, NodeName, QosProfile, TypeHash,
+    CreateEndpointError, Created, DiscoveryForm, EndpointKind, Gid, NodeId, NodeName, QosProfile,
+    TypeHash,
 };
 use feros_sync::Mutex;
 use zenoh::liveliness::LivelinessToken;
@@ -34,6 +35,7 @@ pub(crate) struct SessionState {
     pub(crate) zid: Arc<str>,
     pub(crate) domain_id: u32,
     enclave: String,
+    form: DiscoveryForm,
     next_entity: AtomicU64,
     pub(crate) room: Arc<Room>,
     inboxes: Mutex<HashMap<Gid, Weak<Inbox>>>,
@@ -48,6 +50,7 @@ pub(crate) struct SessionParts {
     pub(crate) zid: Arc<str>,
     pub(crate) domain_id: u32,
     pub(crate) enclave: String,
+    pub(crate) form: DiscoveryForm,
     pub(crate) configuration: String,
     pub(crate) session: Session,
 }
@@ -61,6 +64,7 @@ impl SessionState {
             zid: parts.zid,
             domain_id: parts.domain_id,
             enclave: parts.enclave,
+            form: parts.form,
             next_entity: AtomicU64::new(FIRST_ENTITY),
             room: Arc::default(),
             inboxes: Mutex::default(),
@@ -112,7 +116,8 @@ impl SessionState {
         inbox.is_some_and(|inbox| inbox.is_full())
     }
 
-    /// Returns the token for a new endpoint of a node.
+    /// Returns the token for a new endpoint of a node. In the form of Humble, which knows no type
+    /// hashes, the hash is left out.
     pub(crate) fn endpoint(
         &self,
         node: NodeId,
@@ -128,6 +133,7 @@ impl SessionState {
             .ok_or_else(|| CreateEndpointError::NoNode { name: name.to_owned() })?;
         let entity = self.number();
         let (node, name) = (node.token.clone(), name.to_owned());
+        let type_hash = type_hash.filter(|_| self.form != DiscoveryForm::Humble);
         let buffer_backends = None;
         Ok(EndpointToken { node, entity, kind, name, wire_type, type_hash, qos, buffer_backends })
     }

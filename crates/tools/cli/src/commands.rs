@@ -32,6 +32,7 @@ mod view;
 mod zenoh;
 
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
+use feros::engine::DiscoveryForm;
 
 use crate::error::CliError;
 use crate::help_heading::GENERAL_OPTIONS;
@@ -43,7 +44,7 @@ use crate::types::InterfaceArgs;
 #[command(name = "feros", version, propagate_version = false, arg_required_else_help = true)]
 #[command(
     after_help = "Environment: ROS_DOMAIN_ID, ROS_AUTOMATIC_DISCOVERY_RANGE, ROS_STATIC_PEERS, FEROS_ENGINE, \
-                        AMENT_PREFIX_PATH, FEROS_PREFIX_PATH, FEROS_INTERFACES, CYCLONEDDS_URI, FEROS_TRACE, NO_COLOR.\nExit codes: 0 done, 1 failed, 2 wrong usage."
+                        FEROS_ROS_DISTRO, AMENT_PREFIX_PATH, FEROS_PREFIX_PATH, FEROS_INTERFACES, CYCLONEDDS_URI, FEROS_TRACE, NO_COLOR.\nExit codes: 0 done, 1 failed, 2 wrong usage."
 )]
 pub(crate) struct CommandLine {
     /// When to use colours; `auto` means on a terminal, unless NO_COLOR is set.
@@ -54,6 +55,11 @@ pub(crate) struct CommandLine {
     /// FEROS_ENGINE
     #[arg(long, global = true, value_name = "NAMES", value_delimiter = ',', value_parser = feros::ENGINE_NAMES, help_heading = GENERAL_OPTIONS)]
     pub(crate) engine: Vec<String>,
+
+    /// The distribution of ROS 2 beside which this command and programs that it starts announce
+    /// themselves; only humble differs from the others. Also FEROS_ROS_DISTRO
+    #[arg(long, global = true, value_name = "NAME", value_parser = DiscoveryForm::DISTRIBUTIONS, help_heading = GENERAL_OPTIONS)]
+    pub(crate) distro: Option<String>,
 
     #[command(flatten)]
     interfaces: InterfaceArgs,

@@ -46,6 +46,8 @@ mod values;
 use std::os::unix::process::CommandExt as _;
 use std::process::{Command, ExitCode};
 
+use feros::engine::DiscoveryForm;
+
 use crate::error::CliError;
 
 fn main() -> ExitCode {
@@ -54,14 +56,21 @@ fn main() -> ExitCode {
     line.color.apply();
     notices::init();
     let engine = line.engine.join(",");
+    let wanted = [
+        (feros::ENGINE_VARIABLE, engine.clone()),
+        (DiscoveryForm::VARIABLE, line.distro.clone().unwrap_or_default()),
+    ];
+    let is_missing =
+        |(name, value): &(&str, String)| !value.is_empty() && !is_set(name, value.as_str());
+    let missing: Vec<_> = wanted.into_iter().filter(is_missing).collect();
     let outcome = if !makes_a_context(&line.engine) {
         Err(CliError::usage(format!(
             "--engine {engine}: name one engine, or two different ones, such as cyclonedds,zenoh"
         )))
-    } else if engine.is_empty() || is_chosen(&engine) {
+    } else if missing.is_empty() {
         commands::run(line)
     } else {
-        Err(begin_anew_with(&engine))
+        Err(begin_anew_with(missing))
     };
     outcome.map_or_else(|error| error.report(), |()| ExitCode::SUCCESS)
 }
@@ -72,19 +81,21 @@ fn makes_a_context(engines: &[String]) -> bool {
     engines.len() < 2 || matches!(engines, [one, other] if one != other)
 }
 
-fn is_chosen(engine: &str) -> bool {
-    std::env::var_os(feros::ENGINE_VARIABLE).is_some_and(|chosen| chosen == engine)
+fn is_set(variable: &str, value: &str) -> bool {
+    std::env::var_os(variable).is_some_and(|set| set == value)
 }
 
-/// Restarts this command with the engine in the environment, where the context of every verb and
-/// every process that a verb starts finds it. It returns only if that fails.
-fn begin_anew_with(engine: &str) -> CliError {
+/// Restarts this command with these variables, where the context of every verb and every process
+/// that a verb starts finds them. It returns only if that fails.
+fn begin_anew_with(variables: Vec<(&'static str, String)>) -> CliError {
     let mut words = std::env::args_os();
     let name = words.next().unwrap_or_default();
     let error = std::env::current_exe().map(|program| {
         let mut command = Command::new(program);
-        command.arg0(name).args(words).env(feros::ENGINE_VARIABLE, engine).exec()
+        command.arg0(name).args(words).envs(variables).exec()
     });
     let (Ok(error) | Err(error)) = error;
-    CliError::failed(format!("--engine: the command cannot be restarted with this engine: {error}"))
+    CliError::failed(format!(
+        "--engine, --distro: the command cannot be restarted with these options: {error}"
+    ))
 }

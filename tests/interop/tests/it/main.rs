@@ -9,6 +9,7 @@ mod actions_cpp;
 mod first_calls;
 mod first_messages;
 mod graph;
+mod humble;
 mod introspection;
 mod large;
 mod lifecycle;

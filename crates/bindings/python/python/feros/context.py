@@ -45,18 +45,19 @@ class Context:
 
     `args` are the command-line arguments without the program's name, by default `sys.argv[1:]`; the
     context uses the arguments after `--ros-args`, and `remaining_arguments` has the other
-    arguments. `domain_id` is the value of ROS_DOMAIN_ID by default.
+    arguments. `domain_id` is the value of ROS_DOMAIN_ID by default, and `ros_distro` the value of
+    FEROS_ROS_DISTRO: with "humble", the context announces itself as nodes of ROS 2 Humble do.
 
     Raises `FerosError` if arguments or environment are invalid.
     """
 
-    def __init__(self, args=None, *, domain_id=None):
+    def __init__(self, args=None, *, domain_id=None, ros_distro=None):
         global _was_made
         if _is_forked:
             raise _feros.FerosError(_FORKED)
         args = sys.argv[1:] if args is None else list(args)
         _was_made = True
-        self._context = _feros.Context(args, domain_id)
+        self._context = _feros.Context(args, domain_id, ros_distro)
         self._nodes = weakref.WeakSet()
         self._background = None
         _open.add(self)

@@ -7,7 +7,11 @@ from feros.node import Node
 
 class Context:
     def __init__(
-        self, args: Sequence[str] | None = None, *, domain_id: int | None = None
+        self,
+        args: Sequence[str] | None = None,
+        *,
+        domain_id: int | None = None,
+        ros_distro: str | None = None,
     ) -> None: ...
     @property
     def remaining_arguments(self) -> list[str]: ...

@@ -1,14 +1,20 @@
 //! Compares the structures of this crate with those of the real headers: a C program is compiled
-//! against the headers and prints every size and offset.
+//! against the headers of each distribution that has wheels, and prints every size and offset.
+//! Lyrical has no wheels; its structures are compared with numbers from its public headers.
 
 use std::fmt::Write as _;
 use std::mem::offset_of;
+use std::path::Path;
 use std::process::Command;
 
-use feros_interop::prefix_of_ros2;
+use feros_interop::environment;
 
 use super::description;
 use super::*;
+use crate::distribution::{
+    Absent, ContextObject, Distribution, InitOptions, RMW_LOCALHOST_ONLY_DEFAULT,
+    RMW_LOCALHOST_ONLY_ENABLED, SubscriptionObject, WithBackends,
+};
 
 /// A structure: its name in the headers, and its size and the offsets of its fields in this crate.
 struct Believed {
@@ -51,13 +57,6 @@ fn objects() -> Vec<Believed> {
             automatic_discovery_range, static_peers, static_peers_count, allocator,
         }
         "rmw_security_options_t" => rmw_security_options_t { enforce_security, security_root_path }
-        "rmw_init_options_t" => rmw_init_options_t {
-            instance_id, implementation_identifier, domain_id, security_options, discovery_options,
-            enclave, allocator, impl_ = "impl",
-        }
-        "rmw_context_t" => rmw_context_t {
-            instance_id, implementation_identifier, options, actual_domain_id, impl_ = "impl",
-        }
         "rmw_node_t" => rmw_node_t { implementation_identifier, data, name, namespace_, context }
         "rmw_publisher_options_t" => rmw_publisher_options_t {
             rmw_specific_publisher_payload, require_unique_network_flow_endpoints,
@@ -72,7 +71,7 @@ fn objects() -> Vec<Believed> {
             rmw_specific_subscription_payload, ignore_local_publications,
             require_unique_network_flow_endpoints, content_filter_options,
         }
-        "rmw_subscription_t" => rmw_subscription_t {
+        "rmw_subscription_t" => SubscriptionObject {
             implementation_identifier, data, topic_name, options, can_loan_messages, is_cft_enabled,
         }
         "rmw_service_t" => rmw_service_t { implementation_identifier, data, service_name }
@@ -80,6 +79,48 @@ fn objects() -> Vec<Believed> {
         "rmw_guard_condition_t" => rmw_guard_condition_t { implementation_identifier, data, context }
         "rmw_wait_set_t" => rmw_wait_set_t { implementation_identifier, guard_conditions, data }
         "rmw_event_t" => rmw_event_t { implementation_identifier, data, event_type }
+    }
+}
+
+/// Init options and contexts, which differ between Jazzy and later distributions.
+fn options(of: &Distribution) -> Vec<Believed> {
+    if of.name == "jazzy" {
+        return believed! {
+            "rmw_init_options_t" => InitOptions {
+                instance_id, implementation_identifier, domain_id, security_options,
+                localhost_only, discovery_options, enclave, allocator, impl_ = "impl",
+            }
+            "rmw_context_t" => ContextObject {
+                instance_id, implementation_identifier, options, actual_domain_id, impl_ = "impl",
+            }
+        };
+    }
+    believed! {
+        "rmw_init_options_t" => InitOptions<Absent> {
+            instance_id, implementation_identifier, domain_id, security_options, discovery_options,
+            enclave, allocator, impl_ = "impl",
+        }
+        "rmw_context_t" => ContextObject<Absent> {
+            instance_id, implementation_identifier, options, actual_domain_id, impl_ = "impl",
+        }
+    }
+}
+
+/// The structures that Lyrical added or changed.
+fn added_by_lyrical() -> Vec<Believed> {
+    believed! {
+        "rmw_subscription_options_t" => WithBackends { options, acceptable_buffer_backends }
+        "rmw_subscription_t" => SubscriptionObject<WithBackends> {
+            implementation_identifier, data, topic_name, options, can_loan_messages, is_cft_enabled,
+            is_cft_supported,
+        }
+        "rmw_service_endpoint_info_t" => rmw_service_endpoint_info_t {
+            node_name, node_namespace, service_type, service_type_hash, endpoint_type,
+            endpoint_count, endpoint_gids, qos_profiles,
+        }
+        "rmw_service_endpoint_info_array_t" => rmw_service_endpoint_info_array_t {
+            size, info_array,
+        }
     }
 }
 
@@ -156,12 +197,38 @@ fn statuses() -> Vec<Believed> {
     }
 }
 
+macro_rules! named {
+    ($($name:ident),* $(,)?) => { vec![$((stringify!($name), $name as i64)),*] };
+}
+
+/// The kinds of event. In this crate they have the numbers of Kilted.
+fn kinds() -> Vec<(&'static str, i64)> {
+    named![
+        RMW_EVENT_LIVELINESS_CHANGED,
+        RMW_EVENT_REQUESTED_DEADLINE_MISSED,
+        RMW_EVENT_REQUESTED_QOS_INCOMPATIBLE,
+        RMW_EVENT_MESSAGE_LOST,
+        RMW_EVENT_SUBSCRIPTION_INCOMPATIBLE_TYPE,
+        RMW_EVENT_SUBSCRIPTION_MATCHED,
+        RMW_EVENT_LIVELINESS_LOST,
+        RMW_EVENT_OFFERED_DEADLINE_MISSED,
+        RMW_EVENT_OFFERED_QOS_INCOMPATIBLE,
+        RMW_EVENT_PUBLISHER_INCOMPATIBLE_TYPE,
+        RMW_EVENT_PUBLICATION_MATCHED,
+    ]
+}
+
+/// Constants that only some distributions have.
+fn of_distribution(of: &Distribution) -> Vec<(&'static str, i64)> {
+    match of.name {
+        "jazzy" => named![RMW_LOCALHOST_ONLY_DEFAULT, RMW_LOCALHOST_ONLY_ENABLED],
+        _ => named![RMW_EVENT_INVALID],
+    }
+}
+
 /// Constants of the headers, with their values in this crate.
 fn constants() -> Vec<(&'static str, i64)> {
-    macro_rules! constants {
-        ($($name:ident),* $(,)?) => { vec![$((stringify!($name), $name as i64)),*] };
-    }
-    constants![
+    named![
         RMW_RET_OK,
         RMW_RET_ERROR,
         RMW_RET_TIMEOUT,
@@ -183,18 +250,6 @@ fn constants() -> Vec<(&'static str, i64)> {
         RMW_ENDPOINT_PUBLISHER,
         RMW_ENDPOINT_SUBSCRIPTION,
         RMW_FEATURE_MESSAGE_INFO_PUBLICATION_SEQUENCE_NUMBER,
-        RMW_EVENT_INVALID,
-        RMW_EVENT_LIVELINESS_CHANGED,
-        RMW_EVENT_REQUESTED_DEADLINE_MISSED,
-        RMW_EVENT_REQUESTED_QOS_INCOMPATIBLE,
-        RMW_EVENT_MESSAGE_LOST,
-        RMW_EVENT_SUBSCRIPTION_INCOMPATIBLE_TYPE,
-        RMW_EVENT_SUBSCRIPTION_MATCHED,
-        RMW_EVENT_LIVELINESS_LOST,
-        RMW_EVENT_OFFERED_DEADLINE_MISSED,
-        RMW_EVENT_OFFERED_QOS_INCOMPATIBLE,
-        RMW_EVENT_PUBLISHER_INCOMPATIBLE_TYPE,
-        RMW_EVENT_PUBLICATION_MATCHED,
         RMW_QOS_POLICY_INVALID,
         RMW_QOS_POLICY_DURABILITY,
         RMW_QOS_POLICY_DEADLINE,
@@ -205,8 +260,21 @@ fn constants() -> Vec<(&'static str, i64)> {
     ]
 }
 
-/// A C program that prints the layouts of the headers, and the output that it should have.
-fn program(structures: &[Believed]) -> (String, String) {
+/// The lines that the C program prints for structures of this crate.
+fn lines(structures: &[Believed]) -> String {
+    let mut lines = String::new();
+    for Believed { name, size, fields } in structures {
+        let _ = writeln!(lines, "{name} {size}");
+        for (field, offset) in fields {
+            let _ = writeln!(lines, "{name}.{field} {offset}");
+        }
+    }
+    lines
+}
+
+/// A C program that prints the layouts and constants of the headers. The kinds of event are printed
+/// last.
+fn source(structures: &[Believed], constants: &[&'static str]) -> String {
     let mut source = String::from(
         "#include <stddef.h>\n#include <stdio.h>\n#include \"rmw/rmw.h\"\n\
          #include \"rmw/events_statuses/events_statuses.h\"\n#include \"rmw/features.h\"\n\
@@ -214,40 +282,102 @@ fn program(structures: &[Believed]) -> (String, String) {
          #include \"rosidl_runtime_c/type_description/type_description__struct.h\"\n\
          int main(void) {\n",
     );
-    let mut expected = String::new();
-    for Believed { name, size, fields } in structures {
+    for Believed { name, fields, .. } in structures {
         let _ = writeln!(source, "printf(\"{name} %zu\\n\", sizeof({name}));");
-        let _ = writeln!(expected, "{name} {size}");
-        for (field, offset) in fields {
+        for (field, _) in fields {
             let line = format!("printf(\"{name}.{field} %zu\\n\", offsetof({name}, {field}));");
             let _ = writeln!(source, "{line}");
-            let _ = writeln!(expected, "{name}.{field} {offset}");
         }
     }
-    for (name, value) in constants() {
+    for name in constants {
         let _ = writeln!(source, "printf(\"{name} %lld\\n\", (long long)({name}));");
-        let _ = writeln!(expected, "{name} {value}");
     }
     source.push_str("return 0;\n}\n");
-    (source, expected)
+    source
 }
 
-#[test]
-fn structures_are_those_of_the_headers() {
-    let Some(prefix) = prefix_of_ros2() else { return };
-    let headers = prefix.join("include");
-    let structures: Vec<Believed> =
-        objects().into_iter().chain(values()).chain(statuses()).collect();
-    let (source, expected) = program(&structures);
+/// Compiles a program against the headers of an installation, and returns what it prints.
+fn printed(prefix: &Path, source: &str) -> String {
     let folder = tempfile::tempdir().expect("a folder");
     let (file, binary) = (folder.path().join("layout.c"), folder.path().join("layout"));
     std::fs::write(&file, source).expect("the source is written");
     let mut compiler = Command::new("cc");
-    for package in std::fs::read_dir(&headers).expect("the headers").flatten() {
+    for package in std::fs::read_dir(prefix.join("include")).expect("the headers").flatten() {
         compiler.arg("-I").arg(package.path());
     }
     let compiled = compiler.arg("-o").arg(&binary).arg(&file).output().expect("a C compiler");
     assert!(compiled.status.success(), "{}", String::from_utf8_lossy(&compiled.stderr));
     let printed = Command::new(&binary).output().expect("the program runs").stdout;
-    assert_eq!(String::from_utf8_lossy(&printed), expected);
+    String::from_utf8_lossy(&printed).into_owned()
+}
+
+fn is_like_the_headers(name: &str, prefix: &Path) {
+    let of = Distribution::named(name).expect("the library serves it");
+    let structures: Vec<Believed> =
+        options(of).into_iter().chain(objects()).chain(values()).chain(statuses()).collect();
+    let constants: Vec<_> = constants().into_iter().chain(of_distribution(of)).collect();
+    let names = constants.iter().chain(&kinds()).map(|(name, _)| *name).collect::<Vec<_>>();
+    let printed = printed(prefix, &source(&structures, &names));
+    let mut expected = lines(&structures);
+    for (name, value) in &constants {
+        let _ = writeln!(expected, "{name} {value}");
+    }
+    let (same, of_events) = printed.split_at(expected.len().min(printed.len()));
+    assert_eq!(same, expected);
+    let mut of_events = of_events.lines();
+    for (name, kind) in kinds() {
+        let (printed_name, number) =
+            of_events.next().and_then(|line| line.split_once(' ')).expect("a kind of event");
+        assert_eq!(printed_name, name);
+        let number: u32 = number.parse().expect("a number");
+        assert_eq!(i64::from(of.event_kind(number)), kind, "{name}");
+    }
+    assert_eq!(of_events.next(), None);
+}
+
+#[test]
+fn structures_are_those_of_the_headers_of_kilted() {
+    let Some(prefix) = environment(feros_interop::Distribution::Kilted) else { return };
+    is_like_the_headers("kilted", &prefix);
+}
+
+#[test]
+fn structures_are_those_of_the_headers_of_jazzy() {
+    let Some(prefix) = environment(feros_interop::Distribution::Jazzy) else { return };
+    is_like_the_headers("jazzy", &prefix);
+}
+
+/// The numbers follow from the public headers of rmw 7.10.
+#[test]
+fn structures_are_those_of_the_public_headers_of_lyrical() {
+    let lyrical = Distribution::named("lyrical").expect("the library serves it");
+    let expected = "rmw_init_options_t 160\nrmw_init_options_t.instance_id 0\n\
+                    rmw_init_options_t.implementation_identifier 8\n\
+                    rmw_init_options_t.domain_id 16\nrmw_init_options_t.security_options 24\n\
+                    rmw_init_options_t.discovery_options 40\nrmw_init_options_t.enclave 104\n\
+                    rmw_init_options_t.allocator 112\nrmw_init_options_t.impl 152\n\
+                    rmw_context_t 192\nrmw_context_t.instance_id 0\n\
+                    rmw_context_t.implementation_identifier 8\nrmw_context_t.options 16\n\
+                    rmw_context_t.actual_domain_id 176\nrmw_context_t.impl 184\n";
+    assert_eq!(lines(&options(lyrical)), expected);
+    let expected = "rmw_subscription_options_t 32\nrmw_subscription_options_t.options 0\n\
+                    rmw_subscription_options_t.acceptable_buffer_backends 24\n\
+                    rmw_subscription_t 64\nrmw_subscription_t.implementation_identifier 0\n\
+                    rmw_subscription_t.data 8\nrmw_subscription_t.topic_name 16\n\
+                    rmw_subscription_t.options 24\nrmw_subscription_t.can_loan_messages 56\n\
+                    rmw_subscription_t.is_cft_enabled 57\n\
+                    rmw_subscription_t.is_cft_supported 58\n\
+                    rmw_service_endpoint_info_t 88\nrmw_service_endpoint_info_t.node_name 0\n\
+                    rmw_service_endpoint_info_t.node_namespace 8\n\
+                    rmw_service_endpoint_info_t.service_type 16\n\
+                    rmw_service_endpoint_info_t.service_type_hash 24\n\
+                    rmw_service_endpoint_info_t.endpoint_type 60\n\
+                    rmw_service_endpoint_info_t.endpoint_count 64\n\
+                    rmw_service_endpoint_info_t.endpoint_gids 72\n\
+                    rmw_service_endpoint_info_t.qos_profiles 80\n\
+                    rmw_service_endpoint_info_array_t 16\n\
+                    rmw_service_endpoint_info_array_t.size 0\n\
+                    rmw_service_endpoint_info_array_t.info_array 8\n";
+    assert_eq!(lines(&added_by_lyrical()), expected);
+    assert_eq!(lyrical.event_kind(1), RMW_EVENT_LIVELINESS_CHANGED);
 }

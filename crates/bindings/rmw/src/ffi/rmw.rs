@@ -35,6 +35,10 @@ pub(crate) const RMW_UNIQUE_NETWORK_FLOW_ENDPOINTS_STRICTLY_REQUIRED: u32 = 1;
 
 pub(crate) const RMW_ENDPOINT_PUBLISHER: u32 = 1;
 pub(crate) const RMW_ENDPOINT_SUBSCRIPTION: u32 = 2;
+/// Since Lyrical.
+pub(crate) const RMW_ENDPOINT_CLIENT: u32 = 3;
+/// Since Lyrical.
+pub(crate) const RMW_ENDPOINT_SERVER: u32 = 4;
 
 pub(crate) const RMW_FEATURE_MESSAGE_INFO_PUBLICATION_SEQUENCE_NUMBER: u32 = 0;
 
@@ -72,27 +76,20 @@ pub(crate) struct rmw_security_options_t {
     pub(crate) security_root_path: *mut c_char,
 }
 
-/// The options of a context.
+/// The beginning of the options of a context, which all distributions share.
+/// `distribution::InitOptions` has all of the fields.
 #[repr(C)]
 pub(crate) struct rmw_init_options_t {
     pub(crate) instance_id: u64,
     pub(crate) implementation_identifier: *const c_char,
-    pub(crate) domain_id: usize,
-    pub(crate) security_options: rmw_security_options_t,
-    pub(crate) discovery_options: rmw_discovery_options_t,
-    pub(crate) enclave: *mut c_char,
-    pub(crate) allocator: rcutils_allocator_t,
-    pub(crate) impl_: *mut c_void,
 }
 
-/// A context.
+/// The beginning of a context, which all distributions share. `distribution::ContextObject` has all
+/// of the fields.
 #[repr(C)]
 pub(crate) struct rmw_context_t {
     pub(crate) instance_id: u64,
     pub(crate) implementation_identifier: *const c_char,
-    pub(crate) options: rmw_init_options_t,
-    pub(crate) actual_domain_id: usize,
-    pub(crate) impl_: *mut c_void,
 }
 
 /// A node.
@@ -130,7 +127,8 @@ pub(crate) struct rmw_subscription_content_filter_options_t {
     pub(crate) expression_parameters: rcutils_string_array_t,
 }
 
-/// The options of a subscription.
+/// The options of a subscription. In Lyrical another field follows, which this library does not
+/// read (`distribution::WithBackends`).
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub(crate) struct rmw_subscription_options_t {
@@ -140,15 +138,13 @@ pub(crate) struct rmw_subscription_options_t {
     pub(crate) content_filter_options: *mut rmw_subscription_content_filter_options_t,
 }
 
-/// A subscription.
+/// The beginning of a subscription, which all distributions share.
+/// `distribution::SubscriptionObject` has all of the fields.
 #[repr(C)]
 pub(crate) struct rmw_subscription_t {
     pub(crate) implementation_identifier: *const c_char,
     pub(crate) data: *mut c_void,
     pub(crate) topic_name: *const c_char,
-    pub(crate) options: rmw_subscription_options_t,
-    pub(crate) can_loan_messages: bool,
-    pub(crate) is_cft_enabled: bool,
 }
 
 /// A service server.
@@ -297,4 +293,26 @@ pub(crate) struct rmw_topic_endpoint_info_t {
 pub(crate) struct rmw_topic_endpoint_info_array_t {
     pub(crate) size: usize,
     pub(crate) info_array: *mut rmw_topic_endpoint_info_t,
+}
+
+/// The information about a client or server. Since Lyrical.
+#[repr(C)]
+pub(crate) struct rmw_service_endpoint_info_t {
+    pub(crate) node_name: *const c_char,
+    pub(crate) node_namespace: *const c_char,
+    pub(crate) service_type: *const c_char,
+    pub(crate) service_type_hash: rosidl_type_hash_t,
+    pub(crate) endpoint_type: u32,
+    /// The number of gids and profiles: 1 if a service is one endpoint of the middleware, 2 if it
+    /// is a reader and a writer.
+    pub(crate) endpoint_count: usize,
+    pub(crate) endpoint_gids: *mut [u8; RMW_GID_STORAGE_SIZE],
+    pub(crate) qos_profiles: *mut rmw_qos_profile_t,
+}
+
+/// The information about several clients or servers. Since Lyrical.
+#[repr(C)]
+pub(crate) struct rmw_service_endpoint_info_array_t {
+    pub(crate) size: usize,
+    pub(crate) info_array: *mut rmw_service_endpoint_info_t,
 }

@@ -1,4 +1,5 @@
-//! The structures that `rmw_take_event` fills, and the kinds of event.
+//! The structures that `rmw_take_event` fills, and the kinds of event with their numbers since
+//! Kilted, which `Distribution::event_kind` finds from the numbers of the host program.
 
 pub(crate) const RMW_EVENT_INVALID: u32 = 0;
 pub(crate) const RMW_EVENT_LIVELINESS_CHANGED: u32 = 1;

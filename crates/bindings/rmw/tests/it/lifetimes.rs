@@ -3,7 +3,7 @@
 
 use feros_interop::Domain;
 
-use crate::support::{library, run_python};
+use crate::support::run_python;
 
 /// Makes 400 contexts with one node each. rclpy never destroys the node's service for type
 /// descriptions, but neither participants nor doorbell slots may leak; each leak would take a few
@@ -130,64 +130,4 @@ rclpy.shutdown()
 print("ok")
 "#;
     run_python(&domain, script, true);
-}
-
-#[test]
-fn another_distribution_is_refused_by_name() {
-    let Some(domain) = Domain::reserve() else { return };
-    let script = r#"
-import os
-os.environ["ROS_DISTRO"] = "jazzy"
-import rclpy
-try:
-    rclpy.init()
-    raise SystemExit("nothing was refused")
-except Exception as error:
-    assert "jazzy" in str(error) and "kilted" in str(error), error
-print("ok")
-"#;
-    run_python(&domain, script, true);
-}
-
-/// The Python process maps a file with the name of a library of ROS 2, as if it had loaded that
-/// library.
-#[test]
-fn libraries_of_another_distribution_are_refused_without_its_name() {
-    let Some(domain) = Domain::reserve() else { return };
-    let prefix = tempfile::tempdir().unwrap();
-    for folder in ["lib", "share/rmw"] {
-        std::fs::create_dir_all(prefix.path().join(folder)).unwrap();
-    }
-    let loaded = prefix.path().join("lib/librcl.so");
-    std::fs::write(&loaded, "not empty").unwrap();
-    let (unsupported, invalid_argument) = (3, 11);
-    let init = |version: &str, expected: i32| {
-        let manifest = format!("<package><version>{version}</version></package>");
-        std::fs::write(prefix.path().join("share/rmw/package.xml"), manifest).unwrap();
-        let script = format!(
-            r#"
-import ctypes, mmap, os
-os.environ.pop("ROS_DISTRO", None)
-os.dup2(1, 2)  # without rcutils, the reason goes to standard error
-with open({loaded:?}, "rb") as file:
-    mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-class Allocator(ctypes.Structure):
-    _fields_ = [(name, ctypes.c_void_p) for name in (
-        "allocate", "deallocate", "reallocate", "zero_allocate", "state")]
-init = ctypes.CDLL({library:?}).rmw_init_options_init
-init.argtypes = [ctypes.c_void_p, Allocator]
-code = init(ctypes.create_string_buffer(4096), Allocator())
-assert code == {expected}, code
-print("ok")
-"#,
-            library = library()
-        );
-        run_python(&domain, &script, false)
-    };
-    let reason = init("7.3.2", unsupported);
-    let library = loaded.display();
-    assert!(reason.contains(&format!("{library} is of ROS 2 jazzy, with rmw 7.3.2")), "{reason}");
-    // With its own distribution, the library gets to the allocator, which lacks functions.
-    let reason = init("7.8.1", invalid_argument);
-    assert!(reason.contains("the allocator lacks functions"), "{reason}");
 }

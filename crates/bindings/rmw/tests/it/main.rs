@@ -1,5 +1,6 @@
 //! Tests `librmw_feros.so` under stock ROS 2: the suite that every rmw implementation has to pass,
-//! and rclpy nodes on this library together with rclpy nodes on rmw_fastrtps.
+//! and rclpy nodes on this library together with rclpy nodes on rmw_fastrtps. The tests run with
+//! the distribution in the folder that `FEROS_ROS2` names, or else with Kilted.
 //!
 //! The tests build the library themselves, since cargo does not build a cdylib for tests.
 //! tests/interop runs Feros nodes with rclpy nodes on this library if
@@ -8,7 +9,10 @@
 
 mod between;
 mod conformance;
+mod distributions;
+mod events;
 mod executors;
+mod installation;
 mod lifetimes;
 mod support;
 mod transports;

@@ -3,6 +3,8 @@
 
 use std::ffi::OsString;
 
+use crate::participant::DiscoveryForm;
+
 /// How far discovery reaches (`ROS_AUTOMATIC_DISCOVERY_RANGE`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum DiscoveryRange {
@@ -28,6 +30,9 @@ pub struct SessionOptions {
     pub discovery_range: DiscoveryRange,
     /// Further hosts to discover (`ROS_STATIC_PEERS`).
     pub static_peers: Vec<String>,
+    /// The form in which the session announces itself (`FEROS_ROS_DISTRO`). The session reads both
+    /// forms.
+    pub discovery_form: DiscoveryForm,
 }
 
 impl Default for SessionOptions {
@@ -37,6 +42,7 @@ impl Default for SessionOptions {
             enclave: "/".into(),
             discovery_range: DiscoveryRange::default(),
             static_peers: Vec::new(),
+            discovery_form: DiscoveryForm::default(),
         }
     }
 }
@@ -59,9 +65,10 @@ impl SessionOptions {
         Self { domain_id, discovery_range: DiscoveryRange::Localhost, ..Self::default() }
     }
 
-    /// Reads the options from `ROS_DOMAIN_ID`, `ROS_AUTOMATIC_DISCOVERY_RANGE`, `ROS_STATIC_PEERS`
-    /// and the older `ROS_LOCALHOST_ONLY`. `variable` returns the value of a variable. For the real
-    /// environment, pass `|name| std::env::var_os(name)`.
+    /// Reads the options from `ROS_DOMAIN_ID`, `ROS_AUTOMATIC_DISCOVERY_RANGE`,
+    /// `ROS_STATIC_PEERS`, the older `ROS_LOCALHOST_ONLY`, and `FEROS_ROS_DISTRO`. `variable`
+    /// returns the value of a variable. For the real environment, pass
+    /// `|name| std::env::var_os(name)`.
     ///
     /// # Errors
     /// Returns the first variable that has an invalid value.
@@ -114,6 +121,7 @@ impl SessionOptions {
                 .map(str::to_owned)
                 .collect();
         }
+        options.discovery_form = DiscoveryForm::from_variables(&variable)?;
         Ok(options)
     }
 }
@@ -234,6 +242,10 @@ mod tests {
             options(&[("ROS_STATIC_PEERS", "10.0.0.1; robot ;")]).map(|o| o.static_peers),
             Ok(vec!["10.0.0.1".to_owned(), "robot".to_owned()])
         );
+        assert_eq!(
+            options(&[("FEROS_ROS_DISTRO", "humble")]).map(|o| o.discovery_form),
+            Ok(DiscoveryForm::Humble)
+        );
     }
 
     #[test]
@@ -265,5 +277,7 @@ mod tests {
         let error =
             options(&[("ROS_AUTOMATIC_DISCOVERY_RANGE", "subnet")]).expect_err("lower case");
         assert!(error.to_string().contains("SUBNET, LOCALHOST"));
+        let error = options(&[("FEROS_ROS_DISTRO", "galactic")]).expect_err("too old");
+        assert!(error.to_string().contains("it takes humble, iron"), "{error}");
     }
 }

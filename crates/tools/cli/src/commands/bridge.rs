@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use feros::engine::{NodeName, Selection, Session, SessionOptions};
+use feros::engine::{DiscoveryForm, NodeName, Selection, Session, SessionOptions};
 use feros_engine::engine::known;
 use feros_engine_bridge::{Bridge, BridgeOptions, Bridged, Counts};
 use feros_sync::{AtomicBool, Ordering};
@@ -24,8 +24,8 @@ const REST: Duration = Duration::from_millis(20);
 #[command(
     after_help = "Examples:\n  feros bridge --engines cyclonedds,zenoh\n  feros bridge --domains 1,2 --topics \
                   /tf,/tf_static,/scan --services ''\n  feros bridge --engines cyclonedds,zenoh --topics \
-                  '/navigate/*' --services '/navigate/*'   # an action\nEnvironment: ROS_DOMAIN_ID, and what the engines \
-                  read."
+                  '/navigate/*' --services '/navigate/*'   # an action\n  feros bridge --domains 1,2 --distros \
+                  humble,kilted\nEnvironment: ROS_DOMAIN_ID, FEROS_ROS_DISTRO, and what the engines read."
 )]
 pub(crate) struct Args {
     /// The engine of each side; a single engine serves all sides
@@ -34,6 +34,10 @@ pub(crate) struct Args {
     /// The domain of each side, instead of ROS_DOMAIN_ID; a single domain serves all sides
     #[arg(long, value_name = "NUMBERS", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(0..=232))]
     domains: Vec<u32>,
+    /// The distribution of ROS 2 on each side, instead of FEROS_ROS_DISTRO; a single distribution
+    /// serves all sides
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = DiscoveryForm::DISTRIBUTIONS)]
+    distros: Vec<String>,
     /// Only these topics; a `*` at the end of a name matches any text, and '' bridges no topic
     #[arg(long, value_name = "NAMES", value_delimiter = ',', num_args = 0..)]
     topics: Option<Vec<String>>,
@@ -68,7 +72,12 @@ pub(crate) fn run(args: &Args) -> Result<(), CliError> {
     let sides = sides(args, environment.domain_id)?;
     let names: Vec<String> = sides.iter().map(ToString::to_string).collect();
     let mut sessions = Vec::new();
-    for (side, name) in sides.iter().zip(&names) {
+    for (index, (side, name)) in sides.iter().zip(&names).enumerate() {
+        let mut environment = environment.clone();
+        let distro = args.distros.get(at(index, args.distros.len()));
+        if let Some(form) = distro.and_then(|name| DiscoveryForm::of_distribution(name)) {
+            environment.discovery_form = form;
+        }
         sessions.push((name.clone(), side.open(&environment)?));
     }
     let bridge = Bridge::new(sessions, options).map_err(CliError::failed)?;
@@ -131,10 +140,19 @@ impl std::fmt::Display for SideArgs {
     }
 }
 
+/// The place of a side's entry in a list with this many entries: a single entry is for all sides.
+fn at(side: usize, given: usize) -> usize {
+    if given == 1 { 0 } else { side }
+}
+
 /// Makes as many sides as the longer list has entries; a single entry applies to all sides.
 fn sides(args: &Args, domain_id: u32) -> Result<Vec<SideArgs>, CliError> {
     let count = args.engines.len().max(args.domains.len());
-    for (option, given) in [("--engines", args.engines.len()), ("--domains", args.domains.len())] {
+    for (option, given) in [
+        ("--engines", args.engines.len()),
+        ("--domains", args.domains.len()),
+        ("--distros", args.distros.len()),
+    ] {
         if given > 1 && given != count {
             return Err(CliError::usage(format!(
                 "{option} has {given} entries for {count} sides; give one entry for each side, or \
@@ -147,7 +165,6 @@ fn sides(args: &Args, domain_id: u32) -> Result<Vec<SideArgs>, CliError> {
             "name at least two sides, such as `--engines cyclonedds,zenoh` or `--domains 1,2`",
         ));
     }
-    let at = |side: usize, given: usize| if given == 1 { 0 } else { side };
     let side = |side: usize| SideArgs {
         engine: args.engines.get(at(side, args.engines.len())).cloned(),
         domain_id: *args.domains.get(at(side, args.domains.len())).unwrap_or(&domain_id),

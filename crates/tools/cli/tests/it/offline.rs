@@ -27,6 +27,9 @@ fn wrong_usage_ends_with_2() {
         &["bridge", "--domains", "3,3"],
         &["bridge", "--domains", "3,4,5", "--engines", "cyclonedds,zenoh"],
         &["bridge", "--domains", "3,233"],
+        &["bridge", "--domains", "3,4", "--distros", "humble,kilted,jazzy"],
+        &["bridge", "--domains", "3,4", "--distros", "galactic"],
+        &["--distro", "galactic", "node", "list"],
         &["bridge", "--domains", "3,4", "--topics", "scan"],
     ] {
         assert_eq!(feros(line).code, Some(2), "{line:?}");
@@ -72,6 +75,20 @@ fn the_engine_is_chosen_by_an_option_of_all_verbs() {
         let says = "name one engine, or two different ones, such as cyclonedds,zenoh";
         assert_eq!(error, format!("error: --engine {engines}: {says}\n"));
     }
+}
+
+/// The form of Humble applies to everything that a command does, and to all processes that it
+/// starts.
+#[test]
+fn the_distribution_is_chosen_by_an_option_of_all_verbs() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("distro.launch.xml");
+    let says = "<launch><executable cmd=\"printenv FEROS_ROS_DISTRO FEROS_ENGINE\" name=\"says\" output=\"screen\"/></launch>";
+    std::fs::write(&file, says).unwrap();
+    let line = ["launch", file.to_str().unwrap(), "--distro", "humble", "--engine", "cyclonedds"];
+    let said = feros(&line).success();
+    let is_said = |word: &str| said.lines().any(|line| line.ends_with(word));
+    assert!(is_said("humble") && is_said("cyclonedds"), "{said}");
 }
 
 /// Engines that would deliver messages twice are refused, whether they are built in or not.

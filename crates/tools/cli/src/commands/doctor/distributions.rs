@@ -13,7 +13,7 @@ const SPEAK_AS_HUMBLE: &str = "export FEROS_ROS_DISTRO=humble for this shell and
 const SPEAK_AS_USUAL: &str =
     "unset FEROS_ROS_DISTRO for this shell and all programs of Feros in this domain";
 const SEPARATE: &str = "give Humble a domain of its own (ROS_DOMAIN_ID), and carry topics between \
-                        the domains with feros bridge";
+                        the domains with feros bridge --distros";
 
 pub(super) fn findings(found: &Distributions) -> Vec<Finding> {
     let is_newer = |group: &&DistributionGroup| {

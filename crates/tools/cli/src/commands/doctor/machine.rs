@@ -12,7 +12,7 @@ use super::finding::Finding;
 /// The free shared memory that large messages between processes need.
 const WANTED_SHARED_BYTES: u64 = 64 << 20;
 /// The variables that change the behaviour of Feros, apart from the variables of its engines.
-const VARIABLES: [&str; 12] = [
+const VARIABLES: [&str; 13] = [
     "ROS_DOMAIN_ID",
     "ROS_AUTOMATIC_DISCOVERY_RANGE",
     "ROS_STATIC_PEERS",
@@ -24,6 +24,7 @@ const VARIABLES: [&str; 12] = [
     "FEROS_PREFIX_PATH",
     "FEROS_INTERFACES",
     "FEROS_ENGINE",
+    "FEROS_ROS_DISTRO",
     "FEROS_TRANSPORTS",
 ];
 
