@@ -19,6 +19,7 @@ import commands
 import counts
 import leftovers
 import parts
+import rust_tests
 import schedule
 import table
 
@@ -174,6 +175,21 @@ def sources_of(root):
     one file."""
     is_beside_library = root.parent.name == "bin" or (root.name == "main.rs" and (root.parent / "lib.rs").exists())
     return [root] if is_beside_library else sorted(root.parent.rglob("*.rs"))
+
+
+class Environment(unittest.TestCase):
+    def test_programs_of_another_ros_2_do_not_inherit_this_one(self):
+        started_again = {"_ROS_WHEELS_BOOTSTRAP_COMPLETE": "1", "HOME": "/h"}
+        for before, after in [("/v/lib:/mine", "/mine"), ("/v/lib", None), ("", None)]:
+            environment = started_again | {"LD_LIBRARY_PATH": before}
+            rust_tests.forget_own_ros2(environment, "/v")
+            expected = {"HOME": "/h"} | ({"LD_LIBRARY_PATH": after} if after else {})
+            self.assertEqual(environment, expected)
+
+    def test_an_environment_that_no_wheel_has_changed_stays(self):
+        environment = {"LD_LIBRARY_PATH": "/v/lib"}
+        rust_tests.forget_own_ros2(environment, "/v")
+        self.assertEqual(environment, {"LD_LIBRARY_PATH": "/v/lib"})
 
 
 class Commands(unittest.TestCase):

@@ -26,13 +26,13 @@ STARTED_AGAIN, LIBRARIES = "_ROS_WHEELS_BOOTSTRAP_COMPLETE", "LD_LIBRARY_PATH"
 LISTS = parts.RESULTS / "rust"
 
 
-def forget_own_ros2():
-    """Removes from the environment what the wheels of this Python have set."""
-    if os.environ.pop(STARTED_AGAIN, None):
-        paths = os.environ.pop(LIBRARIES, "").split(os.pathsep)
-        others = [path for path in paths if not path.startswith(sys.prefix)]
-        if any(others):
-            os.environ[LIBRARIES] = os.pathsep.join(others)
+def forget_own_ros2(environment, prefix):
+    """Removes from an environment what the wheels of the Python at `prefix` have set."""
+    if environment.pop(STARTED_AGAIN, None):
+        paths = environment.pop(LIBRARIES, "").split(os.pathsep)
+        others = [path for path in paths if path and not path.startswith(prefix)]
+        if others:
+            environment[LIBRARIES] = os.pathsep.join(others)
 
 
 def files_of(build):
@@ -114,7 +114,7 @@ def main(arguments):
 
 
 if __name__ == "__main__":
-    forget_own_ros2()
+    forget_own_ros2(os.environ, sys.prefix)
     try:
         sys.exit(main(sys.argv[1:]))
     except subprocess.CalledProcessError as failed:
