@@ -9,6 +9,7 @@ use feros_transport::{Client, ClientOptions, Outgoing};
 
 use crate::arguments::{Out, given};
 use crate::call::{CallEnd, Wanted};
+use crate::distribution::refuse_null;
 use crate::error::{Failure, guarded, guarded_pointer};
 use crate::ffi::{
     rmw_client_t, rmw_event_callback_t, rmw_gid_t, rmw_node_t, rmw_qos_profile_t, rmw_request_id_t,
@@ -175,6 +176,9 @@ unsafe extern "C" fn rmw_service_server_is_available(
     is_available: *mut bool,
 ) -> rmw_ret_t {
     guarded(|| {
+        refuse_null(node, "node")?;
+        refuse_null(client, "client")?;
+        refuse_null(is_available, "is_available")?;
         // SAFETY: [handles] node and client are alive. [outputs] There is memory for the answer.
         let (end, answer) = unsafe {
             end(node)?;

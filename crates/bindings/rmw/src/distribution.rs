@@ -39,6 +39,10 @@ pub(crate) struct Distribution {
     /// Whether the options of a subscription have the field `acceptable_buffer_backends`, and
     /// subscriptions `is_cft_supported`.
     has_buffer_backends: bool,
+    /// Whether `rmw_destroy_wait_set` and `rmw_service_server_is_available` return `RMW_RET_ERROR`
+    /// for a null argument. The headers of Jazzy and Kilted say `RMW_RET_INVALID_ARGUMENT`, but
+    /// Jazzy's `rmw_fastrtps_cpp` and its suite for implementations differ from the header.
+    null_is_error: bool,
     /// The layouts of type supports and of sequences.
     pub(crate) of_types: Layout,
     /// Whether the library has been run with the distribution itself, instead of being built from
@@ -52,6 +56,7 @@ static SERVED: [Distribution; 3] = [
         rmw: "7.3",
         has_localhost_only: true,
         first_event: 0,
+        null_is_error: true,
         has_buffer_backends: false,
         of_types: Layout::JAZZY_AND_KILTED,
         was_run: true,
@@ -61,6 +66,7 @@ static SERVED: [Distribution; 3] = [
         rmw: "7.8",
         has_localhost_only: false,
         first_event: 1,
+        null_is_error: false,
         has_buffer_backends: false,
         of_types: Layout::JAZZY_AND_KILTED,
         was_run: true,
@@ -70,6 +76,7 @@ static SERVED: [Distribution; 3] = [
         rmw: "7.10",
         has_localhost_only: false,
         first_event: 1,
+        null_is_error: false,
         has_buffer_backends: true,
         of_types: Layout::LYRICAL,
         was_run: false,
@@ -103,6 +110,17 @@ impl Distribution {
         // The kinds are in the same order in all distributions.
         number.saturating_add(RMW_EVENT_LIVELINESS_CHANGED - self.first_event)
     }
+
+    /// The failure of a null argument of a function that `null_is_error` names.
+    fn of_null(&self, what: &str) -> Failure {
+        let text = format!("the argument `{what}` is null");
+        if self.null_is_error { Failure::error(text) } else { Failure::invalid(text) }
+    }
+}
+
+/// Refuses a null argument of `rmw_destroy_wait_set` and `rmw_service_server_is_available`.
+pub(crate) fn refuse_null<T>(pointer: *const T, what: &str) -> Result<(), Failure> {
+    if pointer.is_null() { Err(loaded()?.of_null(what)) } else { Ok(()) }
 }
 
 /// The distribution below an installation prefix. Writes its name or, if the library cannot serve
@@ -184,6 +202,14 @@ mod tests {
         for (name, number) in [("jazzy", 11), ("jazzy", u32::MAX), ("kilted", 12)] {
             assert!(kind(name, number) > RMW_EVENT_PUBLICATION_MATCHED, "{name} {number}");
         }
+    }
+
+    #[test]
+    fn jazzy_has_its_own_code_for_null_arguments_of_two_functions() {
+        let code = |name| Distribution::named(name).expect(name).of_null("node").code;
+        assert_eq!(code("jazzy"), RMW_RET_ERROR);
+        assert_eq!(code("kilted"), RMW_RET_INVALID_ARGUMENT);
+        assert_eq!(code("lyrical"), RMW_RET_INVALID_ARGUMENT);
     }
 
     #[test]

@@ -58,6 +58,9 @@ fn known() -> &'static Mutex<Known> {
 pub(crate) unsafe fn of_message(
     support: *const rosidl_message_type_support_t,
 ) -> Result<Arc<MessageProgram>, Failure> {
+    // This comes first, because the type supports of a distribution that is not served may have
+    // other fields. In Humble, they end before the function that finds the hash.
+    let layout = distribution::loaded()?.of_types;
     // SAFETY: [type supports] the type support is null or valid.
     let fingerprint = unsafe { Fingerprint::of(crate::arguments::given(support, "type_support")?) };
     let address = support.addr();
@@ -66,7 +69,6 @@ pub(crate) unsafe fn of_message(
     {
         return Ok(Arc::clone(program));
     }
-    let layout = distribution::loaded()?.of_types;
     // SAFETY: [type supports] the type support is valid, it has the layouts of the host program's
     // distribution, and its library stays loaded.
     let program = unsafe { MessageProgram::compile(support, layout) };

@@ -17,6 +17,7 @@ use feros_executor::{PooledWaitSet, WaitSet, Waitable};
 use crate::arguments::ours;
 use crate::client::ClientEnd;
 use crate::context::Context;
+use crate::distribution::refuse_null;
 use crate::doorbell::WITHOUT_DOORBELL;
 use crate::error::{Failure, guarded, guarded_pointer};
 use crate::events::EventEnd;
@@ -216,6 +217,7 @@ unsafe extern "C" fn rmw_create_wait_set(
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_destroy_wait_set(wait_set: *mut rmw_wait_set_t) -> rmw_ret_t {
     guarded(|| {
+        refuse_null(wait_set, "wait set")?;
         // SAFETY: [handles] the wait set is alive. [destruction] This is its last use.
         let WaitSetEnd { context } = *unsafe { handle::free(wait_set) }?;
         context.clone().end(context, |_| ());

@@ -206,3 +206,31 @@ fn ros_distro_counts_if_nothing_else_shows_the_distribution() {
         assert!(reason.contains("set ROS_DISTRO to the distribution"), "{reason}");
     }
 }
+
+/// A program serializes without a context. The type support has the three fields of Humble, and
+/// behind them an address at which no function is.
+#[test]
+fn type_supports_of_a_distribution_that_is_not_served_are_not_read() {
+    let Some(domain) = Domain::reserve() else { return };
+    let installation = Installation::of(Some("6.1.2"));
+    let script = format!(
+        r#"
+import ctypes, mmap, os
+os.dup2(1, 2)
+with open({loaded:?}, "rb") as file:
+    mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+library = ctypes.CDLL({library:?})
+support = (ctypes.c_void_p * 6)(0, 0, 0, 1, 1, 1)
+message, serialized = ctypes.create_string_buffer(64), ctypes.create_string_buffer(64)
+code = library.rmw_serialize(message, support, serialized)
+assert code == {UNSUPPORTED}, code
+code = library.rmw_deserialize(serialized, support, message)
+assert code == {UNSUPPORTED}, code
+print("ok")
+"#,
+        loaded = installation.library(),
+        library = library()
+    );
+    let said = run_python(&domain, &(ros_distro(None) + &script), false);
+    assert!(said.contains("of ROS 2 humble, with rmw 6.1.2"), "{said}");
+}
