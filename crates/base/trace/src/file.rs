@@ -127,14 +127,38 @@ impl TraceFile {
 
     /// Writes events. After an error, the file still consists of whole blocks.
     pub(crate) fn append(&mut self, threads: &[ThreadEvents]) -> Result<(), WriteError> {
-        let written = self.append_blocks(threads);
+        self.append_then(threads, None)
+    }
+
+    /// Writes events, and marks the file as complete. The last events and the mark go to the system
+    /// in one call: if the process ends meanwhile, the file has both or it has neither.
+    pub(crate) fn complete(
+        &mut self,
+        threads: &[ThreadEvents],
+        refused_threads: u64,
+    ) -> Result<(), WriteError> {
+        let mut end = Encoder::default();
+        end.block(END, |content| content.number(refused_threads));
+        self.append_then(threads, Some(end.into_bytes()))
+    }
+
+    fn append_then(
+        &mut self,
+        threads: &[ThreadEvents],
+        last: Option<Vec<u8>>,
+    ) -> Result<(), WriteError> {
+        let written = self.append_blocks(threads, last);
         if written.is_err() {
             self.named.clear(); // some names may be in a block that was not written
         }
         written
     }
 
-    fn append_blocks(&mut self, threads: &[ThreadEvents]) -> Result<(), WriteError> {
+    fn append_blocks(
+        &mut self,
+        threads: &[ThreadEvents],
+        last: Option<Vec<u8>>,
+    ) -> Result<(), WriteError> {
         // The file no longer exists, for example because a user emptied the folder.
         if self.most_bytes.is_some() && !threads.is_empty() && self.is_removed() {
             self.begin_anew()?;
@@ -161,17 +185,15 @@ impl TraceFile {
                 }
             }
         }
-        self.write(&waiting)
-    }
-
-    /// Marks the file as complete.
-    pub(crate) fn end(&mut self, refused_threads: u64) -> Result<(), WriteError> {
-        let mut block = Encoder::default();
-        block.block(END, |content| content.number(refused_threads));
-        if self.is_full(block.bytes().len()) {
-            self.begin_anew()?;
+        if let Some(mut last) = last {
+            if self.is_full(waiting.len() + last.len()) {
+                self.write(&waiting)?;
+                waiting.clear();
+                self.begin_anew()?;
+            }
+            waiting.append(&mut last);
         }
-        self.write(block.bytes())
+        self.write(&waiting)
     }
 
     /// The blocks for the events of a thread. If the file does not contain the names of all

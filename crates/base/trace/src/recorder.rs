@@ -145,8 +145,7 @@ pub fn write() -> Result<(), WriteError> {
     let Some(file) = &mut *file else { return Ok(()) };
     let threads = read_rings();
     let refused = THREADS.lock().refused;
-    file.append(&threads)?;
-    file.end(refused)
+    file.complete(&threads, refused)
 }
 
 /// Writes the events like [`write`](fn@write), but without marking the file as complete.

@@ -1,7 +1,8 @@
 //! The context: one participant, the arguments common to its nodes, and its shutdown.
 
+mod shutdown;
+
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 use std::task::Poll;
 use std::time::{Duration, Instant};
@@ -14,14 +15,17 @@ use feros_engine::{
 use feros_engine_list::{EngineError, chosen_engine};
 use feros_parameter::{ParameterFileError, ParameterOverrides};
 use feros_shm::TransportSet;
-use feros_sync::{Mutex, MutexGuard};
+use feros_sync::Mutex;
 
 use crate::arguments::{ArgumentError, Arguments};
 use crate::clock::ClockFollower;
 use crate::graph::changes::GraphChanges;
 use crate::logging;
-use crate::signals::{self, ShutDown};
+use crate::signals;
 use crate::wait_error::WaitError;
+use shutdown::{Shutdown, write_trace};
+
+pub use shutdown::ShutdownGuard;
 
 /// Why a context could not be made.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -118,9 +122,8 @@ struct ContextInner {
     arguments: Arguments,
     parameter_overrides: ParameterOverrides,
     transports: TransportSet,
-    shut_down: AtomicBool,
+    shutdown: Arc<Shutdown>,
     changes: Arc<GraphChanges>,
-    listeners: Mutex<Listeners>,
     /// The readers of `/clock`, by topic, while nodes follow them.
     clock_followers: Mutex<HashMap<String, Weak<ClockFollower>>>,
     /// The subscription to graph changes. The first wait for the graph makes it, because nothing
@@ -174,19 +177,19 @@ impl Context {
             .map_err(|error| ContextError::Trace(error.to_string()))?;
         let parameter_overrides = options.arguments.parameter_overrides()?;
         let engine = options.engine.map_or_else(chosen_engine, Ok)?;
+        let changes = Arc::default();
         let inner = Arc::new(ContextInner {
             session: engine.open(&options.session)?,
             arguments: options.arguments,
             parameter_overrides,
             transports: options.transports,
-            shut_down: AtomicBool::new(false),
-            changes: Arc::default(),
-            listeners: Mutex::default(),
+            shutdown: Arc::new(Shutdown::new(Arc::clone(&changes))),
+            changes,
             clock_followers: Mutex::default(),
             graph_guard: OnceLock::new(),
         });
         if options.handle_signals {
-            let weak: Weak<ContextInner> = Arc::downgrade(&inner);
+            let weak: Weak<Shutdown> = Arc::downgrade(&inner.shutdown);
             signals::listen(weak);
         }
         Ok(Self(inner))
@@ -194,13 +197,13 @@ impl Context {
 
     /// Whether the context has not been shut down, like `rclcpp::ok()`.
     pub fn is_ok(&self) -> bool {
-        !self.0.shut_down.load(Ordering::Acquire)
+        !self.0.shutdown.has_begun()
     }
 
     /// Shuts the context down: ends all spinning and waiting. Nodes and endpoints stay until they
     /// are dropped.
     pub fn shutdown(&self) {
-        self.0.shutdown();
+        self.0.shutdown.begin();
     }
 
     /// The engine's session, for tools that need more than nodes offer.
@@ -291,17 +294,7 @@ impl Context {
     /// Calls `listener` when the context is shut down, or immediately if it has already been shut
     /// down. Dropping the guard removes the listener.
     pub fn on_shutdown(&self, listener: impl Fn() + Send + Sync + 'static) -> ShutdownGuard {
-        let number = {
-            let mut listeners = self.0.lock_listeners();
-            listeners.next_number += 1;
-            let number = listeners.next_number;
-            listeners.by_number.insert(number, Box::new(listener));
-            number
-        };
-        if !self.is_ok() {
-            self.0.call_listeners();
-        }
-        ShutdownGuard { context: Arc::downgrade(&self.0), number }
+        self.0.shutdown.add_listener(listener)
     }
 
     /// Returns the reader of this `/clock` topic, which all nodes of the context share.
@@ -324,60 +317,13 @@ impl Context {
     }
 }
 
-/// The listeners for the shutdown of a context.
-#[derive(Default)]
-struct Listeners {
-    next_number: u64,
-    by_number: HashMap<u64, Box<dyn Fn() + Send + Sync>>,
-}
-
-/// Keeps a listener of [`Context::on_shutdown`] registered; dropping the guard removes the
-/// listener.
-#[must_use = "the listener is forgotten when this is dropped"]
-pub struct ShutdownGuard {
-    context: Weak<ContextInner>,
-    number: u64,
-}
-
-impl Drop for ShutdownGuard {
-    fn drop(&mut self) {
-        if let Some(context) = self.context.upgrade() {
-            let listener = context.lock_listeners().by_number.remove(&self.number);
-            drop(listener); // outside the lock: its captures may run any code
-        }
-    }
-}
-
 impl ContextInner {
-    fn lock_listeners(&self) -> MutexGuard<'_, Listeners> {
-        self.listeners.lock()
-    }
-
     /// Subscribes to changes of the graph, at the first call only.
     fn listen_to_graph(&self) {
         self.graph_guard.get_or_init(|| {
             let changes = self.changes.clone();
             self.session.on_graph_change(Arc::new(move || changes.announce()))
         });
-    }
-
-    fn call_listeners(&self) {
-        let listeners = std::mem::take(&mut self.lock_listeners().by_number);
-        listeners.values().for_each(|listener| listener());
-    }
-
-    fn shutdown(&self) {
-        if !self.shut_down.swap(true, Ordering::AcqRel) {
-            self.call_listeners();
-            self.changes.announce();
-            write_trace();
-        }
-    }
-}
-
-impl ShutDown for ContextInner {
-    fn shut_down(&self) {
-        self.shutdown();
     }
 }
 
@@ -386,11 +332,5 @@ impl ShutDown for ContextInner {
 impl Drop for ContextInner {
     fn drop(&mut self) {
         write_trace();
-    }
-}
-
-fn write_trace() {
-    if let Err(error) = feros_trace::write() {
-        tracing::error!("{error}");
     }
 }

@@ -8,10 +8,6 @@ use crate::event::{Event, ThreadEvents};
 pub(super) struct Encoder(Vec<u8>);
 
 impl Encoder {
-    pub(super) fn bytes(&self) -> &[u8] {
-        &self.0
-    }
-
     pub(super) fn into_bytes(self) -> Vec<u8> {
         self.0
     }
