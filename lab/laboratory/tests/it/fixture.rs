@@ -9,7 +9,7 @@ use feros_lab::machine::Machine;
 use feros_lab::peer::Peers;
 use feros_lab::peer_builder::PeerBuilder;
 use feros_lab::plan::Plan;
-use feros_lab::record::{Record, Run, Value};
+use feros_lab::record::{Record, Run, Status, Value};
 use feros_lab::run::{self, Observer, Options, RunError, Summary};
 use feros_lab::scenario::ScenarioFile;
 
@@ -42,8 +42,11 @@ impl Observer for Witness<'_> {
 
     fn begins(&mut self, _: usize, _: usize, _: &str, _: Duration) {}
 
-    fn ended(&mut self, _: &Record) {
+    fn ended(&mut self, record: &Record) {
         self.seen.measured += 1;
+        if let Status::Failed(_) | Status::Hung(_) = record.status {
+            self.seen.notes.push(format!("a cell ended with {:?}", record.status));
+        }
         if self.seen.measured == self.interrupt_after {
             self.interrupted.store(true, Ordering::Relaxed);
         }
