@@ -101,7 +101,7 @@ pub use self::{
     error::{CreateError, LoanError, OpenError, Refused, SendError, UnavailableError},
     format_version::FORMAT_VERSION,
     ipc::service::SampleHeader,
-    node::{CleanUp, HostNode},
+    node::{CleanUp, Cleaner, HostNode},
     peers::{EndWatch, Peer, PeerAttachment, PeerError, PeerSubscription},
     publisher::{HostLoan, HostPublisher, HostPublisherSettings, PoolUse},
     reason::declined::{ConnectionObstacle, Declined},

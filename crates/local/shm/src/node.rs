@@ -25,9 +25,8 @@ use iceoryx2::prelude::{LogLevel, Node, NodeBuilder, SignalHandlingMode};
 use rustix::io::Errno;
 use rustix::process::geteuid;
 
-pub use self::dead::CleanUp;
+pub use self::dead::{CleanUp, Cleaner};
 use self::space::{LOCK_TIMEOUT, PREFIX_FILE, Space, SpaceLock, check_access};
-use self::sweep::sweep_unfinished;
 use crate::error::UnavailableError;
 use crate::ipc::Ipc;
 use crate::limits::{check_file_size, check_open_files};
@@ -39,16 +38,19 @@ const NODE_BYTES: u64 = 64 * 1024;
 
 /// The node that [`HostNode::shared`] returns.
 static SHARED: Mutex<Weak<HostNode>> = Mutex::new(Weak::new());
+/// The cleaner of that node.
+static CLEANER: Mutex<Weak<Cleaner>> = Mutex::new(Weak::new());
 
 /// The part of this process in the shared-memory transport.
 ///
 /// It starts no threads and installs no signal handlers. Its files are removed when its last owner
-/// drops it. If the process is killed, a call of [`clean_up`](Self::clean_up) in any other process
-/// of this user removes the files.
+/// drops it. So a thread that the end of the program does not wait for must not own it; such a
+/// thread uses the [`Cleaner`]. If the process is killed, a call of [`clean_up`](Self::clean_up) in
+/// any other process of this user removes the files.
 pub struct HostNode {
     /// This is present until this value is dropped.
     node: Option<Node<Ipc>>,
-    space: Space,
+    cleaner: Arc<Cleaner>,
 }
 
 impl HostNode {
@@ -64,12 +66,8 @@ impl HostNode {
         }
         let node = Arc::new(Self::new(&folder_name())?);
         *shared = Arc::downgrade(&node);
+        *CLEANER.lock() = Arc::downgrade(&node.cleaner);
         Ok(node)
-    }
-
-    /// The node of this process, if one exists.
-    pub fn current() -> Option<Arc<Self>> {
-        SHARED.lock().upgrade()
     }
 
     /// Checks whether a node could be made now, as far as this is possible without waiting for
@@ -98,8 +96,9 @@ impl HostNode {
         let (space, lock) = Space::open(folder)?;
         log_to_tracing();
         storage::forget_failure();
+        let config = space.config()?;
         let node = NodeBuilder::new()
-            .config(&space.config()?)
+            .config(&config)
             .signal_handling_mode(SignalHandlingMode::Disabled)
             .create::<Ipc>()
             .map_err(|cause| {
@@ -107,73 +106,58 @@ impl HostNode {
                 refused("the node", cause)
             })?;
         lock.finish();
-        let node = Self { node: Some(node), space };
+        let cleaner = Arc::new(Cleaner::new(space, config, *node.id()));
+        let node = Self { node: Some(node), cleaner };
         node.clean_up();
         Ok(node)
     }
 
-    /// Removes what killed processes of this user have left: shared memory, slots at publishers,
-    /// and files.
-    ///
-    /// This crate calls this when a node or a publisher is made, and when a publisher has no slot
-    /// left for a subscription. Users of the crate should call this when they notice that another
-    /// process has been killed. It checks one small file for each process of this user.
+    /// Like [`Cleaner::clean_up`].
     pub fn clean_up(&self) -> CleanUp {
-        match self.exclusive() {
-            Ok(lock) => {
-                let found = self.clean_up_locked(&lock);
-                lock.finish();
-                found
-            }
-            Err(error) => {
-                tracing::debug!(target: "feros::shm", %error, "shared memory of ended processes is \
-                                                               not cleaned up now");
-                CleanUp { failed: 1, ..CleanUp::default() }
-            }
-        }
+        self.cleaner.clean_up()
     }
 
-    pub(crate) fn clean_up_locked(&self, _lock: &SpaceLock) -> CleanUp {
-        dead::clean_up(&self.space, self.iceoryx())
+    /// The cleaner of the node that [`shared`](Self::shared) returns, if the node exists.
+    pub fn current_cleaner() -> Option<Arc<Cleaner>> {
+        CLEANER.lock().upgrade()
+    }
+
+    /// The part of the node that removes what killed processes have left.
+    pub fn cleaner(&self) -> &Arc<Cleaner> {
+        &self.cleaner
+    }
+
+    pub(crate) fn clean_up_locked(&self, lock: &SpaceLock) -> CleanUp {
+        self.cleaner.clean_up_locked(lock)
     }
 
     /// Waits for the exclusive right to make and remove files in this space. Only one thread of one
     /// process has this right at a time. Removes the unfinished work of earlier holders of the
     /// right.
     pub(crate) fn exclusive(&self) -> Result<SpaceLock, UnavailableError> {
-        self.exclusive_within(LOCK_TIMEOUT)
+        self.space().exclusive(LOCK_TIMEOUT)
     }
 
     /// Like [`exclusive`](Self::exclusive), but fails if another thread or process has the right at
     /// present. This is for threads that must not wait.
     pub(crate) fn exclusive_now(&self) -> Result<SpaceLock, UnavailableError> {
-        self.exclusive_within(Duration::ZERO)
+        self.space().exclusive(Duration::ZERO)
     }
 
-    fn exclusive_within(&self, patience: Duration) -> Result<SpaceLock, UnavailableError> {
-        let lock = SpaceLock::take(&self.space.folder, patience)?.ok_or_else(|| {
-            UnavailableError::Folder {
-                folder: self.space.folder.clone(),
-                cause: "it was removed while in use".to_owned(),
-            }
-        })?;
-        // The sweep checks every file, so it runs only if an earlier holder was interrupted.
-        if lock.was_interrupted {
-            sweep_unfinished(&self.space.folder);
-        }
-        Ok(lock)
+    fn space(&self) -> &Space {
+        self.cleaner.space()
     }
 
     /// The folder of this user.
     #[must_use]
     pub fn folder(&self) -> &Path {
-        &self.space.folder
+        &self.space().folder
     }
 
     /// The common prefix of the names of this user's shared memory in `/dev/shm`.
     #[must_use]
     pub fn prefix(&self) -> &str {
-        &self.space.prefix
+        &self.space().prefix
     }
 
     /// Removes the folder and all shared memory of the space with this name, even if it is in use.
@@ -199,7 +183,8 @@ impl HostNode {
 
     /// Whether the process with this node is alive, or has been killed but not cleaned up yet.
     pub(crate) fn knows(&self, node: u128) -> bool {
-        self.space.folder.join(format!("nodes/{}{node}.node_monitor", self.space.prefix)).exists()
+        let Space { folder, prefix } = self.space();
+        folder.join(format!("nodes/{prefix}{node}.node_monitor")).exists()
     }
 
     pub(crate) fn iceoryx(&self) -> &Node<Ipc> {
@@ -218,7 +203,7 @@ impl Drop for HostNode {
         drop(self.node.take());
         match lock {
             Ok(lock) => {
-                self.space.remove_if_unused(&lock);
+                self.space().remove_if_unused(&lock);
                 lock.finish();
             }
             Err(error) => {
@@ -232,8 +217,8 @@ impl Drop for HostNode {
 impl std::fmt::Debug for HostNode {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("HostNode")
-            .field("folder", &self.space.folder)
-            .field("prefix", &self.space.prefix)
+            .field("folder", &self.space().folder)
+            .field("prefix", &self.space().prefix)
             .finish()
     }
 }

@@ -10,8 +10,8 @@ use std::sync::Arc;
 
 use feros_engine::PayloadBytes;
 use feros_shm::{
-    Connection, ConnectionSettings, CreateError, HostNode, HostPublisher, HostPublisherSettings,
-    LoanError, OpenError, SampleHeader, TakeOutcome, UnavailableError,
+    CleanUp, Connection, ConnectionSettings, CreateError, HostNode, HostPublisher,
+    HostPublisherSettings, LoanError, OpenError, SampleHeader, TakeOutcome, UnavailableError,
 };
 use feros_test_support::skip;
 
@@ -377,6 +377,20 @@ fn a_connection_that_finds_no_place_leaves_nothing_unfinished() {
         assert!(!node.folder().join("busy").exists(), "{error}");
         assert_eq!(entries(), before, "{error}");
     }
+}
+
+/// A thread in the background may still clean up when the program drops its node, which is the last
+/// thing that the program waits for.
+#[test]
+fn a_cleaner_does_not_keep_the_files_of_the_node() {
+    let space = Space(name("cleaner"));
+    let node = HostNode::new(&space.0).unwrap();
+    let (cleaner, folder) = (Arc::clone(node.cleaner()), node.folder().to_owned());
+    assert_eq!(cleaner.clean_up(), CleanUp::default());
+    drop(node);
+    assert!(!folder.exists());
+    assert_eq!(cleaner.clean_up().failed, 1, "its space is gone");
+    assert!(!folder.exists());
 }
 
 /// A clean-up checks all files only if a process was killed. If it always did so, each of many

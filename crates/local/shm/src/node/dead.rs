@@ -17,11 +17,11 @@ use iceoryx2::prelude::{CallbackProgression, Config, Node, NodeState};
 use iceoryx2::service::internal::ServiceInternal;
 use iceoryx2::service::service_hash::ServiceHash;
 
-use super::space::Space;
+use super::space::{LOCK_TIMEOUT, Space, SpaceLock};
 use super::sweep::{LIFE_SIGNS, between, incomplete_nodes, is_number, names, sweep};
 use crate::ipc::Ipc;
 
-/// The results of [`HostNode::clean_up`](crate::HostNode::clean_up).
+/// The results of [`Cleaner::clean_up`].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct CleanUp {
     /// The number of dead processes that were removed completely.
@@ -43,12 +43,59 @@ impl CleanUp {
     }
 }
 
+/// Removes what killed processes of this user have left: shared memory, slots at publishers, and
+/// files.
+///
+/// It does not own the node of this process. If a thread in the background owned the node while it
+/// cleans up, the program could drop the node meanwhile and end before that thread has removed the
+/// node's files.
+pub struct Cleaner {
+    space: Space,
+    /// The configuration and the identifier of the node of this process.
+    config: Config,
+    own: UniqueNodeId,
+}
+
+impl Cleaner {
+    pub(super) fn new(space: Space, config: Config, own: UniqueNodeId) -> Self {
+        Self { space, config, own }
+    }
+
+    pub(super) fn space(&self) -> &Space {
+        &self.space
+    }
+
+    /// Removes what killed processes of this user have left.
+    ///
+    /// This crate calls this when a node or a publisher is made, and when a publisher has no slot
+    /// left for a subscription. Users of the crate should call this when they notice that another
+    /// process has been killed. It checks one small file for each process of this user.
+    pub fn clean_up(&self) -> CleanUp {
+        match self.space.exclusive(LOCK_TIMEOUT) {
+            Ok(lock) => {
+                let found = self.clean_up_locked(&lock);
+                lock.finish();
+                found
+            }
+            Err(error) => {
+                tracing::debug!(target: "feros::shm", %error, "shared memory of ended processes is \
+                                                               not cleaned up now");
+                CleanUp { failed: 1, ..CleanUp::default() }
+            }
+        }
+    }
+
+    pub(super) fn clean_up_locked(&self, _lock: &SpaceLock) -> CleanUp {
+        clean_up(&self.space, &self.config, &self.own)
+    }
+}
+
 /// Removes what the process with the node `own` can remove. The caller must hold the lock of the
 /// space.
-pub(crate) fn clean_up(space: &Space, own: &Node<Ipc>) -> CleanUp {
+fn clean_up(space: &Space, config: &Config, own: &UniqueNodeId) -> CleanUp {
     let mut found = CleanUp::default();
     let mut dead = Vec::new();
-    let listed = Node::<Ipc>::list(own.config(), |state| {
+    let listed = Node::<Ipc>::list(config, |state| {
         if let NodeState::Dead(node) = state {
             dead.push(*node.id());
         }
@@ -65,7 +112,7 @@ pub(crate) fn clean_up(space: &Space, own: &Node<Ipc>) -> CleanUp {
     }
     let survivors = Survivors::find(space, own, &dead);
     for id in &dead {
-        let is_out = survivors.take_out(id, own.config(), &mut found);
+        let is_out = survivors.take_out(id, config, &mut found);
         let is_removed = is_out && survivors.remove_node(id);
         found.removed += u64::from(is_removed);
         found.left += u64::from(!is_removed);
@@ -83,10 +130,10 @@ struct Survivors<'a> {
 }
 
 impl<'a> Survivors<'a> {
-    fn find(space: &'a Space, own: &Node<Ipc>, dead: &[UniqueNodeId]) -> Self {
+    fn find(space: &'a Space, own: &UniqueNodeId, dead: &[UniqueNodeId]) -> Self {
         let nodes = space.folder.join("nodes");
         let (this, dead): (String, Vec<String>) =
-            (own.id().value().to_string(), dead.iter().map(|id| id.value().to_string()).collect());
+            (own.value().to_string(), dead.iter().map(|id| id.value().to_string()).collect());
         let (mut of_this, mut of_others) = (HashSet::new(), HashSet::new());
         for node in names(&nodes).filter(|name| is_number(name) && !dead.contains(name)) {
             let services = services_of(&nodes.join(&node), &space.prefix);

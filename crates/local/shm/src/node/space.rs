@@ -62,6 +62,22 @@ impl Space {
         Err(UnavailableError::Folder { folder, cause })
     }
 
+    /// Waits for the exclusive right to make and remove files in this space. Only one thread of one
+    /// process has this right at a time. Removes the unfinished work of earlier holders of the
+    /// right.
+    pub(crate) fn exclusive(&self, patience: Duration) -> Result<SpaceLock, UnavailableError> {
+        let lock =
+            SpaceLock::take(&self.folder, patience)?.ok_or_else(|| UnavailableError::Folder {
+                folder: self.folder.clone(),
+                cause: "it was removed while in use".to_owned(),
+            })?;
+        // The sweep checks every file, so it runs only if an earlier holder was interrupted.
+        if lock.was_interrupted {
+            sweep_unfinished(&self.folder);
+        }
+        Ok(lock)
+    }
+
     /// Removes the folder and the node counter if no process uses them any longer.
     ///
     /// If another process is waiting for the lock at that time, it sees that the folder was

@@ -27,9 +27,9 @@ const MOST_REPETITIONS: u32 = 5;
 /// using shared memory by then, because that has already included a clean-up.
 pub(crate) fn clean_up_soon() {
     static CLEAN_UP: OnceLock<Arc<Gathered>> = OnceLock::new();
-    let clean_up =
-        || Gathered::new(|| HostNode::current().is_none_or(|node| node.clean_up().is_complete()));
-    CLEAN_UP.get_or_init(clean_up).ask();
+    let is_complete =
+        || HostNode::current_cleaner().is_none_or(|cleaner| cleaner.clean_up().is_complete());
+    CLEAN_UP.get_or_init(|| Gathered::new(is_complete)).ask();
 }
 
 /// An action that runs once for all requests that arrive before the action runs. It says whether it
