@@ -143,6 +143,7 @@ fn missed_deadlines_are_reported_on_both_sides() {
     let publisher = node.create_publisher::<Int32>("/ours", options).unwrap();
     peer.ask("subscription", with_event("/ours"));
     publisher.wait_for_subscriptions(1, WATCHDOG).unwrap();
+    peer.ask("matched", json!({"topic": "/ours", "publishers": 1}));
     publisher.publish(Int32 { data: 1 }).unwrap();
     inbox.take_where(|event| {
         matches!(event, PublisherEvent::OfferedDeadlineMissed { total: 1.., .. })
@@ -156,6 +157,7 @@ fn missed_deadlines_are_reported_on_both_sides() {
     let subscription = node.create_subscription("/theirs", options, |_: Int32| {}).unwrap();
     peer.ask("publisher", with_event("/theirs"));
     subscription.wait_for_publishers(1, WATCHDOG).unwrap();
+    peer.ask("matched", json!({"topic": "/theirs", "subscriptions": 1}));
     peer.ask("publish", json!({"topic": "/theirs", "values": [{"data": 1}]}));
     inbox.take_where(|event| {
         matches!(event, SubscriptionEvent::RequestedDeadlineMissed { total: 1.., .. })
@@ -180,6 +182,7 @@ fn lost_liveliness_is_reported_on_both_sides() {
     let publisher = node.create_publisher::<Int32>("/ours", options).unwrap();
     peer.ask("subscription", with_event("/ours"));
     publisher.wait_for_subscriptions(1, WATCHDOG).unwrap();
+    peer.ask("matched", json!({"topic": "/ours", "publishers": 1}));
     publisher.publish(Int32 { data: 1 }).unwrap();
     inbox.take_where(|event| matches!(event, PublisherEvent::LivelinessLost { total: 1.., .. }));
     // The end of liveliness implies that it began before: on a busy machine, both changes come in
@@ -197,6 +200,7 @@ fn lost_liveliness_is_reported_on_both_sides() {
     let subscription = node.create_subscription("/theirs", options, |_: Int32| {}).unwrap();
     peer.ask("publisher", with_event("/theirs"));
     subscription.wait_for_publishers(1, WATCHDOG).unwrap();
+    peer.ask("matched", json!({"topic": "/theirs", "subscriptions": 1}));
     peer.ask("publish", json!({"topic": "/theirs", "values": [{"data": 1}]}));
     inbox.take_where(|event| {
         matches!(event, SubscriptionEvent::LivelinessChanged { alive: 0, not_alive: 1, .. })
