@@ -100,12 +100,16 @@ fn folder_of(uri: &str, first: &Path) -> Result<Option<PathBuf>, String> {
     if uri.is_empty() {
         return Ok(None);
     }
-    let is_name = !uri.contains(['/', '\0']) && !uri.contains("..") && uri != ".";
+    // A leading `-` would make the name an option of commands such as `rm *`, and a leading `.`
+    // would hide the folder.
+    let is_name = !uri.starts_with(['-', '.'])
+        && !uri.contains("..")
+        && !uri.contains(|character| character == '/' || feros_wording::is_unseen(character));
     if !is_name {
         return Err(format!(
             "`{}` is not a valid folder name for a bag beside the first one: give a name without \
-             `/` and `..`",
-            uri.escape_debug()
+             `/`, `..` and control characters that does not begin with `-` or `.`",
+            feros_wording::harmless(uri)
         ));
     }
     Ok(Some(first.parent().unwrap_or(Path::new("")).join(uri)))
@@ -121,9 +125,13 @@ mod tests {
         assert_eq!(folder_of("", first), Ok(None));
         assert_eq!(folder_of("second", first), Ok(Some("/data/second".into())));
         assert_eq!(folder_of("second", Path::new("first")), Ok(Some("second".into())));
-        for uri in ["/etc/cron.d/x", "../x", "a/b", "..", ".", "a/../../b", "x\0", "/"] {
+        let elsewhere = ["/etc/cron.d/x", "../x", "a/b", "..", ".", "a/../../b", "/"];
+        let misleading = ["x\0", "x\n/y", "x\ny", "\u{1b}[2J", "\u{202e}gab", "-rf", ".ssh"];
+        for uri in elsewhere.into_iter().chain(misleading) {
             let refusal = folder_of(uri, first).unwrap_err();
-            assert!(refusal.contains("beside the first one"), "{uri}: {refusal}");
+            assert!(refusal.contains("beside the first one"), "{uri:?}: {refusal}");
+            assert!(!refusal.contains(feros_wording::is_unseen), "{uri:?}: {refusal:?}");
         }
+        assert_eq!(folder_of("zwölf-1.5", first), Ok(Some("/data/zwölf-1.5".into())));
     }
 }
