@@ -101,20 +101,23 @@ impl From<TypeDescriptionError> for Error {
     }
 }
 
+/// A `main` that returns an error prints this text on standard error. The text may quote untrusted
+/// text, such as a key of a parameter file.
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut said = self.to_string();
-        f.write_str(&said)?;
+        let mut text = said.clone();
         let mut cause = self.source();
         while let Some(error) = cause {
-            let text = error.to_string();
-            if !said.contains(&text) {
-                write!(f, ": {text}")?;
-                said = text;
+            let reason = error.to_string();
+            if !said.contains(&reason) {
+                text.push_str(": ");
+                text.push_str(&reason);
+                said = reason;
             }
             cause = error.source();
         }
-        Ok(())
+        f.write_str(&feros_wording::harmless_block(&text))
     }
 }
 
@@ -134,5 +137,7 @@ mod tests {
         let error = Error::from(CreateError::from(name));
         assert_eq!(format!("{error:?}"), error.to_string());
         assert!(error.to_string().contains("are allowed"), "{error}");
+        let hostile = Error::other("no key \u{1b}[2J\r\nerror: no robot");
+        assert_eq!(format!("{hostile:?}"), "no key \\u{1b}[2J\\u{d}\n  error: no robot");
     }
 }
