@@ -345,15 +345,14 @@ fn read_metadata_file(folder: &Path) -> Result<Option<BagMetadata>, ReadError> {
 
 /// The files of a bag, in the order in which they were written.
 fn files_of(path: &Path, named: Option<&BagMetadata>) -> Result<Vec<PathBuf>, ReadError> {
+    const OF_ROS1: &str = "it is a bag of ROS 1; `rosbags-convert` of the package rosbags (PyPI) \
+                           converts it to ROS 2";
     let not_a_bag =
         |reason: &str| ReadError::NotABag { path: path.to_owned(), reason: reason.into() };
     if path.is_file() {
         return match is_bag_file(path) {
             true => Ok(vec![path.to_owned()]),
-            false if is_of_ros1(path) => Err(not_a_bag(
-                "it is a bag of ROS 1; `rosbags-convert` of the package rosbags (PyPI) converts it to \
-                 ROS 2",
-            )),
+            false if is_of_ros1(path) => Err(not_a_bag(OF_ROS1)),
             false => Err(not_a_bag("its name ends neither with .mcap nor with .db3")),
         };
     }
@@ -363,8 +362,8 @@ fn files_of(path: &Path, named: Option<&BagMetadata>) -> Result<Vec<PathBuf>, Re
             false => "there is no such folder or file",
         }));
     };
-    let listed = entries.filter_map(|entry| Some(entry.ok()?.path()));
-    let mut listed: Vec<PathBuf> = listed.filter(|path| is_bag_file(path)).collect();
+    let paths: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
+    let mut listed: Vec<PathBuf> = paths.iter().filter(|path| is_bag_file(path)).cloned().collect();
     listed.sort_by_key(|path| (number_in(path), path.clone()));
     if let Some(named) = named {
         // Only files in the folder itself are accepted, since the metadata may be hostile.
@@ -379,7 +378,13 @@ fn files_of(path: &Path, named: Option<&BagMetadata>) -> Result<Vec<PathBuf>, Re
         }
     }
     if listed.is_empty() {
-        return Err(not_a_bag("it contains no .mcap or .db3 file"));
+        let is_it = |path: &&PathBuf| {
+            path.extension().is_some_and(|extension| extension == "bag") && is_of_ros1(path)
+        };
+        return Err(match paths.iter().find(is_it) {
+            Some(file) => ReadError::NotABag { path: file.clone(), reason: OF_ROS1.into() },
+            None => not_a_bag("it contains no .mcap or .db3 file"),
+        });
     }
     Ok(listed)
 }

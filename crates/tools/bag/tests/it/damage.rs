@@ -122,6 +122,11 @@ fn files_that_are_no_bag_are_refused() {
         assert!(matches!(error, ReadError::NotABag { .. }), "{error}");
         assert!(error.to_string().contains(said), "{error}");
     }
+    let of_ros1 = folder.path().join("of_ros1");
+    fs::create_dir(&of_ros1).unwrap();
+    fs::write(of_ros1.join("drive.bag"), "#ROSBAG V2.0\nE\0\0\0").unwrap();
+    let error = open(&of_ros1).to_string();
+    assert!(error.contains("drive.bag") && error.contains("`rosbags-convert`"), "{error}");
     let bag = folder.path().join("bag");
     fs::create_dir(&bag).unwrap();
     fs::write(bag.join("metadata.yaml"), "rosbag2_bagfile_information: [").unwrap();
