@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use feros_launch::{
-    Argument, LaunchError, Output, Packages, Plan, Planner, RunOptions, Sinks, Step,
+    Argument, FindError, LaunchError, Output, Packages, Plan, Planner, RunOptions, Sinks, Step,
 };
 
 use self::component_loader::ServiceComponentLoader;
@@ -154,23 +154,23 @@ fn find<'a>(packages: &Packages, words: &'a [String]) -> Result<(PathBuf, &'a [S
     // Two words are a package and a file, even if this folder has a file with the package's name.
     if !is_path
         && let Some((file, rest)) = rest.split_first().filter(|(file, _)| !file.contains(":="))
-        && let Ok(file) = packages.launch_file(first, file)
     {
-        return Ok((file, rest));
+        match packages.launch_file(first, file) {
+            Ok(file) => return Ok((file, rest)),
+            Err(FindError::Package { .. }) if path.exists() => {}
+            Err(error) => return Err(CliError::usage(error)),
+        }
     }
     if is_path || path.exists() {
         return Ok((path.to_owned(), rest));
     }
-    match rest.split_first() {
-        Some((file, rest)) if !file.contains(":=") => {
-            Ok((packages.launch_file(first, file).map_err(CliError::usage)?, rest))
-        }
-        _ if first.contains('.') => Ok((path.to_owned(), rest)),
-        _ => Err(CliError::usage(format!(
-            "there is no file {first}; if {first} is a package, name its launch file: feros launch \
-             {first} FILE"
-        ))),
+    if first.contains('.') {
+        return Ok((path.to_owned(), rest));
     }
+    Err(CliError::usage(format!(
+        "there is no file {first}; if {first} is a package, name its launch file: feros launch \
+         {first} FILE"
+    )))
 }
 
 fn refused(error: LaunchError) -> CliError {

@@ -339,6 +339,11 @@ fn executables_of_packages_are_run() {
         command.env("FEROS_PREFIX_PATH", prefix).current_dir(&folder.0);
     });
     assert!(beside.finish().success().contains("[speak-1] twice\n"));
+    let misspelled = Running::start_with(&["launch", "demo", "al.launch.xml"], |command| {
+        command.env("FEROS_PREFIX_PATH", prefix).current_dir(&folder.0);
+    });
+    let wrong = misspelled.finish().failure(2);
+    assert!(wrong.contains("did you mean `all.launch.xml`?"), "{wrong}");
     assert!(
         run(&["launch", "demo", "al.launch.xml"])
             .failure(2)
