@@ -38,7 +38,8 @@ const NODE_BYTES: u64 = 64 * 1024;
 
 /// The node that [`HostNode::shared`] returns.
 static SHARED: Mutex<Weak<HostNode>> = Mutex::new(Weak::new());
-/// The cleaner of that node.
+/// The cleaner of that node. It is not taken from the node, because that would own the node for a
+/// moment.
 static CLEANER: Mutex<Weak<Cleaner>> = Mutex::new(Weak::new());
 
 /// The part of this process in the shared-memory transport.
@@ -131,9 +132,7 @@ impl HostNode {
         self.cleaner.clean_up_locked(lock)
     }
 
-    /// Waits for the exclusive right to make and remove files in this space. Only one thread of one
-    /// process has this right at a time. Removes the unfinished work of earlier holders of the
-    /// right.
+    /// Waits for the exclusive right of [`Space::exclusive`].
     pub(crate) fn exclusive(&self) -> Result<SpaceLock, UnavailableError> {
         self.space().exclusive(LOCK_TIMEOUT)
     }

@@ -85,40 +85,37 @@ impl Cleaner {
         }
     }
 
+    /// Removes what this process can remove.
     pub(super) fn clean_up_locked(&self, _lock: &SpaceLock) -> CleanUp {
-        clean_up(&self.space, &self.config, &self.own)
-    }
-}
-
-/// Removes what the process with the node `own` can remove. The caller must hold the lock of the
-/// space.
-fn clean_up(space: &Space, config: &Config, own: &UniqueNodeId) -> CleanUp {
-    let mut found = CleanUp::default();
-    let mut dead = Vec::new();
-    let listed = Node::<Ipc>::list(config, |state| {
-        if let NodeState::Dead(node) = state {
-            dead.push(*node.id());
+        let mut found = CleanUp::default();
+        let mut dead = Vec::new();
+        let listed = Node::<Ipc>::list(&self.config, |state| {
+            if let NodeState::Dead(node) = state {
+                dead.push(*node.id());
+            }
+            CallbackProgression::Continue
+        });
+        if let Err(cause) = listed {
+            tracing::debug!(target: "feros::shm", ?cause, "not all processes could be checked");
+            found.failed += 1;
         }
-        CallbackProgression::Continue
-    });
-    if let Err(cause) = listed {
-        tracing::debug!(target: "feros::shm", ?cause, "not all processes could be checked");
-        found.failed += 1;
+        // Only a killed process leaves files. If many processes ended at the same time and each of
+        // them listed all files of this user, they would all wait for the lock for a long time.
+        if dead.is_empty()
+            && incomplete_nodes(&self.space.folder.join("nodes"), &self.space.prefix).is_empty()
+        {
+            return found;
+        }
+        let survivors = Survivors::find(&self.space, &self.own, &dead);
+        for id in &dead {
+            let is_out = survivors.take_out(id, &self.config, &mut found);
+            let is_removed = is_out && survivors.remove_node(id);
+            found.removed += u64::from(is_removed);
+            found.left += u64::from(!is_removed);
+        }
+        found.swept = sweep(&self.space.folder, &self.space.prefix);
+        found
     }
-    // Only a killed process leaves files. If many processes ended at the same time and each of them
-    // listed all files of this user, they would all wait for the lock for a long time.
-    if dead.is_empty() && incomplete_nodes(&space.folder.join("nodes"), &space.prefix).is_empty() {
-        return found;
-    }
-    let survivors = Survivors::find(space, own, &dead);
-    for id in &dead {
-        let is_out = survivors.take_out(id, config, &mut found);
-        let is_removed = is_out && survivors.remove_node(id);
-        found.removed += u64::from(is_removed);
-        found.left += u64::from(!is_removed);
-    }
-    found.swept = sweep(&space.folder, &space.prefix);
-    found
 }
 
 /// The services of the processes that are alive.

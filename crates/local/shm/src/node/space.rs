@@ -62,9 +62,9 @@ impl Space {
         Err(UnavailableError::Folder { folder, cause })
     }
 
-    /// Waits for the exclusive right to make and remove files in this space. Only one thread of one
-    /// process has this right at a time. Removes the unfinished work of earlier holders of the
-    /// right.
+    /// Waits at most `patience` for the exclusive right to make and remove files in this space. At
+    /// any time, a single thread of all processes has this right. Removes the unfinished work of
+    /// earlier holders of the right.
     pub(crate) fn exclusive(&self, patience: Duration) -> Result<SpaceLock, UnavailableError> {
         let lock =
             SpaceLock::take(&self.folder, patience)?.ok_or_else(|| UnavailableError::Folder {
