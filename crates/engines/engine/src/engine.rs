@@ -22,6 +22,7 @@ use crate::gid::Gid;
 use crate::graph::GraphSnapshot;
 use crate::name::NodeName;
 
+pub use crate::environment_error::EnvironmentError;
 pub use crate::service_mapping::ServiceMapping;
 pub use crate::type_hash::TypeHash;
 pub use error::{CreateEndpointError, Created, EventError};
@@ -35,7 +36,7 @@ pub use publisher::{
     copied, filled,
 };
 pub use service::{Client, ClientOptions, ServerMatch, Service, ServiceOptions};
-pub use session::{DiscoveryRange, EnvironmentError, OpenError, SessionOptions};
+pub use session::{DiscoveryRange, OpenError, SessionOptions};
 pub use subscription::{Subscription, SubscriptionOptions, TakeError};
 
 /// A library that carries messages between participants.

@@ -45,6 +45,7 @@ pub mod bridge_mark;
 pub mod buffer_backend;
 pub mod dds;
 pub mod engine;
+mod environment_error;
 pub mod event;
 pub mod failure_counter;
 pub mod gaps;

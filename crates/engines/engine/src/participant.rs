@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::fmt;
 
 use crate::dds::library::Library;
-use crate::engine::EnvironmentError;
+use crate::environment_error::EnvironmentError;
 use crate::gid::Gid;
 
 /// The form in which a participant announces its nodes.

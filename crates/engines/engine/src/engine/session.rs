@@ -3,6 +3,7 @@
 
 use std::ffi::OsString;
 
+use crate::environment_error::EnvironmentError;
 use crate::participant::DiscoveryForm;
 
 /// How far discovery reaches (`ROS_AUTOMATIC_DISCOVERY_RANGE`).
@@ -45,18 +46,6 @@ impl Default for SessionOptions {
             discovery_form: DiscoveryForm::default(),
         }
     }
-}
-
-/// The reason why an environment variable cannot be used.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{variable} is {value:?}; it takes {expected}")]
-pub struct EnvironmentError {
-    /// The name of the variable.
-    pub variable: &'static str,
-    /// The value of the variable.
-    pub value: String,
-    /// The values that the variable may have.
-    pub expected: &'static str,
 }
 
 impl SessionOptions {
