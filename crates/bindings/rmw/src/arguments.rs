@@ -1,9 +1,8 @@
 //! Checks the arguments of host programs: null pointers, objects of other implementations, strings.
 
-use std::ffi::{CStr, c_char, c_void};
+use std::ffi::{CStr, c_char};
 use std::ptr::NonNull;
 
-use crate::distribution::{self, ContextObject};
 use crate::error::Failure;
 use crate::ffi::{
     rmw_client_t, rmw_context_t, rmw_event_t, rmw_gid_t, rmw_guard_condition_t, rmw_init_options_t,
@@ -73,21 +72,6 @@ pub(crate) unsafe fn ours<'a, T: Identified>(pointer: *const T) -> Result<&'a T,
     } else {
         Err(Failure::foreign(T::WHAT))
     }
-}
-
-/// The `impl_` pointer of a context. The context keeps this pointer after shutdown.
-///
-/// # Safety
-/// The contract of [`given`].
-pub(crate) unsafe fn initialized(context: *const rmw_context_t) -> Result<*mut c_void, Failure> {
-    // SAFETY: [pointers] the context is null or valid for the whole call.
-    unsafe { ours(context) }?;
-    // SAFETY: [handles] the library made the context, so it is not null.
-    let held = unsafe { ContextObject::read(distribution::loaded()?, context) }.impl_;
-    if held.is_null() {
-        return Err(Failure::invalid("the context was not initialized, or was already finalized"));
-    }
-    Ok(held)
 }
 
 /// A string from the host program.

@@ -9,8 +9,8 @@ use feros_engine::{GraphChangeGuard, Session, SessionOptions};
 use feros_executor::{GuardCondition, WaitSetPool};
 use feros_shm::TransportSet;
 
-use crate::arguments::initialized;
 use crate::callback_thread::CallbackThread;
+use crate::distribution::initialized;
 use crate::doorbell::doorbell;
 use crate::error::Failure;
 use crate::ffi::{rmw_context_t, rmw_guard_condition_t};

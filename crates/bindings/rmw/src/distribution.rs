@@ -7,15 +7,15 @@
 mod layout;
 mod loaded;
 
-use std::ffi::{CStr, OsStr, c_char};
+use std::ffi::{CStr, OsStr, c_char, c_void};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
 use feros_typesupport::Layout;
 
-use crate::arguments::{Out, given};
+use crate::arguments::{Out, given, ours};
 use crate::error::{Failure, guarded};
-use crate::ffi::{RMW_EVENT_LIVELINESS_CHANGED, rmw_ret_t};
+use crate::ffi::{RMW_EVENT_LIVELINESS_CHANGED, rmw_context_t, rmw_ret_t};
 use crate::qos::copy_text;
 
 #[cfg(test)]
@@ -157,6 +157,21 @@ unsafe extern "C" fn feros_rmw_distribution(
         unsafe { copy_text(&said, text, size) };
         result
     })
+}
+
+/// The `impl_` pointer of a context. The context keeps this pointer after shutdown.
+///
+/// # Safety
+/// The contract of [`given`].
+pub(crate) unsafe fn initialized(context: *const rmw_context_t) -> Result<*mut c_void, Failure> {
+    // SAFETY: [pointers] the context is null or valid for the whole call.
+    unsafe { ours(context) }?;
+    // SAFETY: [handles] the library made the context, so it is not null.
+    let held = unsafe { ContextObject::read(loaded()?, context) }.impl_;
+    if held.is_null() {
+        return Err(Failure::invalid("the context was not initialized, or was already finalized"));
+    }
+    Ok(held)
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use feros_executor::{GuardCondition, Waitable};
 
-use crate::arguments::initialized;
+use crate::distribution::initialized;
 use crate::error::{guarded, guarded_pointer};
 use crate::ffi::{rmw_context_t, rmw_guard_condition_t, rmw_ret_t};
 use crate::handle::{self, handle};
