@@ -5,6 +5,7 @@ mod checks;
 mod compare;
 mod conditions;
 mod context;
+mod escape;
 mod figure;
 mod findings;
 mod floors;
@@ -39,8 +40,7 @@ use thiserror::Error;
 
 pub use compare::{CompareError, ComparedCell, SideBySide, compare_runs};
 pub use goals::{GoalResult, goals};
-pub use parts::Part;
-pub use results::{Notice, ReadError, Results};
+pub use results::{Notice, Part, ReadError, Results};
 pub use summary::{Summary, summaries};
 pub use verdicts::{Ruling, Verdict, VerdictRow, verdicts};
 

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use maud::{Markup, html};
 
-use super::markdown::escaped;
+use super::escape::escaped;
 use super::tables::scrolling;
 use crate::record::{Record, Scenario};
 

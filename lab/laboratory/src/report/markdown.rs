@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use super::Shown;
 use super::conditions;
 use super::context::Context;
+use super::escape::escaped;
 use super::findings::findings;
 use super::floors::is_floor;
 use super::goals::{GoalResult, goals};
@@ -154,19 +155,4 @@ fn write_systems(text: &mut String, results: &Results) {
         );
     }
     text.push('\n');
-}
-
-/// Escapes a text so that Markdown shows it literally, on one line.
-pub(crate) fn escaped(text: &str) -> String {
-    let mut safe = String::with_capacity(text.len());
-    for letter in text.chars() {
-        match letter {
-            '\n' | '\r' => safe.push(' '),
-            '\\' | '`' | '*' | '_' | '[' | ']' | '<' | '>' | '|' | '#' => {
-                safe.extend(['\\', letter])
-            }
-            _ => safe.push(letter),
-        }
-    }
-    safe
 }

@@ -2,32 +2,16 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::path::PathBuf;
 
 use maud::{Markup, html};
 
+use super::escape::escaped;
 use super::groups::median;
-use super::markdown::escaped;
 use super::quantity::{Unit, digits, duration, moment};
-use super::results::Results;
+use super::results::{Part, ReadError, Results};
 use super::tables::scrolling;
 use crate::record::{FORMAT, Record, Run, System};
-
-/// A run that is a part of a report.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Part {
-    /// The name of its grid or scenario.
-    pub name: String,
-    /// The start, in seconds since 1970.
-    pub began_unix_seconds: u64,
-    /// The end; `None` if the run has not ended.
-    pub ended_unix_seconds: Option<u64>,
-    /// The number of its cells.
-    pub cells: usize,
-    /// The median of the load of the machine over its cells.
-    pub load: Option<f64>,
-    /// The median of the processor time that was stolen while its cells were measured.
-    pub stolen_percent: Option<f64>,
-}
 
 impl Part {
     fn of(results: &Results) -> Self {
@@ -69,9 +53,23 @@ const MEANING: &str = "Each part is a run of its own, whole in itself: the syste
                        their floors took turns within one part. Load and stolen processor time are \
                        the medians over its cells.";
 
+impl Results {
+    /// Reads the folders of several runs, such as the parts of a grid, and joins them into one. A
+    /// scenario that several of them have measured keeps the description of the first; the records
+    /// of the others count as further repetitions.
+    ///
+    /// # Errors
+    /// If nothing in one of the folders can be used, or there is no folder.
+    pub fn read_parts(folders: &[PathBuf]) -> Result<Self, ReadError> {
+        let runs: Vec<Self> =
+            folders.iter().map(|folder| Self::read(folder)).collect::<Result<_, _>>()?;
+        joined(runs).ok_or_else(|| ReadError::NoRun(PathBuf::from(".")))
+    }
+}
+
 /// Joins runs into one. A scenario that several runs have measured keeps the description of the
 /// first; the records of the others count as further repetitions. Nothing if there is no run.
-pub(super) fn joined(mut runs: Vec<Results>) -> Option<Results> {
+fn joined(mut runs: Vec<Results>) -> Option<Results> {
     if runs.len() < 2 {
         return runs.pop();
     }

@@ -8,7 +8,6 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-use super::parts::{self, Part};
 use crate::record::{FORMAT, Figure, FigureKind, Record, Run, Scenario, System, Value};
 
 /// The limit on a line of `cells.jsonl`, and on `run.json`, in bytes: a record with many
@@ -26,6 +25,23 @@ pub struct Results {
     pub notices: Vec<Notice>,
     /// The runs that these results are joined from; empty for a single run.
     pub parts: Vec<Part>,
+}
+
+/// A run that is a part of a report.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Part {
+    /// The name of its grid or scenario.
+    pub name: String,
+    /// The start, in seconds since 1970.
+    pub began_unix_seconds: u64,
+    /// The end; `None` if the run has not ended.
+    pub ended_unix_seconds: Option<u64>,
+    /// The number of its cells.
+    pub cells: usize,
+    /// The median of the load of the machine over its cells.
+    pub load: Option<f64>,
+    /// The median of the processor time that was stolen while its cells were measured.
+    pub stolen_percent: Option<f64>,
 }
 
 /// A part that could not be read.
@@ -83,18 +99,6 @@ impl Results {
         let mut run = run.unwrap_or_else(|| run_of(&records, folder));
         complete(&mut run, &records, &run_path, &mut notices);
         Ok(Self { run, records, notices, parts: Vec::new() })
-    }
-
-    /// Reads the folders of several runs, such as the parts of a grid, and joins them into one. A
-    /// scenario that several of them have measured keeps the description of the first; the records
-    /// of the others count as further repetitions.
-    ///
-    /// # Errors
-    /// If nothing in one of the folders can be used, or there is no folder.
-    pub fn read_parts(folders: &[PathBuf]) -> Result<Self, ReadError> {
-        let runs: Vec<Self> =
-            folders.iter().map(|folder| Self::read(folder)).collect::<Result<_, _>>()?;
-        parts::joined(runs).ok_or_else(|| ReadError::NoRun(PathBuf::from(".")))
     }
 }
 

@@ -6,8 +6,8 @@ use super::page::{LEGEND, TWO_HOSTS, floors, is_remote, source, unanswered};
 use super::verdict::basis;
 use super::{Answer, Column, Row, Standing, part_title};
 use crate::report::context::Context;
+use crate::report::escape::escaped;
 use crate::report::figure::title_of_variant;
-use crate::report::markdown::escaped;
 use crate::report::quantity::{Unit, digits};
 
 /// Writes the verdicts, then a table for each question.

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::Verdict;
 use super::page::counted;
 use crate::record::Condition;
-use crate::report::markdown::escaped;
+use crate::report::escape::escaped;
 
 /// Writes the verdicts of all documents; nothing if the run has none.
 pub(crate) fn write_section(text: &mut String, verdicts: &[Verdict]) {
