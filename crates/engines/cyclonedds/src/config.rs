@@ -74,6 +74,16 @@ pub fn configuration(of: &Circumstances<'_>) -> String {
     xml
 }
 
+/// Returns a configuration for a domain that has another id in the engine than on the network. A
+/// part of the user's configuration that names a domain (`<Domain id="7">`) does not apply to such
+/// a domain, because Cyclone DDS compares the name with the id in the engine.
+pub(crate) fn with_domain_id_on_the_network(domain_id: u32, configuration: &str) -> String {
+    format!(
+        "<CycloneDDS><Domain id=\"any\"><Discovery><ExternalDomainId>{domain_id}\
+         </ExternalDomainId></Discovery></Domain></CycloneDDS>,{configuration}"
+    )
+}
+
 fn general(
     xml: &mut String,
     of: &Circumstances<'_>,

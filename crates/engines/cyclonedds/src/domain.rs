@@ -1,5 +1,10 @@
-//! The domains of this process. In each process, Cyclone DDS has one set of sockets and threads for
-//! each domain id. All sessions of the domain share it.
+//! The domains of this process. In each process, Cyclone DDS has one configuration and one set of
+//! sockets and threads for each domain id. All sessions of the domain with the same configuration
+//! share them. Sessions with another configuration, such as another discovery range, get a domain
+//! of their own in the engine: its id is free in this process, and its configuration names the
+//! domain's id on the network. Like the stacks of two processes, the two communicate over the
+//! network, as far as their ranges allow it. rmw_fastrtps accepts contexts with different ranges,
+//! and rmw_cyclonedds refuses them.
 
 use feros_sync::{Mutex, MutexGuard};
 use std::collections::HashMap;
@@ -27,6 +32,9 @@ const RETAINED_BYTES: usize = 32 << 20;
 const MOST_THREADS: usize = 8;
 /// The largest domain id whose ports exist.
 const LARGEST_DOMAIN_ID: u32 = 232;
+/// The first id that the engine is given for a domain whose own id is in use with another
+/// configuration. No domain has this id on the network.
+const FIRST_FREE_ID: u32 = 1000;
 
 /// The memory of samples, which all endpoints of a domain share.
 #[derive(Debug)]
@@ -61,12 +69,17 @@ struct Open {
     // The entity is dropped before the pool. Its sertypes hold their own references to the pool.
     _entity: Entity,
     pool: std::sync::Arc<Pool>,
+    /// The id of the domain on the network.
+    domain_id: u32,
+    /// The configuration that the sessions ask for.
+    asked: String,
+    /// The configuration that the engine has.
     configuration: String,
     users: usize,
 }
 
-/// The domains that are open now, by id. The lock is held while a domain is opened or closed, so a
-/// domain cannot be opened while it is being closed.
+/// The domains that are open now, by the id that they have in the engine. The lock is held while a
+/// domain is opened or closed, so a domain cannot be opened while it is being closed.
 static OPEN: Mutex<Option<HashMap<u32, Open>>> = Mutex::new(None);
 
 fn open_domains() -> MutexGuard<'static, Option<HashMap<u32, Open>>> {
@@ -76,7 +89,8 @@ fn open_domains() -> MutexGuard<'static, Option<HashMap<u32, Open>>> {
 /// A reference to an open domain. Dropping the last reference closes the domain.
 #[derive(Debug)]
 pub(crate) struct Domain {
-    id: u32,
+    /// The id that the domain has in the engine.
+    pub(crate) engine_id: u32,
     pub(crate) pool: std::sync::Arc<Pool>,
     pub(crate) configuration: String,
 }
@@ -101,59 +115,67 @@ impl Domain {
             process_id: std::process::id(),
         };
         let configuration = config::configuration(&circumstances);
-        let (pool, said) = share(id, &configuration, user_configuration.is_some())?;
+        let (domain, said) = share(id, &configuration, user_configuration.is_some())?;
         if let Some(said) = said {
             crate::peers::warn_of_others(options);
             said.iter().for_each(log::Line::say);
         }
         crate::multicast::warn_if_impossible(&circumstances);
-        Ok(Self { id, pool, configuration })
+        Ok(domain)
     }
 }
 
 /// Returns a reference to the domain, and the engine's log if this call opened the domain.
 fn share(
     id: u32,
-    configuration: &str,
+    asked: &str,
     user_configured: bool,
-) -> Result<(std::sync::Arc<Pool>, Option<Vec<log::Line>>), OpenError> {
+) -> Result<(Domain, Option<Vec<log::Line>>), OpenError> {
     let mut domains = open_domains();
     let domains = domains.get_or_insert_default();
+    let same = |open: &Open| open.domain_id == id && open.asked == asked;
+    let shared = domains.iter().find(|(_, open)| same(open)).map(|(engine_id, _)| *engine_id);
+    let engine_id = shared.unwrap_or_else(|| free_id(id, |id| domains.contains_key(&id)));
     let mut said = None;
-    let open = match domains.entry(id) {
+    let open = match domains.entry(engine_id) {
         std::collections::hash_map::Entry::Occupied(entry) => entry.into_mut(),
         std::collections::hash_map::Entry::Vacant(entry) => {
-            let (entity, lines) = create(id, configuration, user_configured)?;
+            let configuration = if engine_id == id {
+                asked.to_owned()
+            } else {
+                config::with_domain_id_on_the_network(id, asked)
+            };
+            let (entity, lines) = create(id, engine_id, &configuration, user_configured)?;
             said = Some(lines);
             entry.insert(Open {
                 _entity: entity,
                 pool: std::sync::Arc::new(Pool::new()),
-                configuration: configuration.to_owned(),
+                domain_id: id,
+                asked: asked.to_owned(),
+                configuration,
                 users: 0,
             })
         }
     };
-    if open.configuration != configuration {
-        return Err(OpenError::Configuration {
-            engine: ENGINE_NAME,
-            source_name: "the options of the sessions of this process".into(),
-            detail: format!(
-                "domain {id} is already open in this process with another discovery range or other peers"
-            ),
-        });
-    }
     open.users += 1;
-    Ok((open.pool.clone(), said))
+    let (pool, configuration) = (open.pool.clone(), open.configuration.clone());
+    Ok((Domain { engine_id, pool, configuration }, said))
+}
+
+/// Returns the domain's own id if it is not in use in the engine, and another free id otherwise.
+fn free_id(domain_id: u32, is_used: impl Fn(u32) -> bool) -> u32 {
+    let mut ids = std::iter::once(domain_id).chain(FIRST_FREE_ID..);
+    ids.find(|id| !is_used(*id)).unwrap_or(domain_id)
 }
 
 impl Drop for Domain {
     fn drop(&mut self) {
         let mut domains = open_domains();
         let Some(domains) = domains.as_mut() else { return };
-        if let Some(open) = domains.get_mut(&self.id) {
+        if let Some(open) = domains.get_mut(&self.engine_id) {
             open.users -= 1;
             if open.users == 0 {
-                domains.remove(&self.id);
+                domains.remove(&self.engine_id);
             }
         }
     }
@@ -173,9 +195,11 @@ fn check_threads() -> std::io::Result<()> {
     })
 }
 
-/// Opens the domain. Also returns the lines that the engine logged in the meantime.
+/// Opens the domain with this id on the network and this id in the engine. Also returns the lines
+/// that the engine logged in the meantime.
 fn create(
     id: u32,
+    engine_id: u32,
     configuration: &str,
     user_configured: bool,
 ) -> Result<(Entity, Vec<log::Line>), OpenError> {
@@ -188,7 +212,7 @@ fn create(
     let text = c_string(configuration);
     log::start_collecting();
     // SAFETY: the string stays alive throughout the call.
-    let created = Entity::new(unsafe { sys::dds_create_domain(id, text.as_ptr()) });
+    let created = Entity::new(unsafe { sys::dds_create_domain(engine_id, text.as_ptr()) });
     let said = log::collected();
     match created {
         Ok(entity) => Ok((entity, said)),
@@ -362,6 +386,14 @@ mod tests {
         assert_eq!(admitted, 10);
         assert_eq!(log::admit(2), Some(990));
         assert_eq!(log::admit(2), Some(0));
+    }
+
+    #[test]
+    fn a_domain_has_its_own_id_in_the_engine_if_that_is_free() {
+        assert_eq!(free_id(7, |_| false), 7);
+        assert_eq!(free_id(7, |id| id == 7), FIRST_FREE_ID);
+        assert_eq!(free_id(7, |id| [7, 1000, 1001, 1003].contains(&id)), 1002);
+        assert!(FIRST_FREE_ID > LARGEST_DOMAIN_ID);
     }
 
     #[test]

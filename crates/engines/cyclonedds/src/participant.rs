@@ -45,7 +45,7 @@ impl Participant {
         let qos = Qos::participant(&options.enclave);
         // SAFETY: the QoS is alive, and there is no listener.
         let entity = Entity::new(unsafe {
-            sys::dds_create_participant(options.domain_id, qos.as_ptr(), std::ptr::null())
+            sys::dds_create_participant(domain.engine_id, qos.as_ptr(), std::ptr::null())
         })
         .map_err(failed("creating the participant"))?;
         let gid = entity.gid().map_err(failed("reading the participant's GUID"))?;
