@@ -139,6 +139,11 @@ pub(crate) struct NodeMember<P: Participant> {
 impl<P: Participant> Drop for NodeMember<P> {
     fn drop(&mut self) {
         self.gids.iter().for_each(|gid| self.shared.graph.unwatch_type(*gid));
+        // If the node has been withdrawn, its announcement has named these endpoints for the last
+        // time.
+        if !self.shared.has_node(self.node) {
+            return;
+        }
         self.shared.change_nodes(|nodes| {
             if let Some(entities) = nodes.by_id.get_mut(&self.node) {
                 entities.readers.retain(|gid| !self.gids.contains(gid));
