@@ -41,13 +41,17 @@ pub(crate) fn build(peer: &Peer) -> Built {
     if let Some(reason) = &peer.manifest.unavailable {
         return Built::Missing(reason.clone());
     }
-    let out = if peer.folder.join("Cargo.lock").exists() {
+    let is_apart =
+        ["Cargo.lock", "requirements.txt"].iter().any(|file| peer.folder.join(file).exists());
+    let out = if is_apart {
         // Such a peer is built by the laboratory, or not at all.
         let out = PeerBuilder::new().cache().join(&peer.name);
         let program = peer.manifest.program[0].replace("{out}", &out.to_string_lossy());
         if !Path::new(&program).is_file() {
             return Built::Missing(
-                "it takes minutes to build, and no run of the laboratory has done that".into(),
+                "it takes minutes to build or downloads packages, and no run of the laboratory has \
+                 done that"
+                    .into(),
             );
         }
         out

@@ -3,7 +3,8 @@
 //!
 //! Peers that are not installed are reported as skipped. Peers that cargo builds are taken from the
 //! folder of this test, where a test of the whole workspace has put them. Peers that are separate
-//! workspaces take minutes to build, and are run only if the laboratory has built them before.
+//! workspaces take minutes to build, and peers with a `requirements.txt` download packages: these
+//! are run only if the laboratory has built them before.
 #![allow(clippy::unwrap_used)]
 
 mod fixture;
