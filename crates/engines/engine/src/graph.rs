@@ -71,6 +71,26 @@ pub struct EndpointInfo {
     pub buffer_backends: Option<Arc<[BufferBackend]>>,
 }
 
+impl EndpointInfo {
+    /// A ROS endpoint of this node, with the default policies and without a gid, a type hash and an
+    /// announcement.
+    #[must_use]
+    pub fn of_node(kind: EndpointKind, name: &str, type_name: &str, node: NodeName) -> Self {
+        Self {
+            kind,
+            name: name.to_owned(),
+            type_name: type_name.to_owned(),
+            type_hash: None,
+            gid: Gid::default(),
+            node: EndpointNode::Named(node),
+            qos: QosProfile::default(),
+            is_ros: true,
+            announcement: None,
+            buffer_backends: None,
+        }
+    }
+}
+
 /// The node to which an endpoint belongs.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum EndpointNode {
@@ -353,18 +373,8 @@ mod tests {
     use super::*;
 
     fn endpoint(kind: EndpointKind, name: &str, type_name: &str, node: &str) -> EndpointInfo {
-        EndpointInfo {
-            kind,
-            name: name.into(),
-            type_name: type_name.into(),
-            type_hash: None,
-            gid: Gid::default(),
-            node: EndpointNode::Named(NodeName::new("/", node).expect("valid")),
-            qos: QosProfile::default(),
-            is_ros: true,
-            announcement: None,
-            buffer_backends: None,
-        }
+        let node = NodeName::new("/", node).expect("valid");
+        EndpointInfo::of_node(kind, name, type_name, node)
     }
 
     #[test]

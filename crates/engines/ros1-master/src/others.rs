@@ -3,8 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
-use feros_engine::graph::EndpointNode;
-use feros_engine::{EndpointInfo, EndpointKind, Gid, NodeInfo, NodeName, QosProfile};
+use feros_engine::{EndpointInfo, EndpointKind, Gid, NodeInfo, NodeName};
 use feros_ros1::SystemState;
 
 /// Names of topics or services, each with the nodes that publish it, subscribe to it or serve it.
@@ -99,16 +98,8 @@ impl Others {
             for (name, nodes) in holders {
                 let Some(type_name) = self.types.get(name) else { continue };
                 found.extend(nodes.iter().map(|node| EndpointInfo {
-                    kind,
-                    name: name.clone(),
-                    type_name: type_name.clone(),
-                    type_hash: None,
                     gid: gid_of(kind, node, name),
-                    node: EndpointNode::Named(node_name(node)),
-                    qos: QosProfile::default(),
-                    is_ros: true,
-                    announcement: None,
-                    buffer_backends: None,
+                    ..EndpointInfo::of_node(kind, name, type_name, node_name(node))
                 }));
             }
         }

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use feros_engine::graph::EndpointNode;
 use feros_engine::{EndpointInfo, EndpointKind, Gid, NodeName, QosProfile, TypeHash};
 
 use crate::matches::{Matches, Reach};
@@ -39,16 +38,11 @@ impl Place {
         reach: Reach,
     ) -> Entry {
         let info = EndpointInfo {
-            kind: of.kind,
-            name: of.name.to_owned(),
-            type_name: of.type_name.to_owned(),
             type_hash: of.type_hash,
             gid: self.gid,
-            node: EndpointNode::Named(self.node.clone()),
             qos,
-            is_ros: true,
             announcement: announced(of.announcement),
-            buffer_backends: None,
+            ..EndpointInfo::of_node(of.kind, of.name, of.type_name, self.node.clone())
         };
         let matches = matches.clone();
         let session = self.session;

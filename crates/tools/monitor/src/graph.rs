@@ -155,7 +155,6 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use feros::QosProfile;
     use feros_engine::NodeInfo;
-    use feros_engine::graph::EndpointNode;
     use feros_shm::{Announcement, TransportSet};
 
     use super::*;
@@ -163,17 +162,11 @@ mod tests {
     fn endpoint(kind: EndpointKind, participant: u8, number: u8, node: &str) -> EndpointInfo {
         let mut gid = [participant; 16];
         gid[15] = number;
+        let node = NodeName::new("/", node).unwrap();
         EndpointInfo {
-            kind,
-            name: "/scan".into(),
-            type_name: "sensor_msgs/msg/LaserScan".into(),
-            type_hash: None,
             gid: Gid(gid),
-            node: EndpointNode::Named(NodeName::new("/", node).unwrap()),
             qos: QosProfile::default().with_system_defaults_resolved(),
-            is_ros: true,
-            announcement: None,
-            buffer_backends: None,
+            ..EndpointInfo::of_node(kind, "/scan", "sensor_msgs/msg/LaserScan", node)
         }
     }
 

@@ -287,7 +287,6 @@ fn topics_of(graph: &GraphSnapshot, own: Gid) -> BTreeMap<(String, String), Opti
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
-    use feros_engine::graph::EndpointNode;
     use feros_engine::{EndpointInfo, NodeName};
 
     use super::*;
@@ -295,18 +294,7 @@ mod tests {
     const OWN: Gid = Gid([9; 16]);
 
     fn endpoint(kind: EndpointKind, name: &str, type_name: &str) -> EndpointInfo {
-        EndpointInfo {
-            kind,
-            name: name.into(),
-            type_name: type_name.into(),
-            type_hash: None,
-            gid: Gid([1; 16]),
-            node: EndpointNode::Named(NodeName::new("/", "n").unwrap()),
-            qos: feros::QosProfile::default(),
-            is_ros: true,
-            announcement: None,
-            buffer_backends: None,
-        }
+        EndpointInfo::of_node(kind, name, type_name, NodeName::new("/", "n").unwrap())
     }
 
     fn graph(endpoints: Vec<EndpointInfo>) -> GraphSnapshot {

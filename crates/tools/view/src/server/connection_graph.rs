@@ -88,23 +88,12 @@ pub(crate) fn node_name(endpoint: &EndpointInfo) -> String {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use feros_engine::NodeName;
-    use feros_engine::graph::EndpointNode;
 
     use super::*;
 
     fn endpoint(kind: EndpointKind, name: &str, node: &str) -> EndpointInfo {
-        EndpointInfo {
-            kind,
-            name: name.into(),
-            type_name: "std_msgs/msg/String".into(),
-            type_hash: None,
-            gid: Gid([1; 16]),
-            node: EndpointNode::Named(NodeName::new("/", node).unwrap()),
-            qos: feros::QosProfile::default(),
-            is_ros: true,
-            announcement: None,
-            buffer_backends: None,
-        }
+        let node = NodeName::new("/", node).unwrap();
+        EndpointInfo::of_node(kind, name, "std_msgs/msg/String", node)
     }
 
     fn graph(endpoints: Vec<EndpointInfo>) -> ConnectionGraph {

@@ -104,22 +104,19 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
     use feros::shm::FORMAT_VERSION;
-    use feros_engine::graph::EndpointNode;
-    use feros_engine::{EndpointInfo, EndpointKind, Gid, NodeName, QosProfile};
+    use feros_engine::{EndpointInfo, EndpointKind, NodeName};
 
     /// A publisher and a subscription with these announcements, which begin after the version.
     fn graph(announcements: [&str; 2]) -> GraphSnapshot {
-        let endpoint = |kind, node: &str, announcement: &str| EndpointInfo {
-            kind,
-            name: "/image".into(),
-            type_name: "sensor_msgs/msg/Image".into(),
-            type_hash: None,
+        let endpoint = |kind: EndpointKind, node: &str, announcement: &str| EndpointInfo {
             gid: Gid([kind as u8; 16]),
-            node: EndpointNode::Named(NodeName::new("/", node).unwrap()),
-            qos: QosProfile::default(),
-            is_ros: true,
             announcement: Some(format!("{FORMAT_VERSION:x},{announcement}").into()),
-            buffer_backends: None,
+            ..EndpointInfo::of_node(
+                kind,
+                "/image",
+                "sensor_msgs/msg/Image",
+                NodeName::new("/", node).unwrap(),
+            )
         };
         let [publisher, subscription] = announcements;
         GraphSnapshot {

@@ -58,22 +58,12 @@ fn several_types(
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
-    use feros_engine::graph::EndpointNode;
     use feros_engine::{EndpointInfo, Gid, NodeName, QosProfile};
 
     fn endpoint(kind: EndpointKind, name: &str, ty: &str, node: &str) -> EndpointInfo {
-        EndpointInfo {
-            kind,
-            name: name.into(),
-            type_name: format!("std_msgs/msg/{ty}"),
-            type_hash: None,
-            gid: Gid([kind as u8; 16]),
-            node: EndpointNode::Named(NodeName::new("/", node).unwrap()),
-            qos: QosProfile::default(),
-            is_ros: true,
-            announcement: None,
-            buffer_backends: None,
-        }
+        let (ty, node) = (format!("std_msgs/msg/{ty}"), NodeName::new("/", node).unwrap());
+        let gid = Gid([kind as u8; 16]);
+        EndpointInfo { gid, ..EndpointInfo::of_node(kind, name, &ty, node) }
     }
 
     fn told(endpoints: Vec<EndpointInfo>) -> Vec<(String, String)> {

@@ -115,22 +115,10 @@ fn text(report: &NodeReport) -> String {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
-    use feros_engine::graph::EndpointNode;
-    use feros_engine::{EndpointInfo, Gid, QosProfile};
+    use feros_engine::EndpointInfo;
 
     fn endpoint(kind: EndpointKind, name: &str, type_name: &str) -> EndpointInfo {
-        EndpointInfo {
-            kind,
-            name: name.into(),
-            type_name: type_name.into(),
-            type_hash: None,
-            gid: Gid::default(),
-            node: EndpointNode::Named(NodeName::new("/ns", "n").unwrap()),
-            qos: QosProfile::default(),
-            is_ros: true,
-            announcement: None,
-            buffer_backends: None,
-        }
+        EndpointInfo::of_node(kind, name, type_name, NodeName::new("/ns", "n").unwrap())
     }
 
     #[test]

@@ -86,22 +86,20 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
     use feros::shm::FORMAT_VERSION;
-    use feros_engine::graph::EndpointNode;
     use feros_engine::{EndpointInfo, Gid, NodeName, QosProfile};
 
     /// A client and a server with these announcements, which begin after the version.
     fn graph(announcements: [Option<&str>; 2]) -> GraphSnapshot {
-        let endpoint = |kind, node: &str, announcement: Option<&str>| EndpointInfo {
-            kind,
-            name: "/enable".into(),
-            type_name: "std_srvs/srv/SetBool".into(),
-            type_hash: None,
+        let endpoint = |kind: EndpointKind, node: &str, announcement: Option<&str>| EndpointInfo {
             gid: Gid([kind as u8; 16]),
-            node: EndpointNode::Named(NodeName::new("/", node).unwrap()),
             qos: QosProfile::services_default(),
-            is_ros: true,
             announcement: announcement.map(|text| format!("{FORMAT_VERSION:x},{text}").into()),
-            buffer_backends: None,
+            ..EndpointInfo::of_node(
+                kind,
+                "/enable",
+                "std_srvs/srv/SetBool",
+                NodeName::new("/", node).unwrap(),
+            )
         };
         let [client, server] = announcements;
         let endpoints = vec![
