@@ -5,29 +5,12 @@ use feros_interface::shipped;
 use feros_message::cdr::ByteOrder;
 use proptest::prelude::*;
 
+use checks::builders;
+
 use crate::sample::sample;
 
 #[path = "../support/builders.rs"]
 mod checks;
-
-/// Builds messages of one type for these tests, like [`crate::probe::Probe`].
-struct Builder {
-    name: &'static str,
-    check: fn(&[u8]),
-    check_hostile: fn(&[u8]),
-}
-
-fn builders() -> impl Iterator<Item = Builder> {
-    include!(concat!(env!("OUT_DIR"), "/every_message.rs")).into_iter()
-}
-
-fn probe<M: checks::Rebuild>() -> Builder {
-    Builder {
-        name: M::TYPE_NAME,
-        check: checks::check::<M>,
-        check_hostile: checks::check_hostile::<M>,
-    }
-}
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 12, ..ProptestConfig::default() })]

@@ -16,6 +16,22 @@ pub(crate) trait Rebuild: Message {
 
 include!(concat!(env!("OUT_DIR"), "/rebuild.rs"));
 
+/// Checks messages of one type.
+pub(crate) struct Builder {
+    pub(crate) name: &'static str,
+    pub(crate) check: fn(&[u8]),
+    pub(crate) check_hostile: fn(&[u8]),
+}
+
+/// A builder for each message.
+pub(crate) fn builders() -> impl Iterator<Item = Builder> {
+    include!(concat!(env!("OUT_DIR"), "/every_message.rs")).into_iter()
+}
+
+fn probe<M: Rebuild>() -> Builder {
+    Builder { name: M::TYPE_NAME, check: check::<M>, check_hostile: check_hostile::<M> }
+}
+
 /// The two methods that give access to the elements of a [`SequenceMut`].
 #[derive(Clone, Copy, Debug)]
 enum Way {
@@ -59,7 +75,7 @@ fn dirty(memory: &mut Vec<u8>, len: usize, excess: usize) -> &mut [u8] {
 }
 
 /// Checks that building `sample` and the default message gives the same bytes as encoding them.
-pub(crate) fn check<M: Rebuild>(sample: &[u8]) {
+fn check<M: Rebuild>(sample: &[u8]) {
     let name = M::TYPE_NAME;
     let message: &'static M = Box::leak(Box::new(from_bytes(sample).unwrap()));
     let expected = to_vec(message).unwrap();
@@ -105,7 +121,7 @@ pub(crate) fn check<M: Rebuild>(sample: &[u8]) {
 /// Checks that the fields of arbitrary bytes are given out or refused without a panic, with the
 /// same result as decoding. Bounds are not checked, because a length cannot be changed through
 /// fields.
-pub(crate) fn check_hostile<M: Message>(bytes: &[u8]) {
+fn check_hostile<M: Message>(bytes: &[u8]) {
     let mut memory = Vec::new();
     let lent = dirty(&mut memory, bytes.len(), 0);
     lent.copy_from_slice(bytes);

@@ -10,30 +10,13 @@ use feros_message::cdr::ByteOrder;
 use feros_message::{BuildError, EncodeError, build, shaped_size, view};
 use proptest::prelude::*;
 
+use checks::builders;
 use sample::sample_of;
 
 #[path = "../../../../msgs/tests/support/builders.rs"]
 mod checks;
 #[path = "../../../../msgs/tests/every_type/sample.rs"]
 mod sample;
-
-struct Builder {
-    name: &'static str,
-    check: fn(&[u8]),
-    check_hostile: fn(&[u8]),
-}
-
-fn builders() -> impl Iterator<Item = Builder> {
-    include!(concat!(env!("OUT_DIR"), "/every_message.rs")).into_iter()
-}
-
-fn probe<M: checks::Rebuild>() -> Builder {
-    Builder {
-        name: M::TYPE_NAME,
-        check: checks::check::<M>,
-        check_hostile: checks::check_hostile::<M>,
-    }
-}
 
 /// The tested messages, and all definitions that they refer to.
 fn definitions() -> InterfaceSet {
