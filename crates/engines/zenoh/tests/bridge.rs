@@ -2,6 +2,7 @@
 //! stock rclpy on DDS, and pyzeros on Zenoh.
 #![allow(clippy::unwrap_used)]
 
+mod bridging;
 mod ends;
 mod network;
 mod python;
@@ -11,11 +12,11 @@ use std::sync::Arc;
 use feros_conformance::{text_in, text_message};
 use feros_cyclonedds::CycloneEngine;
 use feros_engine::{Engine as _, QosProfile, Session, SessionOptions};
-use feros_engine_bridge::{Bridge, BridgeOptions};
 use feros_interop::{Domain, Peer};
 use feros_test_support::{Background, Watchdog};
 use serde_json::json;
 
+use bridging::bridging;
 use ends::{SET_BOOL, STRING, response, wire_node};
 use network::Network;
 use python::pyzeros;
@@ -25,23 +26,8 @@ fn dds(domain: &Domain) -> Arc<dyn Session> {
     CycloneEngine.open(&options).unwrap()
 }
 
-/// Starts a bridge, which a thread keeps up to date until the returned value is dropped.
 fn bridge(dds: Arc<dyn Session>, zenoh: Arc<dyn Session>) -> Background {
-    let sides = vec![("DDS".to_owned(), dds), ("Zenoh".to_owned(), zenoh)];
-    let mut bridge = Bridge::new(sides, BridgeOptions::default()).unwrap();
-    let waker = bridge.waker();
-    let stop = Arc::new(feros_sync::AtomicBool::new(false));
-    let stopped = stop.clone();
-    let work = move || {
-        while !stopped.load(feros_sync::Ordering::Acquire) {
-            bridge.update();
-            bridge.wait_for_change(std::time::Duration::from_millis(100));
-        }
-    };
-    Background::start("bridge", work, move || {
-        stop.store(true, feros_sync::Ordering::Release);
-        waker.wake();
-    })
+    bridging(vec![("DDS".to_owned(), dds), ("Zenoh".to_owned(), zenoh)])
 }
 
 /// A stock node on DDS and a pyzeros node on Zenoh communicate over topics and services in both

@@ -4,6 +4,7 @@
 //! engines.
 #![allow(clippy::unwrap_used)]
 
+mod bridging;
 mod ends;
 mod network;
 mod python;
@@ -16,12 +17,12 @@ use feros_conformance::{
 };
 use feros_cyclonedds::CycloneEngine;
 use feros_engine::{DiscoveryRange, Engine, OpenError, QosProfile, Session, SessionOptions};
-use feros_engine_bridge::{Bridge, BridgeOptions};
 use feros_engine_pair::PairEngine;
 use feros_interop::{Domain, Peer};
-use feros_test_support::{Background, Watchdog};
+use feros_test_support::Watchdog;
 use serde_json::json;
 
+use bridging::bridging;
 use ends::{SET_BOOL, STRING, response, wire_node};
 use network::{DOMAIN_ID, Network};
 use python::pyzeros;
@@ -350,24 +351,6 @@ fn a_bridge_brings_no_second_copy_to_endpoints_on_both_engines() {
         assert_eq!(next_number(&heard_by_pair), 200);
     }
     heard.iter().chain([&heard_by_pair]).for_each(nothing_more);
-}
-
-/// Starts a bridge, which a thread keeps up to date until the returned value is dropped.
-fn bridging(sides: Vec<(String, Arc<dyn Session>)>) -> Background {
-    let mut bridge = Bridge::new(sides, BridgeOptions::default()).unwrap();
-    let waker = bridge.waker();
-    let stop = Arc::new(feros_sync::AtomicBool::new(false));
-    let stopped = stop.clone();
-    let work = move || {
-        while !stopped.load(feros_sync::Ordering::Acquire) {
-            bridge.update();
-            bridge.wait_for_change(Duration::from_millis(100));
-        }
-    };
-    Background::start("bridge", work, move || {
-        stop.store(true, feros_sync::Ordering::Release);
-        waker.wake();
-    })
 }
 
 /// One session communicates with stock rclpy on DDS and with pyzeros on Zenoh.
