@@ -22,7 +22,9 @@ use feros::{
 };
 use feros_test_support::{Background, eventually};
 
-use crate::support::{WATCHDOG, context, context_of, dropped_futures, spinning, spinning_node};
+use crate::support::{
+    WATCHDOG, context, context_of, dropped_futures, spinning, spinning_node, two_nodes,
+};
 
 /// A server that passes accepted goals to the test, and a client in another context. Goals with a
 /// negative order are rejected, and goals with an odd order are deferred; a goal with the order 13
@@ -160,9 +162,7 @@ fn a_server_that_begins_to_spin_late_hears_all_its_requests_in_shared_memory() {
 
 #[test]
 fn all_that_a_client_waits_for_can_be_awaited() {
-    let (here, there) = (context(), context());
-    let (serving, caller) =
-        (here.create_node("server").unwrap(), there.create_node("caller").unwrap());
+    let (serving, caller) = two_nodes("server", "caller");
     let _server = serving
         .create_action_server::<Fibonacci, _>("fibonacci", |goal: ServerGoalHandle<Fibonacci>| {
             goal.succeed(result(&[goal.goal().order])).unwrap();
@@ -298,9 +298,7 @@ fn the_last_status_message_is_the_latest() {
 /// parts.
 #[test]
 fn a_server_works_for_goals_with_a_timer_on_one_thread() {
-    let (here, there) = (context(), context());
-    let (serving, caller) =
-        (here.create_node("server").unwrap(), there.create_node("caller").unwrap());
+    let (serving, caller) = two_nodes("server", "caller");
     let (sender, queue) = sync_channel::<ServerGoalHandle<Fibonacci>>(10);
     let _server = serving
         .create_action_server::<Fibonacci, _>("fibonacci", move |goal| sender.send(goal).unwrap())

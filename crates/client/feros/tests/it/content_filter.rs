@@ -8,7 +8,7 @@ use feros::{
     Transport, TypeIdentity, View,
 };
 
-use crate::support::{WATCHDOG, context, spinning_node};
+use crate::support::{WATCHDOG, context, spinning_node, two_nodes};
 
 fn filtered(expression: &str, parameters: &[&str]) -> SubscriptionOptions {
     let filter = ContentFilterOptions::new(expression, parameters.iter().copied());
@@ -17,9 +17,7 @@ fn filtered(expression: &str, parameters: &[&str]) -> SubscriptionOptions {
 
 #[test]
 fn only_wanted_messages_reach_the_callback_on_every_transport() {
-    let (here, there) = (context(), context());
-    let (talker, listener) =
-        (here.create_node("talker").unwrap(), there.create_node("listener").unwrap());
+    let (talker, listener) = two_nodes("talker", "listener");
     for transport in [Transport::IntraProcess, Transport::Network] {
         let (sender, heard) = sync_channel(100);
         let viewed = sender.clone();

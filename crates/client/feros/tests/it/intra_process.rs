@@ -15,7 +15,7 @@ use feros::{
     SubscriptionOptions, TypeIdentity, View,
 };
 
-use crate::support::{WATCHDOG, context, publish_patiently, spin_until};
+use crate::support::{WATCHDOG, context, listening, publish_patiently, spin_until};
 use feros_test_support::SetAtEnd;
 
 /// The address of an image's data.
@@ -55,12 +55,8 @@ fn spinning(node: &Node) -> Executor {
 fn a_message_that_is_given_away_is_moved() {
     let node = context().create_node("node").unwrap();
     let publisher = node.create_publisher::<Image>("image", 10).unwrap();
-    let (sender, receiver) = channel();
-    let _subscription = node
-        .create_subscription("image", 10, move |image: Image| {
-            sender.send(place(&image.data)).unwrap()
-        })
-        .unwrap();
+    let (_subscription, receiver) =
+        listening(&node, "image", 10, |image: Image| place(&image.data));
     let executor = spinning(&node);
     let (image, there) = image();
     publisher.publish(image).unwrap();
@@ -183,10 +179,7 @@ fn serialized_messages_reach_every_form() {
 fn a_malformed_message_is_refused_and_counted() {
     let node = context().create_node("node").unwrap();
     let publisher = node.create_generic_publisher("text", &TypeIdentity::of::<Text>(), 10).unwrap();
-    let (sender, receiver) = channel();
-    let subscription = node
-        .create_subscription("text", 10, move |text: Text| sender.send(text.data).unwrap())
-        .unwrap();
+    let (subscription, receiver) = listening(&node, "text", 10, |text: Text| text.data);
     let executor = spinning(&node);
     publisher.publish_serialized(&[0, 1, 0, 0, 255, 255, 255, 255, b'x']).unwrap();
     publisher
@@ -226,12 +219,8 @@ fn publishing_waits_for_subscriptions_that_keep_all() {
     const COUNT: i32 = 3000;
     let node = context().create_node("node").unwrap();
     let publisher = node.create_publisher::<Int32>("number", QosProfile::keep_all()).unwrap();
-    let (sender, receiver) = channel();
-    let _subscription = node
-        .create_subscription("number", QosProfile::keep_all(), move |number: Int32| {
-            sender.send(number.data).unwrap();
-        })
-        .unwrap();
+    let (_subscription, receiver) =
+        listening(&node, "number", QosProfile::keep_all(), |number: Int32| number.data);
     let executor = spinning(&node);
     std::thread::scope(|scope| {
         scope.spawn(|| (0..COUNT).for_each(|data| publish_patiently(&publisher, &Int32 { data })));
@@ -287,10 +276,7 @@ fn expired_messages_are_not_delivered() {
     let publisher = node
         .create_publisher::<Int32>("number", QosProfile::keep_last(10).lifespan(lifespan))
         .unwrap();
-    let (sender, receiver) = channel();
-    let _subscription = node
-        .create_subscription("number", 10, move |number: Int32| sender.send(number.data).unwrap())
-        .unwrap();
+    let (_subscription, receiver) = listening(&node, "number", 10, |number: Int32| number.data);
     publisher.publish(Int32 { data: 1 }).unwrap();
     // Wait until the lifespan of the message has passed.
     std::thread::sleep(lifespan * 2);
@@ -345,10 +331,7 @@ fn strangers_come_and_go_and_nothing_is_lost_or_doubled() {
     let (here, there) = (context(), context());
     let node = here.create_node("node").unwrap();
     let publisher = node.create_publisher::<Int32>("number", 1000).unwrap();
-    let (sender, receiver) = channel();
-    let subscription = node
-        .create_subscription("number", 1000, move |number: Int32| sender.send(number.data).unwrap())
-        .unwrap();
+    let (subscription, receiver) = listening(&node, "number", 1000, |number: Int32| number.data);
     let executor = spinning(&node);
     let mut heard_here = Vec::new();
     let mut spin = || {

@@ -1,11 +1,9 @@
 //! Log messages on `/rosout`.
 
-use std::sync::mpsc::sync_channel;
-
 use feros::msgs::rcl_interfaces::msg::Log;
 use feros::{Executor, QosProfile};
 
-use crate::support::{context, spin_until};
+use crate::support::{context, listening, spin_until, two_nodes};
 
 #[test]
 fn logs_of_nodes_with_one_name_arrive_once_while_a_node_lives() {
@@ -13,12 +11,8 @@ fn logs_of_nodes_with_one_name_arrive_once_while_a_node_lives() {
     let (here, there) = (context(), context());
     let listener = there.create_node("log_listener").unwrap();
     let [first, second, third] = [(); 3].map(|()| here.create_node("log_twin").unwrap());
-    let (sender, receiver) = sync_channel(16);
-    let _subscription = listener
-        .create_subscription("/rosout", QosProfile::rosout_default(), move |log: Log| {
-            sender.send(log).unwrap()
-        })
-        .unwrap();
+    let (_subscription, receiver) =
+        listening(&listener, "/rosout", QosProfile::rosout_default(), |log: Log| log);
     let executor = Executor::new();
     executor.add_node(&listener).unwrap();
     let heard_until = |last: &str| {
@@ -45,15 +39,9 @@ fn logs_of_nodes_with_one_name_arrive_once_while_a_node_lives() {
 #[test]
 fn logs_of_a_node_arrive_on_rosout() {
     feros::logging::init(&feros::Arguments::default());
-    let (here, there) = (context(), context());
-    let (talker, listener) =
-        (here.create_node("log_talker").unwrap(), there.create_node("log_listener").unwrap());
-    let (sender, receiver) = sync_channel(16);
-    let _subscription = listener
-        .create_subscription("/rosout", QosProfile::rosout_default(), move |log: Log| {
-            sender.send(log).unwrap()
-        })
-        .unwrap();
+    let (talker, listener) = two_nodes("log_talker", "log_listener");
+    let (_subscription, receiver) =
+        listening(&listener, "/rosout", QosProfile::rosout_default(), |log: Log| log);
     feros::warn!(talker, "battery at {} %", 7);
     let executor = Executor::new();
     executor.add_node(&listener).unwrap();

@@ -1,6 +1,5 @@
 //! Logger levels that other nodes set, loggers below a node's logger, and conditional messages.
 
-use std::sync::mpsc::sync_channel;
 use std::time::Duration;
 
 use feros::msgs::rcl_interfaces::msg::{Log, LoggerLevel};
@@ -9,7 +8,7 @@ use feros::msgs::rcl_interfaces::srv::{
 };
 use feros::{Clock, ClockType, Executor, LogLevel, Node, NodeOptions, QosProfile};
 
-use crate::support::{WATCHDOG, context, spin_until, spinning_node};
+use crate::support::{WATCHDOG, context, listening, spin_until, spinning_node};
 
 /// Listens on `/rosout` for the messages of a node's logger and of the loggers below that logger.
 struct Heard {
@@ -24,12 +23,8 @@ impl Heard {
     fn of(node: &Node) -> Self {
         feros::logging::init(&feros::Arguments::default());
         let listener = context().create_node("log_listener").unwrap();
-        let (sender, receiver) = sync_channel(1024);
-        let subscription = listener
-            .create_subscription("/rosout", QosProfile::rosout_default(), move |log: Log| {
-                sender.send(log).unwrap();
-            })
-            .unwrap();
+        let (subscription, receiver) =
+            listening(&listener, "/rosout", QosProfile::rosout_default(), |log: Log| log);
         let executor = Executor::new();
         executor.add_node(&listener).unwrap();
         let prefix = node.logger_name().to_owned();

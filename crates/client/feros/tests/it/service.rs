@@ -18,7 +18,7 @@ use feros::{
 use feros_test_support::{block_on, eventually};
 
 use crate::calls::deferring_server;
-use crate::support::{WATCHDOG, context, spinning_node};
+use crate::support::{WATCHDOG, context, spinning_node, two_nodes};
 
 /// Restricts calls to the network transport, because the mappings apply to no other transport.
 fn by_network() -> ClientOptions {
@@ -35,9 +35,7 @@ fn set_bool_server(node: &Node) -> Service<SetBool> {
 
 #[test]
 fn a_call_is_answered_blocking_and_as_a_future() {
-    let (here, there) = (context(), context());
-    let (server, caller) =
-        (here.create_node("server").unwrap(), there.create_node("caller").unwrap());
+    let (server, caller) = two_nodes("server", "caller");
     let _service = set_bool_server(&server);
     let _spinning = spinning_node(&server);
     let client = caller.create_client::<SetBool>("switch").unwrap();
@@ -56,9 +54,7 @@ fn a_call_is_answered_blocking_and_as_a_future() {
 
 #[test]
 fn many_calls_at_once_each_get_their_own_response() {
-    let (here, there) = (context(), context());
-    let (server, caller) =
-        (here.create_node("server").unwrap(), there.create_node("caller").unwrap());
+    let (server, caller) = two_nodes("server", "caller");
     let mut count = 0;
     let _service = server
         .create_service::<Trigger, _>("count", move |_: Trigger_Request| {
@@ -80,9 +76,7 @@ fn many_calls_at_once_each_get_their_own_response() {
 
 #[test]
 fn a_response_may_be_sent_later_from_another_thread() {
-    let (here, there) = (context(), context());
-    let (server, caller) =
-        (here.create_node("server").unwrap(), there.create_node("caller").unwrap());
+    let (server, caller) = two_nodes("server", "caller");
     let (_service, deferred) = deferring_server(&server, TransportSet::ALL);
     let _spinning = spinning_node(&server);
     let client = caller.create_client::<Trigger>("later").unwrap();
@@ -95,9 +89,7 @@ fn a_response_may_be_sent_later_from_another_thread() {
 
 #[test]
 fn clients_of_both_mappings_are_served_at_the_same_time() {
-    let (here, there) = (context(), context());
-    let (server, caller) =
-        (here.create_node("server").unwrap(), there.create_node("caller").unwrap());
+    let (server, caller) = two_nodes("server", "caller");
     let _service = set_bool_server(&server);
     let _spinning = spinning_node(&server);
     let mappings = [ServiceMapping::RelatedSampleIdentity, ServiceMapping::PayloadHeader];
@@ -121,9 +113,7 @@ fn clients_of_both_mappings_are_served_at_the_same_time() {
 /// reply repeats the 16 bytes of client and number.
 #[test]
 fn the_payload_header_mapping_has_the_bytes_of_rmw_cyclonedds() {
-    let (here, there) = (context(), context());
-    let (server, caller) =
-        (here.create_node("server").unwrap(), there.create_node("caller").unwrap());
+    let (server, caller) = two_nodes("server", "caller");
     let _service = set_bool_server(&server);
     let _spinning = spinning_node(&server);
     let options =
@@ -219,9 +209,7 @@ fn a_call_without_a_server_is_refused_and_says_what_to_do() {
 
 #[test]
 fn a_server_that_comes_late_is_waited_for_in_place_and_awaited() {
-    let (here, there) = (context(), context());
-    let (server, caller) =
-        (here.create_node("server").unwrap(), there.create_node("caller").unwrap());
+    let (server, caller) = two_nodes("server", "caller");
     let client = caller.create_client::<SetBool>("switch").unwrap();
     let request = SetBool_Request { data: true };
     std::thread::scope(|scope| {
@@ -245,7 +233,7 @@ fn a_server_that_comes_late_is_waited_for_in_place_and_awaited() {
     let nobody = caller.create_client::<Trigger>("nobody").unwrap();
     std::thread::scope(|scope| {
         let waiting = scope.spawn(|| block_on(nobody.wait_for_service_async()));
-        there.shutdown();
+        caller.context().shutdown();
         let error = waiting.join().unwrap().unwrap_err();
         assert!(matches!(error, WaitError::Shutdown { .. }), "{error}");
     });
@@ -253,9 +241,7 @@ fn a_server_that_comes_late_is_waited_for_in_place_and_awaited() {
 
 #[test]
 fn a_service_of_serialized_messages_answers_now_and_later() {
-    let (here, there) = (context(), context());
-    let (server, caller) =
-        (here.create_node("server").unwrap(), there.create_node("caller").unwrap());
+    let (server, caller) = two_nodes("server", "caller");
     let (keep, kept) = sync_channel(1);
     let mut requests = 0;
     let answer = move |request: SerializedMessage, responder: SerializedResponder| {

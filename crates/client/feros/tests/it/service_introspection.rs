@@ -1,6 +1,6 @@
 //! The events that clients and services publish about their calls.
 
-use std::sync::mpsc::{Receiver, sync_channel};
+use std::sync::mpsc::Receiver;
 
 use feros::engine::Gid;
 use feros::message::Service as _;
@@ -8,7 +8,7 @@ use feros::msgs::service_msgs::msg::ServiceEventInfo;
 use feros::msgs::std_srvs::srv::{SetBool, SetBool_Request, SetBool_Response};
 use feros::{Clock, ClockType, Node, QosProfile, ServiceIntrospectionState, Subscription};
 
-use crate::support::{WATCHDOG, context, spinning_node};
+use crate::support::{WATCHDOG, context, listening, spinning_node, two_nodes};
 
 type Event = <SetBool as feros::message::Service>::Event;
 
@@ -23,21 +23,15 @@ fn echo(request: SetBool_Request) -> SetBool_Response {
 
 /// Subscribes to the events of the service `switch`.
 fn listen(node: &Node, publishers: usize) -> (Subscription<Event>, Receiver<Event>) {
-    let (sender, receiver) = sync_channel(64);
-    let subscription = node
-        .create_subscription("switch/_service_event", latched(), move |event: Event| {
-            sender.send(event).unwrap();
-        })
-        .unwrap();
+    let (subscription, receiver) =
+        listening(node, "switch/_service_event", latched(), |event: Event| event);
     subscription.wait_for_publishers(publishers, WATCHDOG).unwrap();
     (subscription, receiver)
 }
 
 #[test]
 fn both_ends_publish_what_becomes_of_a_call() {
-    let (here, there) = (context(), context());
-    let (server, caller) =
-        (here.create_node("server").unwrap(), there.create_node("caller").unwrap());
+    let (server, caller) = two_nodes("server", "caller");
     let service = server.create_service::<SetBool, _>("switch", echo).unwrap();
     let client = caller.create_client::<SetBool>("switch").unwrap();
     let _spinning = spinning_node(&server);

@@ -1,8 +1,14 @@
 //! Helpers for the tests: contexts that see only each other, and a watchdog instead of separate
 //! time limits.
 
+use std::sync::mpsc::{Receiver, sync_channel};
+
 use feros::engine::SessionOptions;
-use feros::{Arguments, Context, ContextOptions, Executor, Node, Outcome, Publisher, TransportSet};
+use feros::message::Message;
+use feros::{
+    Arguments, Context, ContextOptions, Executor, Node, Outcome, Publisher, Subscription,
+    SubscriptionOptions, TransportSet,
+};
 use feros_test_support::{Background, eventually};
 
 pub(crate) use feros_test_support::WATCHDOG;
@@ -35,6 +41,23 @@ fn make_context(arguments: &str, transports: TransportSet) -> Context {
     .unwrap()
 }
 
+/// Makes a node in each of two contexts.
+pub(crate) fn two_nodes(first: &str, second: &str) -> (Node, Node) {
+    (context().create_node(first).unwrap(), context().create_node(second).unwrap())
+}
+
+/// Makes a subscription whose callback sends what `part` takes from each message.
+pub(crate) fn listening<M: Message, T: Send + 'static>(
+    node: &Node,
+    topic: &str,
+    options: impl Into<SubscriptionOptions>,
+    part: impl Fn(M) -> T + Send + 'static,
+) -> (Subscription<M>, Receiver<T>) {
+    let (sender, receiver) = sync_channel(10_000);
+    let hear = move |message: M| sender.send(part(message)).unwrap();
+    (node.create_subscription(topic, options, hear).unwrap(), receiver)
+}
+
 /// Spins the executor on a thread until the returned value is dropped.
 pub(crate) fn spinning(executor: Executor) -> Background {
     let stopper = executor.stopper();
@@ -59,10 +82,7 @@ pub(crate) fn spin_until(executor: &Executor, done: impl FnMut() -> bool) {
 
 /// Publishes again until it succeeds. A thread that takes messages may be delayed for longer than
 /// `publish` waits; then `publish` fails without sending anything.
-pub(crate) fn publish_patiently<M: feros::message::Message + Clone>(
-    publisher: &Publisher<M>,
-    message: &M,
-) {
+pub(crate) fn publish_patiently<M: Message + Clone>(publisher: &Publisher<M>, message: &M) {
     eventually(|| publisher.publish(message.clone()));
 }
 

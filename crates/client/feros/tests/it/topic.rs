@@ -11,13 +11,13 @@ use feros::{
     SubscriptionOptions, Transport, TypeIdentity, View,
 };
 
-use crate::support::{WATCHDOG, context, publish_patiently, spin_until, spinning_node};
+use crate::support::{
+    WATCHDOG, context, listening, publish_patiently, spin_until, spinning_node, two_nodes,
+};
 
 #[test]
 fn every_form_of_a_message_arrives_with_its_content() {
-    let (here, there) = (context(), context());
-    let (talker, listener) =
-        (here.create_node("talker").unwrap(), there.create_node("listener").unwrap());
+    let (talker, listener) = two_nodes("talker", "listener");
     let publisher = talker.create_publisher::<Image>("image", 10).unwrap();
     let heard = Arc::new(Mutex::new(Vec::new()));
     let hear = |form: &'static str| {
@@ -76,10 +76,8 @@ fn a_late_subscription_receives_what_is_transient_local() {
         publisher.publish(Text { data: text.into() }).unwrap();
     }
     let listener = there.create_node("listener").unwrap();
-    let (sender, receiver) = sync_channel(4);
-    let _subscription = listener
-        .create_subscription("latched", latched, move |text: Text| sender.send(text.data).unwrap())
-        .unwrap();
+    let (_subscription, receiver) =
+        listening(&listener, "latched", latched, |text: Text| text.data);
     let executor = Executor::new();
     executor.add_node(&listener).unwrap();
     let mut heard = Vec::new();
@@ -92,15 +90,10 @@ fn a_late_subscription_receives_what_is_transient_local() {
 
 #[test]
 fn malformed_samples_are_refused_and_counted_and_the_next_one_arrives() {
-    let (here, there) = (context(), context());
-    let (talker, listener) =
-        (here.create_node("talker").unwrap(), there.create_node("listener").unwrap());
+    let (talker, listener) = two_nodes("talker", "listener");
     let identity = TypeIdentity::of::<Text>();
     let publisher = talker.create_generic_publisher("text", &identity, 10).unwrap();
-    let (sender, receiver) = sync_channel(4);
-    let subscription = listener
-        .create_subscription("text", 10, move |text: Text| sender.send(text.data).unwrap())
-        .unwrap();
+    let (subscription, receiver) = listening(&listener, "text", 10, |text: Text| text.data);
     publisher.wait_for_subscriptions(1, WATCHDOG).unwrap();
     // One string claims to have 4 GiB, and one string is cut short.
     publisher.publish_serialized(&[0, 1, 0, 0, 0xff, 0xff, 0xff, 0xff]).unwrap();
@@ -157,9 +150,7 @@ fn remap_rules_of_the_command_line_hold_for_topics_and_nodes() {
 
 #[test]
 fn incompatible_qos_is_an_event_on_both_sides() {
-    let (here, there) = (context(), context());
-    let (talker, listener) =
-        (here.create_node("talker").unwrap(), there.create_node("listener").unwrap());
+    let (talker, listener) = two_nodes("talker", "listener");
     let incompatible = Arc::new(AtomicUsize::new(0));
     let count = incompatible.clone();
     let on_event = move |event| {
@@ -179,9 +170,7 @@ fn incompatible_qos_is_an_event_on_both_sides() {
 
 #[test]
 fn a_dropped_subscription_hears_no_more_and_leaves_the_graph() {
-    let (here, there) = (context(), context());
-    let (talker, listener) =
-        (here.create_node("talker").unwrap(), there.create_node("listener").unwrap());
+    let (talker, listener) = two_nodes("talker", "listener");
     let publisher = talker.create_publisher::<Int32>("number", 10).unwrap();
     let heard = Arc::new(AtomicUsize::new(0));
     let count = heard.clone();
@@ -192,12 +181,10 @@ fn a_dropped_subscription_hears_no_more_and_leaves_the_graph() {
         .unwrap();
     publisher.wait_for_subscriptions(1, WATCHDOG).unwrap();
     drop(subscription);
-    here.wait_for_graph(
-        WATCHDOG,
-        || "the end of the match",
-        || publisher.subscription_count() == 0,
-    )
-    .unwrap();
+    talker
+        .context()
+        .wait_for_graph(WATCHDOG, || "the end of the match", || publisher.subscription_count() == 0)
+        .unwrap();
     publisher.publish(Int32 { data: 1 }).unwrap();
     let executor = Executor::new();
     executor.add_node(&listener).unwrap();
@@ -208,15 +195,11 @@ fn a_dropped_subscription_hears_no_more_and_leaves_the_graph() {
 
 #[test]
 fn an_asynchronous_publisher_delivers() {
-    let (here, there) = (context(), context());
-    let (talker, listener) =
-        (here.create_node("talker").unwrap(), there.create_node("listener").unwrap());
+    let (talker, listener) = two_nodes("talker", "listener");
     let options = feros::PublisherOptions::from(100).asynchronous(100);
     let publisher = talker.create_publisher::<Int32>("number", options).unwrap();
-    let (sender, receiver) = sync_channel(100);
-    let _subscription = listener
-        .create_subscription("number", 100, move |number: Int32| sender.send(number.data).unwrap())
-        .unwrap();
+    let (_subscription, receiver) =
+        listening(&listener, "number", 100, |number: Int32| number.data);
     publisher.wait_for_subscriptions(1, WATCHDOG).unwrap();
     for data in 0..50 {
         publisher.publish(Int32 { data }).unwrap();
@@ -234,9 +217,7 @@ fn an_asynchronous_publisher_delivers() {
 
 #[test]
 fn a_keep_all_subscription_of_this_process_is_bounded_on_the_network_too() {
-    let (here, there) = (context(), context());
-    let (talker, listener) =
-        (here.create_node("talker").unwrap(), there.create_node("listener").unwrap());
+    let (talker, listener) = two_nodes("talker", "listener");
     let publisher = talker.create_publisher::<Int32>("kept", QosProfile::keep_all()).unwrap();
     let (heard, numbers) = sync_channel(100_000);
     let options = SubscriptionOptions::from(QosProfile::keep_all()).transports(Transport::Network);

@@ -7,13 +7,11 @@ use feros::msgs::statistics_msgs::msg::MetricsMessage;
 use feros::msgs::std_msgs::msg::Int32;
 use feros::{QosProfile, SubscriptionOptions, TopicStatisticsOptions};
 
-use crate::support::{WATCHDOG, context, spinning_node};
+use crate::support::{WATCHDOG, spinning_node, two_nodes};
 
 #[test]
 fn age_and_period_are_published() {
-    let (here, there) = (context(), context());
-    let (talker, listener) =
-        (here.create_node("talker").unwrap(), there.create_node("listener").unwrap());
+    let (talker, listener) = two_nodes("talker", "listener");
     let statistics = TopicStatisticsOptions {
         period: Duration::from_millis(50),
         topic: "statistics".to_owned(),

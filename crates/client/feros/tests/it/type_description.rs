@@ -13,7 +13,7 @@ use feros::msgs::type_description_interfaces::srv::{
 };
 use feros::{Node, NodeOptions, ParameterValue, TypeDescriptionError};
 
-use crate::support::{WATCHDOG, context, spinning_node};
+use crate::support::{WATCHDOG, context, spinning_node, two_nodes};
 
 /// Makes `asker` request the description of `M` from `teller`, and reads it as a message type.
 fn ask<M: Message>(asker: &Node, teller: &Node) -> Result<DynamicType, TypeDescriptionError> {
@@ -24,9 +24,7 @@ fn ask<M: Message>(asker: &Node, teller: &Node) -> Result<DynamicType, TypeDescr
 
 #[test]
 fn a_node_describes_the_types_of_its_endpoints_and_no_others() {
-    let (here, there) = (context(), context());
-    let (teller, asker) =
-        (here.create_node("teller").unwrap(), there.create_node("asker").unwrap());
+    let (teller, asker) = two_nodes("teller", "asker");
     let _publisher = teller.create_publisher::<PoseStamped>("pose", 10).unwrap();
     let _client = teller.create_client::<SetBool>("switch").unwrap();
     let _spinning = spinning_node(&teller);

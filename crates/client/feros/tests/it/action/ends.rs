@@ -12,7 +12,7 @@ use feros::{
 use feros_test_support::{block_on, eventually};
 
 use super::{Pair, result};
-use crate::support::{WATCHDOG, context, spinning_node};
+use crate::support::{WATCHDOG, context, spinning_node, two_nodes};
 
 #[test]
 fn a_goal_whose_handle_is_dropped_is_canceled() {
@@ -61,9 +61,7 @@ impl ActionCallbacks<Fibonacci> for Panics {
 #[test]
 fn a_callback_that_panics_leaves_no_client_waiting() {
     for place in ["deciding", "accepted"] {
-        let (here, there) = (context(), context());
-        let (serving, caller) =
-            (here.create_node("server").unwrap(), there.create_node("caller").unwrap());
+        let (serving, caller) = two_nodes("server", "caller");
         serving.on_panic(|_| ());
         let _server =
             serving.create_action_server::<Fibonacci, _>("fibonacci", Panics(place)).unwrap();
@@ -159,9 +157,7 @@ fn results_are_kept_as_long_as_the_options_say() {
 
 #[test]
 fn a_server_that_comes_late_is_waited_for() {
-    let (here, there) = (context(), context());
-    let (serving, caller) =
-        (here.create_node("server").unwrap(), there.create_node("client").unwrap());
+    let (serving, caller) = two_nodes("server", "client");
     let client = caller.create_action_client::<Fibonacci>("fibonacci").unwrap();
     let refused = client.send_goal(Fibonacci_Goal { order: 1 }).err().unwrap();
     assert!(matches!(refused, SendGoalError::NoServer { .. }), "{refused}");

@@ -13,7 +13,7 @@ use feros::{
 };
 
 use super::{first_feedback, result};
-use crate::support::{WATCHDOG, context, spinning_node};
+use crate::support::{WATCHDOG, context, spinning_node, two_nodes};
 
 /// Serializes a result in the form that a server without the type takes. The server fills in the
 /// status.
@@ -27,9 +27,7 @@ fn order(goal: &[u8]) -> i32 {
 
 #[test]
 fn a_server_may_do_without_the_type() {
-    let (here, there) = (context(), context());
-    let (serving, caller) =
-        (here.create_node("server").unwrap(), there.create_node("caller").unwrap());
+    let (serving, caller) = two_nodes("server", "caller");
     let (sender, accepted) = sync_channel(10);
     let callbacks = (
         |_: &GoalId, goal: &feros::SerializedMessage| match order(goal) {

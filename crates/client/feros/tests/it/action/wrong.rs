@@ -14,7 +14,7 @@ use feros::{
 };
 
 use super::{Pair, first_feedback, result};
-use crate::support::{WATCHDOG, context, spinning_node};
+use crate::support::{WATCHDOG, spinning_node, two_nodes};
 
 #[test]
 fn goals_that_nobody_knows_have_no_result_and_are_not_canceled() {
@@ -105,9 +105,7 @@ fn requests_that_are_none_are_counted_and_do_no_harm() {
 
 #[test]
 fn a_result_that_violates_its_type_leaves_the_goal_as_it_is() {
-    let (here, there) = (context(), context());
-    let (serving, caller) =
-        (here.create_node("server").unwrap(), there.create_node("caller").unwrap());
+    let (serving, caller) = two_nodes("server", "caller");
     let (sender, accepted) = std::sync::mpsc::sync_channel(1);
     let _server = serving
         .create_action_server::<LookupTransform, _>(

@@ -13,7 +13,7 @@ use feros::{
     TransportSet, View, transports_of_topic,
 };
 
-use crate::support::{WATCHDOG, context, publish_patiently, spin_until, spinning_node};
+use crate::support::{WATCHDOG, context, listening, publish_patiently, spin_until, spinning_node};
 use feros_test_support::{SetAtEnd, eventually, until};
 
 use super::{channel, nodes, options, until_host};
@@ -343,12 +343,8 @@ fn late_joiners_get_history_by_the_engine_and_the_rest_through_shared_memory_onc
 #[test]
 fn messages_sent_before_the_publisher_left_are_delivered() {
     let (_here, _there, talker, listener) = nodes();
-    let (sender, receiver) = channel();
-    let subscription = listener
-        .create_subscription("number", options(100), move |number: Int32| {
-            sender.send(number.data).unwrap()
-        })
-        .unwrap();
+    let (subscription, receiver) =
+        listening(&listener, "number", options(100), |number: Int32| number.data);
     let executor = Executor::new();
     executor.add_node(&listener).unwrap();
     for _ in 0..3 {
