@@ -328,6 +328,19 @@ pub(crate) fn test_nodes(fixture: &dyn Fixture) -> (TestNode, TestNode) {
     (TestNode::new(near), TestNode::new(far))
 }
 
+/// Creates a publisher and a subscription that match, in the two sessions of a fixture.
+pub(crate) fn connected(
+    fixture: &dyn Fixture,
+    topic: &str,
+    qos: QosProfile,
+) -> (TestNode, TestNode, TestPublisher, TestSubscription) {
+    let (near, far) = test_nodes(fixture);
+    let topic = unique(topic);
+    let (publisher, subscription) = (near.publisher(&topic, qos), far.subscription(&topic, qos));
+    matched(&publisher, &subscription);
+    (near, far, publisher, subscription)
+}
+
 /// Publishes numbers as fast as possible until `work` returns or panics.
 pub(crate) fn while_publishing<T>(publisher: &TestPublisher, work: impl FnOnce() -> T) -> T {
     std::thread::scope(|scope| {

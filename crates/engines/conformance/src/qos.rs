@@ -8,7 +8,7 @@ use feros_engine::{
 };
 
 use crate::Fixture;
-use crate::endpoints::{TestPublisher, TestSubscription, matched, settled, test_nodes};
+use crate::endpoints::{TestPublisher, TestSubscription, connected, matched, settled, test_nodes};
 use crate::harness::{numbered, unique};
 
 const ACK_WATCHDOG: Duration = Duration::from_secs(60);
@@ -113,11 +113,8 @@ pub fn keep_last_keeps_the_newest(fixture: &dyn Fixture) {
 
 /// With the policy keep-all, no message is dropped.
 pub fn keep_all_keeps_all(fixture: &dyn Fixture) {
-    let (near, far) = test_nodes(fixture);
-    let topic = unique("/keep_all");
-    let publisher = near.publisher(&topic, QosProfile::keep_all());
-    let subscription = far.subscription(&topic, QosProfile::keep_all());
-    matched(&publisher, &subscription);
+    let (_near, _far, publisher, subscription) =
+        connected(fixture, "/keep_all", QosProfile::keep_all());
     // The publisher may have to wait until messages are taken, because there are more messages than
     // a subscription can hold.
     std::thread::scope(|scope| {

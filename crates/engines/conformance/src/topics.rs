@@ -10,16 +10,13 @@ use feros_engine::{
 };
 
 use crate::Fixture;
-use crate::endpoints::{matched, test_nodes, while_publishing};
+use crate::endpoints::{connected, matched, test_nodes, while_publishing};
 use crate::harness::{NotificationCounter, assert_same, number_in, numbered, patterned, unique};
 
 /// A thousand reliable messages arrive exactly once, in order, and with consecutive numbers.
 pub fn reliable_messages_arrive_in_order(fixture: &dyn Fixture) {
-    let (near, far) = test_nodes(fixture);
-    let topic = unique("/reliable");
-    let publisher = near.publisher(&topic, QosProfile::keep_all());
-    let subscription = far.subscription(&topic, QosProfile::keep_all());
-    matched(&publisher, &subscription);
+    let (_near, _far, publisher, subscription) =
+        connected(fixture, "/reliable", QosProfile::keep_all());
     for number in 0..1000 {
         assert_eq!(publisher.publish(&numbered(number)), u64::from(number) + 1);
     }
@@ -33,11 +30,8 @@ pub fn reliable_messages_arrive_in_order(fixture: &dyn Fixture) {
 
 /// The numbers also count messages that the engine did not have to send.
 pub fn skipped_messages_count(fixture: &dyn Fixture) {
-    let (near, far) = test_nodes(fixture);
-    let topic = unique("/skipped");
-    let publisher = near.publisher(&topic, QosProfile::keep_all());
-    let subscription = far.subscription(&topic, QosProfile::keep_all());
-    matched(&publisher, &subscription);
+    let (_near, _far, publisher, subscription) =
+        connected(fixture, "/skipped", QosProfile::keep_all());
     for (skipped, number) in [(4, 5), (0, 6), (1, 8), (1 << 40, (1 << 40) + 9)] {
         publisher.publisher.skip(skipped);
         publisher.publish(&numbered(7));
@@ -47,11 +41,8 @@ pub fn skipped_messages_count(fixture: &dyn Fixture) {
 
 /// Best-effort messages may be lost, but not all of them. The messages that arrive are in order.
 pub fn best_effort_messages_arrive(fixture: &dyn Fixture) {
-    let (near, far) = test_nodes(fixture);
-    let topic = unique("/best_effort");
-    let publisher = near.publisher(&topic, QosProfile::sensor_data());
-    let subscription = far.subscription(&topic, QosProfile::sensor_data());
-    matched(&publisher, &subscription);
+    let (_near, _far, publisher, subscription) =
+        connected(fixture, "/best_effort", QosProfile::sensor_data());
     let received: Vec<_> =
         while_publishing(&publisher, || (0..20).map(|_| subscription.next_number()).collect());
     assert!(received.is_sorted_by(|a, b| a < b), "{received:?}");
@@ -60,11 +51,8 @@ pub fn best_effort_messages_arrive(fixture: &dyn Fixture) {
 /// Messages of all sizes, including the smallest, arrive complete, and the bytes after the header
 /// are aligned.
 pub fn sizes_are_kept(fixture: &dyn Fixture) {
-    let (near, far) = test_nodes(fixture);
-    let topic = unique("/sizes");
-    let publisher = near.publisher(&topic, QosProfile::keep_all());
-    let subscription = far.subscription(&topic, QosProfile::keep_all());
-    matched(&publisher, &subscription);
+    let (_near, _far, publisher, subscription) =
+        connected(fixture, "/sizes", QosProfile::keep_all());
     let sizes = (4..40)
         .chain([255, 256, 257, 1343, 1344, 1345, 4096, 64_999, 65_000, 65_001, 65_507, 65_540]);
     for size in sizes {
@@ -79,11 +67,8 @@ pub fn sizes_are_kept(fixture: &dyn Fixture) {
 /// Samples of 300 KB to 4 MB arrive complete, even if several samples are being sent at the same
 /// time.
 pub fn large_messages_arrive_whole(fixture: &dyn Fixture) {
-    let (near, far) = test_nodes(fixture);
-    let topic = unique("/large");
-    let publisher = near.publisher(&topic, QosProfile::keep_all());
-    let subscription = far.subscription(&topic, QosProfile::keep_all());
-    matched(&publisher, &subscription);
+    let (_near, _far, publisher, subscription) =
+        connected(fixture, "/large", QosProfile::keep_all());
     let sent: Vec<_> =
         [300_000, 1 << 20, 4 << 20, 300_001, 4 << 20].map(|size| patterned(size, 9)).into();
     std::thread::scope(|scope| {
@@ -109,11 +94,8 @@ pub fn impossible_sizes_are_refused(fixture: &dyn Fixture) {
 
 /// If `fill` returns false, nothing is published and no number is used.
 pub fn aborted_fill_publishes_nothing(fixture: &dyn Fixture) {
-    let (near, far) = test_nodes(fixture);
-    let topic = unique("/aborted");
-    let publisher = near.publisher(&topic, QosProfile::default());
-    let subscription = far.subscription(&topic, QosProfile::default());
-    matched(&publisher, &subscription);
+    let (_near, _far, publisher, subscription) =
+        connected(fixture, "/aborted", QosProfile::default());
     let error = publisher.publisher.publish(8, &mut |_| Err(FillAborted)).unwrap_err();
     assert_eq!(error, PublishError::FillAborted);
     assert_eq!(publisher.publish(&numbered(5)), 1);
@@ -122,11 +104,8 @@ pub fn aborted_fill_publishes_nothing(fixture: &dyn Fixture) {
 
 /// Messages contain their sender, their time, and whether the sender belongs to the same session.
 pub fn message_information(fixture: &dyn Fixture) {
-    let (near, far) = test_nodes(fixture);
-    let topic = unique("/information");
-    let publisher = near.publisher(&topic, QosProfile::default());
-    let subscription = far.subscription(&topic, QosProfile::default());
-    matched(&publisher, &subscription);
+    let (near, far, publisher, subscription) =
+        connected(fixture, "/information", QosProfile::default());
     assert_eq!(publisher.publisher.matched_gids(), [subscription.subscription.gid()]);
     assert_eq!(subscription.subscription.matched_gids(), [publisher.publisher.gid()]);
     let before = SystemTime::now();
@@ -343,11 +322,8 @@ pub fn asynchronous_publishing_counts_drops(fixture: &dyn Fixture) {
 /// publishing and taking alternate. A slow subscription gets the number of messages that it has
 /// missed.
 pub fn readiness_is_never_lost(fixture: &dyn Fixture) {
-    let (near, far) = test_nodes(fixture);
-    let topic = unique("/readiness");
-    let publisher = near.publisher(&topic, QosProfile::keep_all());
-    let subscription = far.subscription(&topic, QosProfile::keep_all());
-    matched(&publisher, &subscription);
+    let (_near, _far, publisher, subscription) =
+        connected(fixture, "/readiness", QosProfile::keep_all());
     // Publishing and taking alternate strictly: each message is published after the previous
     // message has been taken. So each message needs its own notification.
     let taken = NotificationCounter::new();
