@@ -25,6 +25,14 @@ fn open_entry() -> (Arc<Entry>, u32) {
     (Arc::new(entry), generation)
 }
 
+/// An open entry to which the publisher is attached.
+fn attached_entry() -> (Arc<Entry>, Found) {
+    let (entry, generation) = open_entry();
+    entry.attachment(0).attach(PUBLISHER, 1);
+    let found = entry.find(generation, PUBLISHER).unwrap();
+    (entry, found)
+}
+
 /// If a subscription tries to open the memory of a publisher too early, it finds out that it has to
 /// try again.
 #[test]
@@ -96,9 +104,7 @@ fn a_message_sent_while_the_subscription_moves_in_is_found_when_it_rings_itself(
 #[test]
 fn a_publisher_that_waits_for_room_wakes_when_a_message_is_taken() {
     loom::model(|| {
-        let (entry, generation) = open_entry();
-        entry.attachment(0).attach(PUBLISHER, 1);
-        let found = entry.find(generation, PUBLISHER).unwrap();
+        let (entry, found) = attached_entry();
         let subscription = {
             let entry = entry.clone();
             thread::spawn(move || entry.attachment(0).count_taken(1))
@@ -124,9 +130,7 @@ fn wait_for_two(entry: &Entry, found: Found) {
 #[test]
 fn a_second_wait_gets_a_second_wake_up() {
     explore(|| {
-        let (entry, generation) = open_entry();
-        entry.attachment(0).attach(PUBLISHER, 1);
-        let found = entry.find(generation, PUBLISHER).unwrap();
+        let (entry, found) = attached_entry();
         let subscription = {
             let entry = entry.clone();
             thread::spawn(move || {
@@ -142,9 +146,7 @@ fn a_second_wait_gets_a_second_wake_up() {
 #[test]
 fn two_threads_that_wait_for_room_are_both_woken() {
     explore(|| {
-        let (entry, generation) = open_entry();
-        entry.attachment(0).attach(PUBLISHER, 1);
-        let found = entry.find(generation, PUBLISHER).unwrap();
+        let (entry, found) = attached_entry();
         let other = {
             let entry = entry.clone();
             thread::spawn(move || wait_for_two(&entry, found))
@@ -166,9 +168,7 @@ fn two_threads_that_wait_for_room_are_both_woken() {
 #[test]
 fn two_threads_that_count_wake_for_both_messages() {
     explore(|| {
-        let (entry, generation) = open_entry();
-        entry.attachment(0).attach(PUBLISHER, 1);
-        let found = entry.find(generation, PUBLISHER).unwrap();
+        let (entry, found) = attached_entry();
         let subscriptions = [(); 2].map(|()| {
             let entry = entry.clone();
             thread::spawn(move || entry.attachment(0).count_taken(1))
@@ -185,9 +185,7 @@ fn two_threads_that_count_wake_for_both_messages() {
 #[test]
 fn a_publisher_that_waits_for_room_wakes_when_the_attachment_ends() {
     explore(|| {
-        let (entry, generation) = open_entry();
-        entry.attachment(0).attach(PUBLISHER, 1);
-        let found = entry.find(generation, PUBLISHER).unwrap();
+        let (entry, found) = attached_entry();
         let subscription = {
             let entry = entry.clone();
             thread::spawn(move || {
