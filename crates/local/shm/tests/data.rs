@@ -31,6 +31,11 @@ impl Space {
         self.node.as_ref().unwrap()
     }
 
+    /// A connection to publisher 1.
+    fn connection(&self, depth: usize, type_hash: Option<[u8; 32]>) -> Connection {
+        Connection::open(self.node(), 1, ConnectionSettings { depth, type_hash }).unwrap()
+    }
+
     /// The names in `/dev/shm` that belong to the space, and the files in its folder.
     fn files(&self) -> Vec<String> {
         fn under(folder: &Path, found: &mut Vec<String>) {
@@ -127,9 +132,7 @@ fn messages_of_all_sizes_arrive_unchanged_and_in_order() {
 fn a_growing_pool_keeps_order_and_loses_nothing() {
     let space = Space::new("growth");
     let publisher = HostPublisher::create(space.node(), HostPublisherSettings::new(1)).unwrap();
-    let mut connection =
-        Connection::open(space.node(), 1, ConnectionSettings { depth: 16, type_hash: None })
-            .unwrap();
+    let mut connection = space.connection(16, None);
     // This message is lent before the pool grows, and it is sent after that.
     let mut early = publisher.loan(64).unwrap();
     early.fill(9);
@@ -152,9 +155,7 @@ fn a_growing_pool_keeps_order_and_loses_nothing() {
 fn a_full_queue_drops_the_oldest_and_the_loss_is_counted() {
     let space = Space::new("overflow");
     let publisher = HostPublisher::create(space.node(), HostPublisherSettings::new(1)).unwrap();
-    let mut connection =
-        Connection::open(space.node(), 1, ConnectionSettings { depth: 3, type_hash: None })
-            .unwrap();
+    let mut connection = space.connection(3, None);
     publish(&publisher, 10, 1);
     check(&taken(&mut connection), 10, 1);
     for number in 2..=10 {
@@ -245,18 +246,8 @@ fn a_wrong_type_is_refused_and_counted() {
     let settings =
         HostPublisherSettings { type_hash: Some([1; 32]), ..HostPublisherSettings::new(1) };
     let publisher = HostPublisher::create(space.node(), settings).unwrap();
-    let mut right = Connection::open(
-        space.node(),
-        1,
-        ConnectionSettings { depth: 2, type_hash: Some([1; 32]) },
-    )
-    .unwrap();
-    let mut wrong = Connection::open(
-        space.node(),
-        1,
-        ConnectionSettings { depth: 2, type_hash: Some([2; 32]) },
-    )
-    .unwrap();
+    let mut right = space.connection(2, Some([1; 32]));
+    let mut wrong = space.connection(2, Some([2; 32]));
     publish(&publisher, 10, 1);
     check(&taken(&mut right), 10, 1);
     assert!(matches!(wrong.take(), TakeOutcome::Refused(Refused::TypeHash { .. })));
@@ -304,12 +295,7 @@ fn messages_spoiled_by_another_process_are_refused_and_counted() {
         let settings =
             HostPublisherSettings { type_hash: Some(HASH), ..HostPublisherSettings::new(1) };
         let publisher = HostPublisher::create(space.node(), settings).unwrap();
-        let mut connection = Connection::open(
-            space.node(),
-            1,
-            ConnectionSettings { depth: 2, type_hash: Some(HASH) },
-        )
-        .unwrap();
+        let mut connection = space.connection(2, Some(HASH));
         publish(&publisher, 100, 1);
         assert_eq!(publisher.pool().message_bytes as u64, ROOM_BYTES);
         patch(&space, &HASH[..8], distance, replace);
@@ -353,9 +339,7 @@ fn scribbled_rings_cost_messages_and_nothing_else() {
         let space = Space::new("queue");
         let settings = HostPublisherSettings { max_views: 2, ..HostPublisherSettings::new(1) };
         let publisher = HostPublisher::create(space.node(), settings).unwrap();
-        let mut connection =
-            Connection::open(space.node(), 1, ConnectionSettings { depth: 3, type_hash: None })
-                .unwrap();
+        let mut connection = space.connection(3, None);
         publish(&publisher, 100, 1);
         publish(&publisher, 100, 2);
         let held = taken(&mut connection);
@@ -471,9 +455,7 @@ fn several_threads_publish_while_others_take() {
     const EACH: u64 = 2000;
     let space = Space::new("threads");
     let publisher = HostPublisher::create(space.node(), HostPublisherSettings::new(1)).unwrap();
-    let mut connection =
-        Connection::open(space.node(), 1, ConnectionSettings { depth: 16, type_hash: None })
-            .unwrap();
+    let mut connection = space.connection(16, None);
     std::thread::scope(|scope| {
         let publishers: Vec<_> = (0..3u64)
             .map(|thread| {
