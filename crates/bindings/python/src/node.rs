@@ -321,6 +321,18 @@ impl Node {
         found.iter().map(|endpoint| describe(py, endpoint)).collect()
     }
 
+    /// The information about the clients or the servers of a service with this fully qualified
+    /// name.
+    fn service_info<'py>(
+        &self,
+        py: Python<'py>,
+        service: &str,
+        kind: &str,
+    ) -> PyResult<Vec<Bound<'py, PyDict>>> {
+        let graph = self.node.context().graph();
+        graph.endpoints_of(kind_of(kind), service).map(|endpoint| describe(py, endpoint)).collect()
+    }
+
     /// Wakes an asyncio loop for `token` at the next change of the graph.
     fn listen_to_graph(
         &self,

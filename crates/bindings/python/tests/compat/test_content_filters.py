@@ -14,7 +14,7 @@ def test_a_subscription_is_made_with_a_filter(node, spin_until):
         Float64, "level", lambda message: heard.append(message.data), 20,
         content_filter_options=ContentFilterOptions(
             filter_expression="data > %0", expression_parameters=["2.5"]))
-    assert subscription.is_cft_enabled
+    assert subscription.is_cft_supported and subscription.is_cft_enabled
     assert subscription.get_content_filter() == ContentFilterOptions("data > %0", ["2.5"])
     publisher = node.create_publisher(Float64, "level", 20)
     for value in (1.0, 3.0, 2.0, 4.0):
@@ -50,6 +50,15 @@ def test_a_filter_is_set_replaced_and_taken_away(node, spin_until):
     subscription.set_content_filter("", [])
     assert not subscription.is_cft_enabled
     assert say("a", "b", "end") == ["a", "b"]
+
+
+@pytest.mark.parametrize("backends", [None, "", "cpu", "any", "cuda,demo"])
+def test_buffer_backends_of_lyrical_are_accepted(node, spin_until, backends):
+    heard = []
+    node.create_subscription(
+        String, "chatter", heard.append, 1, acceptable_buffer_backends=backends)
+    node.create_publisher(String, "chatter", 1).publish(String(data="x"))
+    spin_until(lambda: heard == [String(data="x")])
 
 
 def test_an_invalid_filter_makes_no_subscription(node):

@@ -11,10 +11,12 @@ from rclpy.action import (
     get_action_server_names_and_types_by_node,
 )
 from rclpy.context import Context
+from rclpy.endpoint_info import EndpointTypeEnum
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import NodeNameNonExistentError
 from rclpy.parameter import Parameter
 from rclpy.parameter_event_handler import ParameterEventHandler
+from rclpy.qos import QoSProfile
 from std_srvs.srv import Trigger
 from test_msgs.action import Fibonacci
 from test_msgs.msg import BasicTypes
@@ -143,6 +145,35 @@ def test_clients_and_servers_are_counted_and_not_their_nodes(node, eventually):
     node.destroy_service(servers[0])
     eventually(lambda: (node.count_clients("pull"), node.count_services("pull")) == (2, 1))
     assert node.count_clients("other") == 0
+
+
+def test_clients_and_servers_of_a_service_are_described(node, eventually):
+    assert node.get_clients_info_by_service("pull") == []
+    assert node.get_servers_info_by_service("pull") == []
+    node.create_client(Trigger, "pull", qos_profile=QoSProfile(depth=7))
+    eventually(lambda: node.count_clients("pull") == 1)
+    assert node.get_servers_info_by_service("pull") == []
+    node.create_service(Trigger, "pull", lambda _, response: response)
+    eventually(lambda: node.count_services("pull") == 1)
+    (client,) = node.get_clients_info_by_service("pull")
+    (server,) = node.get_servers_info_by_service("/pull")
+    for info, kind in ((client, EndpointTypeEnum.CLIENT), (server, EndpointTypeEnum.SERVER)):
+        assert (info.node_name, info.node_namespace) == ("tested", "/")
+        assert (info.service_type, info.endpoint_type) == ("std_srvs/srv/Trigger", kind)
+        assert (info.endpoint_count, len(info.qos_profiles)) == (1, 1)
+        assert [len(gid) for gid in info.endpoint_gids] == [16]
+        assert f"Endpoint type: {kind.name}\nEndpoint count: 1\nGID: " in str(info)
+    assert client.endpoint_gids != server.endpoint_gids
+    assert client.qos_profiles[0].reliability.name == "RELIABLE"
+    assert client == client and client != server
+    with pytest.raises(AssertionError):
+        client.qos_profiles = ["reliable"]
+    with pytest.raises(AssertionError):
+        client.endpoint_gids = [1, 2]
+    with pytest.raises(ValueError, match="is invalid"):
+        node.get_servers_info_by_service("13")
+    with pytest.raises(NotImplementedError):
+        node.get_clients_info_by_service("pull", no_mangle=True)
 
 
 def test_init_returns_an_object_with_the_context():

@@ -6,6 +6,7 @@ from ._native import extension
 from ._native.errors import NodeNameNonExistentError
 from ._native.qos import INFINITE
 from .duration import Duration
+from .endpoint_info import EndpointTypeEnum, ServiceEndpointInfo
 from .expand_topic_name import expand_topic_name
 from .qos import QoSProfile
 from .topic_endpoint_info import TopicEndpointInfo, TopicEndpointTypeEnum
@@ -132,6 +133,36 @@ class NodeGraph:
         """Returns the information about each subscription of a topic."""
         topic = self._rclpy_resolved(topic_name, no_mangle)
         return self._rclpy_infos(self._rclpy_native.subscriptions_info(topic))
+
+    def get_clients_info_by_service(
+        self, service_name: str, no_mangle: bool = False
+    ) -> List[ServiceEndpointInfo]:
+        """Returns the information about each client of a service, as rclpy does since Lyrical."""
+        return self._rclpy_of_service(service_name, no_mangle, EndpointTypeEnum.CLIENT)
+
+    def get_servers_info_by_service(
+        self, service_name: str, no_mangle: bool = False
+    ) -> List[ServiceEndpointInfo]:
+        """Returns the information about each server of a service, as rclpy does since Lyrical."""
+        return self._rclpy_of_service(service_name, no_mangle, EndpointTypeEnum.SERVER)
+
+    def _rclpy_of_service(
+        self, service_name: str, no_mangle: bool, endpoint_type: EndpointTypeEnum
+    ) -> List[ServiceEndpointInfo]:
+        if no_mangle:
+            raise NotImplementedError('a service has no single name on the wire')
+        self._rclpy_expanded(service_name)  # raises if the name is invalid
+        service = self.resolve_service_name(service_name)
+        kind = 'client' if endpoint_type is EndpointTypeEnum.CLIENT else 'service'
+        return [
+            ServiceEndpointInfo(
+                node_name=info['node_name'], node_namespace=info['node_namespace'],
+                service_type=info['topic_type'], qos_profiles=[_profile_of(info['qos'])],
+                endpoint_gids=[list(info['endpoint_gid'])], endpoint_type=endpoint_type,
+                endpoint_count=1,
+            )
+            for info in self._rclpy_native.service_info(service, kind)
+        ]
 
     def _rclpy_resolved(self, topic_name: str, no_mangle: bool) -> str:
         if no_mangle:

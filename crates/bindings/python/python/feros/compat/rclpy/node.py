@@ -274,8 +274,13 @@ class Node(NodeParameters, NodeNames, NodeGraph, NodeEndpoints, NodeExecutors):
         qos_overriding_options: Optional[QoSOverridingOptions] = None,
         raw: bool = False,
         content_filter_options: Any = None,
+        acceptable_buffer_backends: Optional[str] = None,
     ) -> Subscription:
-        """Creates a subscription that calls `callback(message)` or `callback(message, info)`."""
+        """Creates a subscription that calls `callback(message)` or `callback(message, info)`.
+
+        Arrays are always in the memory of the CPU, which every value of
+        `acceptable_buffer_backends` (of Lyrical) accepts.
+        """
         self._rclpy_living  # noqa: B018: raises when destroyed
         qos = self._validate_qos_or_depth_parameter(qos_profile)
         group = callback_group or self._default_callback_group

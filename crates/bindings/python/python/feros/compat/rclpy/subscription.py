@@ -135,6 +135,11 @@ class Subscription(TopicEndpoint, Generic[MsgT]):
             self._queue.call_directly(None, None)
 
     @property
+    def is_cft_supported(self) -> bool:
+        """Whether the subscription can have a content filter; rclpy has this since Lyrical."""
+        return True
+
+    @property
     def is_cft_enabled(self) -> bool:
         """Whether a content filter is active."""
         native_filter = self._living._native.content_filter

@@ -16,7 +16,9 @@ class TopicEndpointTypeEnum(IntEnum):
     SUBSCRIPTION = 2
 
 
-def _checked(name: str, kind: type) -> property:
+def _checked(name: str, kind: type, element: type = int) -> property:
+    """A field of one type. A list has elements of one type, too. Enums may be given as numbers,
+    profiles and hashes as dicts."""
     slot = f'_{name}'
 
     def get(self: Any) -> Any:
@@ -27,13 +29,30 @@ def _checked(name: str, kind: type) -> property:
             value = QoSProfile(**value)
         elif kind is TypeHash and isinstance(value, dict):
             value = TypeHash(**value)
-        elif kind is TopicEndpointTypeEnum and type(value) is int:
-            value = TopicEndpointTypeEnum(value)
+        elif issubclass(kind, IntEnum) and type(value) is int:
+            value = kind(value)
         assert isinstance(value, kind)
-        assert kind is not list or all(isinstance(one, int) for one in value)
+        if kind is list and element is QoSProfile:
+            value = [QoSProfile(**one) if isinstance(one, dict) else one for one in value]
+        assert kind is not list or all(isinstance(one, element) for one in value)
         setattr(self, slot, value)
 
     return property(get, put, doc=f'The {name.replace("_", " ")}.')
+
+
+def _dotted(gid: List[int]) -> str:
+    return '.'.join(f'{byte:02x}' for byte in gid)
+
+
+def _described(qos: QoSProfile) -> List[str]:
+    depth = f' ({qos.depth})' if qos.history.name == 'KEEP_LAST' else ''
+    return [
+        f'  Reliability: {qos.reliability.name}',
+        f'  History (Depth): {qos.history.name}{depth}',
+        f'  Durability: {qos.durability.name}', f'  Lifespan: {qos.lifespan}',
+        f'  Deadline: {qos.deadline}', f'  Liveliness: {qos.liveliness.name}',
+        f'  Liveliness lease duration: {qos.liveliness_lease_duration}',
+    ]
 
 
 class TopicEndpointInfo:
@@ -76,20 +95,13 @@ class TopicEndpointInfo:
         return all(getattr(self, slot) == getattr(other, slot) for slot in self.__slots__)
 
     def __str__(self) -> str:
-        gid = '.'.join(f'{byte:02x}' for byte in self.endpoint_gid)
-        qos = self.qos_profile
-        depth = f' ({qos.depth})' if qos.history.name == 'KEEP_LAST' else ''
         lines = [
             f'Node name: {self.node_name}', f'Node namespace: {self.node_namespace}',
             f'Topic type: {self.topic_type}', f'Topic type hash: {self.topic_type_hash}',
-            f'Endpoint type: {self.endpoint_type.name}', f'GID: {gid}', 'QoS profile:',
-            f'  Reliability: {qos.reliability.name}',
-            f'  History (Depth): {qos.history.name}{depth}',
-            f'  Durability: {qos.durability.name}', f'  Lifespan: {qos.lifespan}',
-            f'  Deadline: {qos.deadline}', f'  Liveliness: {qos.liveliness.name}',
-            f'  Liveliness lease duration: {qos.liveliness_lease_duration}',
+            f'Endpoint type: {self.endpoint_type.name}', f'GID: {_dotted(self.endpoint_gid)}',
+            'QoS profile:',
         ]
-        return '\n'.join(lines)
+        return '\n'.join(lines + _described(self.qos_profile))
 
 
 __getattr__ = reexports(__name__)
