@@ -35,6 +35,7 @@ const LARGEST_DOMAIN_ID: u32 = 232;
 /// The first id that the engine is given for a domain whose own id is in use with another
 /// configuration. No domain has this id on the network.
 const FIRST_FREE_ID: u32 = 1000;
+const _: () = assert!(FIRST_FREE_ID > LARGEST_DOMAIN_ID);
 
 /// The memory of samples, which all endpoints of a domain share.
 #[derive(Debug)]
@@ -393,7 +394,6 @@ mod tests {
         assert_eq!(free_id(7, |_| false), 7);
         assert_eq!(free_id(7, |id| id == 7), FIRST_FREE_ID);
         assert_eq!(free_id(7, |id| [7, 1000, 1001, 1003].contains(&id)), 1002);
-        assert!(FIRST_FREE_ID > LARGEST_DOMAIN_ID);
     }
 
     #[test]
