@@ -3,7 +3,7 @@
 
 use rustix::io::Errno;
 use rustix::mm::{MlockAllFlags, mlockall};
-use rustix::thread::{CpuSet, sched_setaffinity, set_name};
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity, set_name};
 use std::ffi::CString;
 use std::hint::black_box;
 use std::time::Duration;
@@ -168,10 +168,16 @@ impl RealtimeConfig {
             }
             set.set(cpu);
         }
-        sched_setaffinity(None, &set).map_err(|errno| {
+        let refusal = |cpus: &[usize], errno| {
             let cure = "choose processors that exist and that the process may use (`nproc`, `taskset -p $$`)";
-            refused("sched_setaffinity", format!("processors {:?}", self.cpus), errno, cure)
-        })
+            refused("sched_setaffinity", format!("processors {cpus:?}"), errno, cure)
+        };
+        sched_setaffinity(None, &set).map_err(|errno| refusal(&self.cpus, errno))?;
+        // The kernel leaves out processors that it cannot give, as long as one remains.
+        let given = sched_getaffinity(None).map_err(|errno| refusal(&self.cpus, errno))?;
+        let absent: Vec<usize> =
+            self.cpus.iter().copied().filter(|&cpu| !given.is_set(cpu)).collect();
+        if absent.is_empty() { Ok(()) } else { Err(refusal(&absent, Errno::INVAL)) }
     }
 }
 

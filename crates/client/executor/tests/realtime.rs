@@ -155,6 +155,17 @@ fn errors_name_the_setting_that_the_system_refuses() {
     }
 }
 
+/// The kernel leaves out processors that do not exist, as long as one of them exists.
+#[test]
+fn an_absent_processor_beside_one_that_exists_is_an_error() {
+    let text = on_a_thread(|| {
+        let allowed = sched_getaffinity(None).unwrap();
+        let exists = (0..1023).find(|&cpu| allowed.is_set(cpu)).unwrap();
+        RealtimeConfig::default().cpus([exists, 1_023]).apply().unwrap_err().to_string()
+    });
+    assert!(text.contains("processors [1023] was refused (errno 22"), "{text}");
+}
+
 #[test]
 fn locked_memory_is_locked_or_refused_with_a_cure() {
     // The lock lasts until the process ends, which is acceptable because the process runs only a
