@@ -1,6 +1,13 @@
 //! The containers' own arguments, apart from those after `--ros-args`.
 
+use feros_executor::{RealtimeConfig, Scheduling};
+
+use crate::cpu_list;
 use crate::restart::RestartPolicy;
+
+/// The option that locks memory. Processes of components get it too, since a process does not
+/// inherit locks.
+pub(crate) const LOCK_MEMORY: &str = "--lock-memory";
 
 /// The kinds of containers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,6 +36,10 @@ pub(crate) struct Options {
     pub(crate) use_multi_threaded_executor: bool,
     /// True if requests from other hosts are ignored.
     pub(crate) local_requests_only: bool,
+    /// True if the memory of the container and of its processes is locked.
+    pub(crate) locks_memory: bool,
+    /// The settings of all threads: scheduling, processors and memory.
+    pub(crate) realtime: RealtimeConfig,
 }
 
 impl CommandLine {
@@ -53,6 +64,23 @@ impl CommandLine {
                     options.restart = RestartPolicy::OnFailure { limit: Some(limit) };
                 }
                 "--local-requests-only" => options.local_requests_only = true,
+                "--priority" => {
+                    let priority = line.next().and_then(|text| text.parse::<u8>().ok());
+                    let priority = priority
+                        .filter(|priority| (1..=99).contains(priority))
+                        .ok_or("--priority needs a number from 1 (low) to 99 (high), such as 80")?;
+                    options.realtime = options.realtime.scheduling(Scheduling::Fifo { priority });
+                }
+                "--cpus" => {
+                    let list = line.next().ok_or("--cpus needs a list, such as 0,2-3")?;
+                    let cpus =
+                        cpu_list::parse(&list).map_err(|error| format!("--cpus: {error}"))?;
+                    options.realtime = options.realtime.cpus(cpus);
+                }
+                LOCK_MEMORY => {
+                    options.locks_memory = true;
+                    options.realtime = options.realtime.lock_memory();
+                }
                 "--use_multi_threaded_executor" if kind == Kind::Isolated => {
                     options.use_multi_threaded_executor = true;
                 }
@@ -81,8 +109,10 @@ fn help(kind: Kind) -> String {
          ARGUMENTS]\n\nOptions:\n  --restart                      restart failed components, after a pause that \
          doubles each time\n  --restart-limit N              ... at most N times in a \
          row\n  --local-requests-only          ignore requests from other hosts, by their source \
-         address\n{multi_threaded}  -h, --help                     print this\n\nThe node is /ComponentManager unless \
-         remapped (--ros-args -r __node:=NAME)."
+         address\n  --priority N                   schedule all threads with SCHED_FIFO, from 1 (low) to 99 \
+         (high)\n  --cpus LIST                    use only these processors, such as 0,2-3\n  \
+         --lock-memory                  keep all memory in RAM\n{multi_threaded}  -h, --help                     \
+         print this\n\nThe node is /ComponentManager unless remapped (--ros-args -r __node:=NAME)."
     )
 }
 
@@ -114,12 +144,33 @@ mod tests {
     }
 
     #[test]
+    fn options_of_threads_and_memory_are_read() {
+        let scheduling = Scheduling::Fifo { priority: 80 };
+        let realtime = RealtimeConfig::default().scheduling(scheduling).cpus([0, 2, 3]);
+        let line = ["--priority", "80", "--cpus", "0,2-3"];
+        let options = Options { realtime: realtime.clone(), ..Options::default() };
+        assert_eq!(read(Kind::Isolated, &line), Ok(CommandLine::Run(options)));
+        let options =
+            Options { locks_memory: true, realtime: realtime.lock_memory(), ..Options::default() };
+        let line = ["--priority", "80", LOCK_MEMORY, "--cpus", "0,2-3"];
+        assert_eq!(read(Kind::Process, &line), Ok(CommandLine::Run(options)));
+    }
+
+    #[test]
     fn unknown_and_incomplete_options_are_errors() {
         for line in [
             &["--threads"][..],
             &["--use_multi_threaded_executor"],
             &["--restart-limit"],
             &["--restart-limit", "x"],
+            &["--priority"],
+            &["--priority", "0"],
+            &["--priority", "100"],
+            &["--priority", "-1"],
+            &["--priority", "256"],
+            &["--cpus"],
+            &["--cpus", "1-"],
+            &["--lock-memory=yes"],
         ] {
             assert!(read(Kind::SingleThreaded, line).is_err(), "{line:?}");
         }

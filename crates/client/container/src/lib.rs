@@ -17,7 +17,8 @@
 //! | `manager`, `request`, `services`, `completion` | the components of a container, load requests, the services |
 //! | `placement`, `in_process`, `process` | the trait of placements, and components in this process or in separate processes |
 //! | `loader` | opens libraries |
-//! | `restart`, `command_line` | restarts of failed components, and the arguments of containers |
+//! | `restart` | restarts of failed components |
+//! | `command_line`, `cpu_list` | the arguments of containers |
 //!
 //! # Invariants
 //!
@@ -27,6 +28,7 @@
 
 mod command_line;
 mod completion;
+mod cpu_list;
 mod in_process;
 mod loader;
 mod manager;
@@ -41,7 +43,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-use feros::{Context, Executor, NodeOptions};
+use feros::{Arguments, Context, Executor, NodeOptions};
 use feros_component::stamp::STAMP;
 
 pub use command_line::Kind;
@@ -84,8 +86,8 @@ pub fn main(kind: Kind, shared_stamp: &str) -> ExitCode {
     }
     // Components get time to end. A second signal from a launcher must not cut this time short.
     feros::signals::set_patience(PATIENCE);
-    let (context, rest) = match Context::from_args(line.iter().cloned()) {
-        Ok(made) => made,
+    let rest = match Arguments::parse(line.iter().cloned()) {
+        Ok((_, rest)) => rest,
         Err(error) => {
             eprintln!("{error}");
             return ExitCode::from(USAGE);
@@ -97,6 +99,18 @@ pub fn main(kind: Kind, shared_stamp: &str) -> ExitCode {
             println!("{text}");
             return ExitCode::SUCCESS;
         }
+        Err(error) => {
+            eprintln!("{error}");
+            return ExitCode::from(USAGE);
+        }
+    };
+    // A thread inherits these settings when it starts, and the context starts the first threads.
+    if let Err(error) = options.realtime.apply() {
+        eprintln!("{error}");
+        return ExitCode::FAILURE;
+    }
+    let context = match Context::from_args(line.iter().cloned()) {
+        Ok((context, _)) => context,
         Err(error) => {
             eprintln!("{error}");
             return ExitCode::from(USAGE);
@@ -143,7 +157,10 @@ fn run(
             Box::new(Isolated { context, new_executor: Arc::new(move || executor_of(threads)) })
         }
         Kind::Isolated => Box::new(Isolated { context, new_executor: Arc::new(Executor::new) }),
-        Kind::Process => Box::new(InProcesses { ros_arguments: ros_part(line) }),
+        Kind::Process => Box::new(InProcesses {
+            locks_memory: options.locks_memory,
+            ros_arguments: ros_part(line),
+        }),
     };
     let (manager, guard) = Manager::new(&node, placement, options.restart)?;
     let services = Services::new(&node, &manager, local_requests_only)?;

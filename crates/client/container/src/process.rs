@@ -13,10 +13,12 @@ use feros::message;
 
 pub(crate) use supervisor::CHILD_FLAG;
 
+use crate::command_line::LOCK_MEMORY;
 use crate::placement::{Done, Placement, StartRequest};
 
 /// Runs each component in a separate process.
 pub(crate) struct InProcesses {
+    pub(crate) locks_memory: bool,
     /// The ROS part of the command line, since log levels and other options also apply to children.
     pub(crate) ros_arguments: Vec<String>,
 }
@@ -25,7 +27,9 @@ impl Placement for InProcesses {
     fn start(&self, start_request: StartRequest, done: Done) {
         match message::to_vec(&*start_request.request) {
             Ok(request) => {
-                supervisor::start(self.ros_arguments.clone(), start_request, request, done)
+                let own = self.locks_memory.then(|| LOCK_MEMORY.to_owned());
+                let arguments = own.into_iter().chain(self.ros_arguments.iter().cloned()).collect();
+                supervisor::start(arguments, start_request, request, done)
             }
             Err(error) => done(Err(format!("the request cannot be passed to a process: {error}"))),
         }

@@ -12,15 +12,18 @@ use feros::msgs::composition_interfaces::srv::LoadNode_Request;
 use feros::{Context, Executor, message};
 
 use super::wire::Frame;
+use feros_executor::RealtimeConfig;
 use feros_sync::Mutex;
 
+use crate::command_line::LOCK_MEMORY;
 use crate::placement::{drop_catching_panic, instantiate};
 use crate::request::apply_log_level;
 
 /// The exit code of a process whose component failed.
 const FAILED: u8 = 1;
 
-/// Runs the process. `line` is the ROS part of the container's command line.
+/// Runs the process. `line` is the ROS part of the container's command line, after
+/// [`LOCK_MEMORY`] if the container has locked its memory.
 pub(crate) fn main(line: Vec<String>) -> ExitCode {
     match run(line) {
         Ok(code) => code,
@@ -42,6 +45,12 @@ fn run(line: Vec<String>) -> Result<ExitCode, Box<dyn std::error::Error>> {
         Frame::Refused { text }.write(&mut socket)?;
         Ok(ExitCode::from(FAILED))
     };
+    // Scheduling and processors are inherited from the container; locks of memory are not.
+    if line.first().is_some_and(|argument| argument == LOCK_MEMORY)
+        && let Err(error) = RealtimeConfig::default().lock_memory().apply()
+    {
+        return refuse(socket, error.to_string());
+    }
     let (context, _) = match Context::from_args(line) {
         Ok(made) => made,
         Err(error) => return refuse(socket, error.to_string()),

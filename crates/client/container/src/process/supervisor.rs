@@ -37,12 +37,12 @@ struct Lifecycle {
 
 /// Starts a child for a component, and a thread that supervises it.
 pub(super) fn start(
-    ros_arguments: Vec<String>,
+    arguments: Vec<String>,
     start_request: StartRequest,
     request: Vec<u8>,
     done: Done,
 ) {
-    let spawned = spawn(&ros_arguments);
+    let spawned = spawn(&arguments);
     let (child, socket) = match spawned {
         Ok(spawned) => spawned,
         Err(error) => {
@@ -56,10 +56,10 @@ pub(super) fn start(
     });
 }
 
-fn spawn(ros_arguments: &[String]) -> io::Result<(ChildGroup, UnixStream)> {
+fn spawn(arguments: &[String]) -> io::Result<(ChildGroup, UnixStream)> {
     let (ours, theirs) = UnixStream::pair()?;
     let mut command = Command::new("/proc/self/exe");
-    command.arg(CHILD_FLAG).args(ros_arguments).stdin(Stdio::from(OwnedFd::from(theirs)));
+    command.arg(CHILD_FLAG).args(arguments).stdin(Stdio::from(OwnedFd::from(theirs)));
     // Ctrl-C reaches only the container, which ends its components in order.
     Ok((ChildGroup::spawn(&mut command)?, ours))
 }

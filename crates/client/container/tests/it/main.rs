@@ -6,6 +6,7 @@ mod features;
 mod lifecycle;
 mod load;
 mod local_requests;
+mod realtime;
 mod restart;
 mod stock;
 mod support;
