@@ -8,7 +8,8 @@ use crate::packages::container_command;
 /// Run a component container
 #[derive(clap::Args)]
 #[command(
-    after_help = "Examples:\n  feros container --process --restart\n  feros container --threads 4 -- --ros-args -r \
+    after_help = "Examples:\n  feros container --process --restart\n  feros container --priority 80 \
+                        --cpus 2-3 --lock-memory\n  feros container --threads 4 -- --ros-args -r \
                         __node:=front -r __ns:=/robot"
 )]
 pub(crate) struct Args {
@@ -31,6 +32,16 @@ pub(crate) struct Args {
     /// Ignore requests from other hosts, by the address that they come from
     #[arg(long)]
     local_requests_only: bool,
+    /// Schedule all threads with SCHED_FIFO, before all ordinary programs; from 1 (low) to 99
+    /// (high)
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=99))]
+    priority: Option<u8>,
+    /// Use only these processors, such as 0,2-3
+    #[arg(long, value_name = "LIST")]
+    cpus: Option<String>,
+    /// Keep all memory in RAM
+    #[arg(long)]
+    lock_memory: bool,
     /// Arguments for the container, such as --ros-args -r __node:=NAME
     #[arg(value_name = "ARGUMENTS", trailing_var_arg = true, allow_hyphen_values = true)]
     arguments: Vec<String>,
@@ -51,6 +62,15 @@ pub(crate) fn run(args: &Args) -> Result<(), CliError> {
     }
     if args.local_requests_only {
         command.arg("--local-requests-only");
+    }
+    if let Some(priority) = args.priority {
+        command.args(["--priority", &priority.to_string()]);
+    }
+    if let Some(cpus) = &args.cpus {
+        command.args(["--cpus", cpus]);
+    }
+    if args.lock_memory {
+        command.arg("--lock-memory");
     }
     if let Some(threads) = args.threads {
         command.args(["--ros-args", "-p", &format!("thread_num:={threads}"), "--"]);

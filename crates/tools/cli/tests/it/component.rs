@@ -195,6 +195,18 @@ fn the_index_and_what_is_not_there_are_told() {
 }
 
 #[test]
+fn settings_of_threads_and_memory_reach_the_container() {
+    let place = Place::new("realtime");
+    let error = place.error(&["container", "--cpus", "1023"]);
+    assert!(error.contains("processors [1023] was refused"), "{error}");
+    let refused = place.run(&["container", "--priority", "100"]);
+    assert_eq!(refused.status.code(), Some(2), "{refused:?}");
+    let help = ["--priority", "80", "--lock-memory", "--cpus", "0", "--", "--help"];
+    let shown = place.feros(&[&["container"][..], &help].concat());
+    assert!(shown.contains("SCHED_FIFO") && shown.contains("--lock-memory"), "{shown}");
+}
+
+#[test]
 fn a_component_stands_alone() {
     let place = Place::new("standalone");
     let alone =
