@@ -1,5 +1,5 @@
 //! Talker and listeners of the laboratory as components, in a library that containers load. The
-//! script `pair` in this folder starts the container and loads them, as a user would.
+//! script `../pair_in_container` starts the container and loads them, as a user would.
 
 use feros_shared as _;
 
@@ -13,8 +13,8 @@ use rustix::process::{Signal, getpid, kill_process};
 /// The name of the system under test.
 const SYSTEM: &str = "feros_containers";
 
-/// A subscription of the pair. Its parameters are `arguments`, which the program `pair` got, and
-/// `index`, its index among the subscriptions.
+/// A subscription of the pair. Its parameters are `arguments`, which the script got, and `index`,
+/// its index among the subscriptions.
 pub struct Listener {
     node: Node,
     _subscription: Subscription<UInt8MultiArray>,
@@ -37,7 +37,7 @@ impl Component for Listener {
 
 /// The publisher of the pair, on its own thread. It writes the contract's lines to the standard
 /// output of the container, and ends the container after its last line. Its parameter is
-/// `arguments`, which the program `pair` got.
+/// `arguments`, which the script got.
 pub struct Talker {
     node: Node,
 }
