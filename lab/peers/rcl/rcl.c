@@ -14,6 +14,7 @@
 
 #include "calls.h"
 #include "context.h"
+#include "layers.h"
 #include "message.h"
 #include "nodes.h"
 #include "wait_set.h"
@@ -120,7 +121,7 @@ struct spin {
 };
 
 /* Takes all messages and calls back for each; returns whether the last message was among them. */
-static bool take_all(struct reader *reader) {
+static bool take_all(struct reader *reader, uint64_t found) {
   bool last = false;
   for (;;) {
     rmw_message_info_t info;
@@ -131,9 +132,12 @@ static bool take_all(struct reader *reader) {
       return last;
     }
     checked(code, "rcl_take");
-    if (reader->onward != NULL) {
-      uint64_t stamped, number;
+    uint64_t stamped, number;
+    if (layers_are_on || reader->onward != NULL)
       contract_read_stamp(reader->samples.c, payload_of(&reader->message), &stamped, &number);
+    if (layers_are_on)
+      layers_note_received(number, info.publisher_gid.data, info.publication_sequence_number, found, now);
+    if (reader->onward != NULL) {
       if (published(reader->onward, &reader->message)) contract_note_published(&reader->published, number, now, now);
     }
     last = contract_note_received(&reader->samples, payload_of(&reader->message), size_of(&reader->message), now) || last;
@@ -149,9 +153,10 @@ static void spin_until_end(struct spin *spin, bool until_last) {
       checked(rcl_wait_set_add_subscription(&set, &spin->readers[i].subscription, NULL), "rcl_wait_set_add_subscription");
     checked(rcl_wait_set_add_guard_condition(&set, &spin->end->guards[spin->wait], NULL), "rcl_wait_set_add_guard_condition");
     checked(rcl_wait(&set, -1), "rcl_wait");
+    const uint64_t found = layers_are_on ? contract_now() : 0;
     bool last = false;
     for (size_t i = 0; i < spin->count; i++)
-      if (set.subscriptions[i] != NULL) last = take_all(&spin->readers[i]) || last;
+      if (set.subscriptions[i] != NULL) last = take_all(&spin->readers[i], found) || last;
     if (last && until_last) break;
   }
   checked(rcl_wait_set_fini(&set), "rcl_wait_set_fini");
@@ -179,8 +184,13 @@ static void publish_all(struct writer *writer, const struct contract *c, struct 
   contract_pace_begin(&pace, c);
   while (contract_pace_next(&pace, &number)) {
     const uint64_t at = contract_stamp(c, payload_of(&message), number);
-    if (published(writer, &message)) contract_note_published(sent, number, at, contract_now());
-    else refused++;
+    if (!published(writer, &message)) {
+      refused++;
+      continue;
+    }
+    const uint64_t after = contract_now();
+    contract_note_published(sent, number, at, after);
+    if (layers_are_on) layers_note_published(number, at, after);
   }
   if (refused > 0) fprintf(stderr, "rcl: %llu messages were refused by rcl_publish\n", (unsigned long long) refused);
   message_fini(&message);
@@ -201,6 +211,7 @@ static void talker(const struct contract *c) {
   const uint64_t until = contract_now() + GONE_WITHIN_MILLIS * 1000000u;
   while (!c->is_reliable && contract_now() < until && matches_of(&writer) > 0) contract_sleep_millis(2);
   /* The result is written before anything is destroyed, in case the engine hangs then. */
+  layers_write(c);
   contract_end(&sent, NULL, 0);
   writer_fini(&writer);
   checked(rcl_node_fini(&node), "rcl_node_fini");
@@ -236,6 +247,7 @@ static void listener(const struct contract *c) {
   struct spin spin = {.end = &end, .readers = &reader, .count = 1};
   spin_until_end(&spin, true);
   struct contract_samples *samples = &reader.samples;
+  layers_write(c);
   contract_end(relays ? &reader.published : NULL, &samples, 1);
   /* The last messages that a relay passed on have to leave before it ends. */
   if (relays && c->is_reliable && rcl_publisher_wait_for_all_acked(&writer.publisher, RCL_MS_TO_NS(ACKNOWLEDGED_WITHIN_MILLIS)) != RCL_RET_OK)
@@ -334,6 +346,7 @@ static void check_rmw(void) {
 int main(int argc, char **argv) {
   struct contract c;
   contract_parse(&c, argc, argv, NULL, 0);
+  layers_init(&c, argv);
   char version[256];
   const char *rmw = rmw_get_implementation_identifier();
   snprintf(version, sizeof version, "%s, %s", RCL_VERSION, strcmp(rmw, "rmw_fastrtps_cpp") == 0 ? RMW_FASTRTPS_VERSION : rmw);
