@@ -365,6 +365,7 @@ mod tests {
             "FASTDDS_",
             "FASTRTPS_",
             "FEROS_",
+            "HORUS_",
             "IOX_",
             "RCUTILS_",
             "RMW_",
