@@ -94,8 +94,10 @@ impl Context {
         Arc::into_raw(self).cast_mut().cast()
     }
 
-    /// Shuts the context down: from now on, the creation of nodes fails.
+    /// Shuts the context down: from now on, the creation of nodes fails, and the engine knows that
+    /// the session will end.
     pub(crate) fn shut_down(&self) {
+        self.session.ending().begin();
         if !self.is_shut_down.swap(true, Ordering::AcqRel)
             && let Err(error) = feros_trace::write()
         {

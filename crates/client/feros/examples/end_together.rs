@@ -61,6 +61,7 @@ fn part(nodes: usize, wanted: usize) -> Result<(), Error> {
     let mut line = String::new();
     std::io::stdin().read_line(&mut line).map_err(Error::other)?;
     stopper.stop();
+    context.shutdown(); // as a signal does
     Ok(spinning.join().expect("nothing panics")?)
 }
 

@@ -178,12 +178,13 @@ impl Context {
         let parameter_overrides = options.arguments.parameter_overrides()?;
         let engine = options.engine.map_or_else(chosen_engine, Ok)?;
         let changes = Arc::default();
+        let session = engine.open(&options.session)?;
         let inner = Arc::new(ContextInner {
-            session: engine.open(&options.session)?,
             arguments: options.arguments,
             parameter_overrides,
             transports: options.transports,
-            shutdown: Arc::new(Shutdown::new(Arc::clone(&changes))),
+            shutdown: Arc::new(Shutdown::new(session.ending(), Arc::clone(&changes))),
+            session,
             changes,
             clock_followers: Mutex::default(),
             graph_guard: OnceLock::new(),
@@ -201,7 +202,8 @@ impl Context {
     }
 
     /// Shuts the context down: ends all spinning and waiting. Nodes and endpoints stay until they
-    /// are dropped.
+    /// are dropped. Others may see those that are dropped from now on until the last endpoint of
+    /// the context has been dropped, because then the participant leaves as a whole.
     pub fn shutdown(&self) {
         self.0.shutdown.begin();
     }

@@ -89,6 +89,7 @@ macro_rules! conformance_tests {
                     samples_outlive_their_subscription, dropped_endpoints_notify_no_more,
                     endpoints_of_one_type_come_while_others_go,
                     endpoints_come_and_go_without_growth, sessions_come_and_go,
+                    a_session_that_is_ending_delivers_and_leaves,
                 ]
             );
         }

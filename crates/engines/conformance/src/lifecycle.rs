@@ -3,11 +3,11 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use feros_engine::{QosProfile, ServiceMapping};
+use feros_engine::{EndpointKind, QosProfile, ServiceMapping};
 
 use crate::Fixture;
 use crate::endpoints::{TestNode, matched, test_nodes, while_publishing};
-use crate::harness::{assert_same, patterned, unique};
+use crate::harness::{assert_same, numbered, patterned, unique};
 
 /// The bytes of a sample remain valid after its endpoint and session have been dropped.
 pub fn samples_outlive_their_subscription(fixture: &dyn Fixture) {
@@ -128,4 +128,34 @@ pub fn sessions_come_and_go(fixture: &dyn Fixture) {
         });
     }
     drop(near);
+}
+
+/// Messages that were published before a session began to end arrive, other sessions no longer see
+/// its node and its endpoint when the last endpoint has been dropped, and the rest of the session
+/// may still exist.
+pub fn a_session_that_is_ending_delivers_and_leaves(fixture: &dyn Fixture) {
+    let (near, far) = test_nodes(fixture);
+    let (session, _) = fixture.open();
+    let visitor = TestNode::new(session.clone());
+    let topic = unique("/farewell");
+    let publisher = visitor.publisher(&topic, QosProfile::keep_all());
+    let subscription = far.subscription(&topic, QosProfile::keep_all());
+    matched(&publisher, &subscription);
+    publisher.publish(&numbered(1));
+    session.ending().begin();
+    publisher.publish(&numbered(2));
+    session.remove_node(visitor.node);
+    drop(publisher);
+    assert_eq!([subscription.next_number(), subscription.next_number()], [1, 2]);
+    for node in [&near, &far] {
+        node.wait_for_graph("the end of the visitor", |graph| {
+            let has_node = graph.nodes.iter().any(|node| node.name == visitor.name);
+            let has_publisher = graph
+                .endpoints
+                .iter()
+                .any(|endpoint| endpoint.name == topic && endpoint.kind == EndpointKind::Publisher);
+            (!has_node && !has_publisher).then_some(())
+        });
+    }
+    drop((visitor, session));
 }

@@ -27,6 +27,7 @@
 //! | `early` | samples that arrive before their writer is known are stored for a short time |
 //! | `descriptors` | programs that the process starts do not inherit its descriptors |
 //! | `keys` | each known endpoint takes less memory |
+//! | `leaving` | a participant with many endpoints leaves with one announcement |
 //! | `library` | the library of a participant is known, with its version |
 //! | `no_cxx` | no C++ compiler is required |
 
@@ -52,6 +53,7 @@ const PATCHES: &[&str] = &[
     include_str!("../patches/descriptors.patch"),
     include_str!("../patches/early.patch"),
     include_str!("../patches/library.patch"),
+    include_str!("../patches/leaving.patch"),
 ];
 
 /// A change of one file: `old` occurs exactly `times` times, and becomes `new`.

@@ -122,6 +122,11 @@ dds_return_t feros_wait_until_announced (dds_entity_t entity, const uint8_t endp
  * Returns DDS_RETCODE_BAD_PARAMETER if there is no such participant. */
 dds_return_t feros_forget_participant_of (dds_entity_t entity, const uint8_t endpoint[16]);
 
+/* Makes the participant silent about the end of its endpoints, because it is about to end as a whole. With `now`, tells the
+ * other participants that it has left; they then remove its endpoints. Endpoints of the participant still communicate
+ * until others have been told. */
+dds_return_t feros_leave (dds_entity_t participant, bool now);
+
 /* Returns 1 if all matching reliable readers of this process have room for another sample, 0 if one of them is full. */
 dds_return_t feros_local_readers_have_room (dds_entity_t writer);
 

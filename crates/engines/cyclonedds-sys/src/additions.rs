@@ -106,6 +106,7 @@ unsafe extern "C" {
         reader: *const [u8; 16],
         timeout: dds_duration_t,
     ) -> dds_return_t;
+    pub fn feros_leave(participant: dds_entity_t, now: bool) -> dds_return_t;
     pub fn feros_local_readers_have_room(writer: dds_entity_t) -> dds_return_t;
     pub fn feros_wait_until_announced(
         entity: dds_entity_t,

@@ -75,14 +75,14 @@ pub(crate) type Reader = Endpoint<Reading>;
 
 /// A writer or reader of the engine.
 pub(crate) struct Endpoint<S: Side> {
-    // The entity is declared first so that it is dropped first: its drop waits for its listeners,
-    // which use the listener's state.
+    // Dropping the endpoint first deletes the entity, which waits for its listeners, because they
+    // use the listener's state.
     entity: Entity,
     base: EndpointBase<S::Status, Taken>,
     topic: Arc<Topic>,
     matches: MatchCache,
     own: S,
-    _participant: Arc<Participant>,
+    participant: Arc<Participant>,
 }
 
 impl<S: Side> Endpoint<S> {
@@ -95,13 +95,14 @@ impl<S: Side> Endpoint<S> {
     ) -> Created<Self> {
         let entity = Entity::new(created).map_err(failed(&names, S::CREATING))?;
         let gid = entity.gid().map_err(failed(&names, "reading the endpoint's GUID"))?;
+        participant.endpoint_created();
         Ok(Self {
             entity,
             base: EndpointBase { gid, names, listener },
             topic,
             matches: MatchCache::default(),
             own,
-            _participant: participant.clone(),
+            participant: participant.clone(),
         })
     }
 
@@ -112,6 +113,12 @@ impl<S: Side> Endpoint<S> {
             .filter_map(|handle| MatchedEndpoint::read(&self.entity, handle, S::READ_MATCHED))
             .map(|endpoint| read(&endpoint))
             .collect()
+    }
+}
+
+impl<S: Side> Drop for Endpoint<S> {
+    fn drop(&mut self) {
+        self.participant.delete_endpoint(&self.entity);
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use feros_dds::graph::Graph;
 use feros_dds::library::{self, Creation};
-use feros_engine::{Created, Gid};
+use feros_engine::{Created, Ending, Gid};
 
 use crate::discovery::Discovery;
 use crate::domain::{ENGINE_NAME, ENGINE_VERSION};
@@ -32,6 +32,10 @@ impl library::Participant for Participant {
 
     fn gid(&self) -> Gid {
         self.gid
+    }
+
+    fn ending(&self) -> Ending {
+        self.ending.clone()
     }
 
     fn discover(self: &Arc<Self>, graph: &Arc<Graph>) -> Created<Discovery> {

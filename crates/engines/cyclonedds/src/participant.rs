@@ -1,12 +1,13 @@
 //! A participant of the engine and its reference to the domain.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
 
 use feros_cyclonedds_sys as sys;
-use feros_engine::{Created, Gid, OpenError, SessionOptions};
+use feros_engine::{Created, Ending, Gid, OpenError, SessionOptions};
 
-use crate::dds::{Code, Entity};
+use crate::dds::{Code, Entity, check};
 use crate::domain::{Domain, ENGINE_NAME};
 use crate::qos::Qos;
 use crate::topic::Topic;
@@ -25,6 +26,9 @@ pub(crate) struct Participant {
     /// a topic; for example, all nodes share the topic of `/rosout`.
     topics: Mutex<HashMap<(String, String), Weak<Topic>>>,
     pub(crate) gid: Gid,
+    pub(crate) ending: Ending,
+    /// The number of endpoints, not counting those of discovery.
+    endpoints: AtomicUsize,
     pub(crate) domain: Domain,
 }
 
@@ -59,7 +63,44 @@ impl Participant {
             sys::dds_create_subscriber(entity.handle(), std::ptr::null(), std::ptr::null())
         };
         let subscriber = Entity::new(subscriber).map_err(failed("creating the subscriber"))?;
-        Ok(Self { publisher, subscriber, entity, topics: Mutex::default(), gid, domain })
+        Ok(Self {
+            publisher,
+            subscriber,
+            entity,
+            topics: Mutex::default(),
+            gid,
+            ending: Ending::default(),
+            endpoints: AtomicUsize::new(0),
+            domain,
+        })
+    }
+
+    /// Counts an endpoint that has been created.
+    pub(crate) fn endpoint_created(&self) {
+        self.endpoints.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Deletes an endpoint. If the session is about to end, the deletion is not announced. When
+    /// only the writer of `ros_discovery_info` is left, the whole participant leaves.
+    pub(crate) fn delete_endpoint(&self, endpoint: &Entity) {
+        let is_ending = self.ending.has_begun();
+        if is_ending {
+            self.leave(false);
+        }
+        endpoint.delete();
+        if self.endpoints.fetch_sub(1, Ordering::AcqRel) == 2 && is_ending {
+            self.leave(true);
+        }
+    }
+
+    /// Makes the ends of endpoints silent, and with `now` tells others that the participant has
+    /// left.
+    fn leave(&self, now: bool) {
+        // SAFETY: the participant is alive; the engine checks the handle.
+        let code = unsafe { sys::feros_leave(self.entity.handle(), now) };
+        if let Err(code) = check(code) {
+            tracing::debug!(%code, "others learn of the end of each endpoint");
+        }
     }
 
     /// Creates a topic that is not shared.

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use feros_engine::dds::user_data::EndpointData;
 use feros_engine::{
-    Created, FillAborted, Gid, Match, PublishError, QosProfile, Sample, Stamp, TakeError,
+    Created, Ending, FillAborted, Gid, Match, PublishError, QosProfile, Sample, Stamp, TakeError,
 };
 
 use crate::graph::{Graph, IncompatibleType};
@@ -52,6 +52,11 @@ pub trait Participant: Send + Sync + Sized + 'static {
 
     /// The identity.
     fn gid(&self) -> Gid;
+
+    /// The ending of the session, which the library may use when its endpoints are dropped.
+    fn ending(&self) -> Ending {
+        Ending::default()
+    }
 
     /// Starts to update the graph with the participants and endpoints that the library discovers.
     ///

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use feros_engine::dds::discovery_info::{NodeEntities, ParticipantEntities};
 use feros_engine::{
-    CreateEndpointError, Created, DiscoveryForm, FillAborted, Gid, NodeId, NodeName,
+    CreateEndpointError, Created, DiscoveryForm, Ending, FillAborted, Gid, NodeId, NodeName,
     SessionOptions, Stamp,
 };
 
@@ -25,6 +25,7 @@ pub(crate) struct SessionState<P: Participant> {
     pub(crate) graph: Arc<Graph>,
     pub(crate) participant: Arc<P>,
     pub(crate) domain_id: u32,
+    pub(crate) ending: Ending,
     form: DiscoveryForm,
 }
 
@@ -49,6 +50,7 @@ impl<P: Participant> SessionState<P> {
             announcer,
             nodes: Mutex::default(),
             graph,
+            ending: participant.ending(),
             participant,
             domain_id: options.domain_id,
             form: options.discovery_form,
@@ -73,7 +75,7 @@ impl<P: Participant> SessionState<P> {
     /// Withdraws a node. An unknown id is ignored.
     pub(crate) fn remove_node(&self, node: NodeId) {
         if self.has_node(node) {
-            self.change_nodes(|nodes| nodes.by_id.remove(&node));
+            self.take_from_nodes(|nodes| drop(nodes.by_id.remove(&node)));
         }
     }
 
@@ -82,22 +84,38 @@ impl<P: Participant> SessionState<P> {
     fn change_nodes<T>(&self, change: impl FnOnce(&mut Nodes) -> T) -> T {
         let mut nodes = self.nodes.lock();
         let result = change(&mut nodes);
+        self.announce_nodes(&nodes, true);
+        result
+    }
+
+    /// Takes nodes or endpoints from the table. If the session is about to end, others learn of
+    /// this only when no node is left: they remove all at once when the participant leaves.
+    fn take_from_nodes(&self, take: impl FnOnce(&mut Nodes)) {
+        let mut nodes = self.nodes.lock();
+        take(&mut nodes);
+        let is_told = !self.ending.has_begun() || nodes.by_id.is_empty();
+        self.announce_nodes(&nodes, is_told);
+    }
+
+    /// Tells the graph of this session, and the other participants if `is_told`, which nodes there
+    /// are.
+    fn announce_nodes(&self, nodes: &Nodes, is_told: bool) {
         let entities = ParticipantEntities {
             form: self.form,
             participant: self.participant.gid(),
             nodes: nodes.by_id.values().cloned().collect(),
         };
-        let written = self
-            .announcer
-            .fill(feros_cdr::encoded_size(&entities), 0, &mut |memory| {
+        let write = || {
+            let size_bytes = feros_cdr::encoded_size(&entities);
+            let sample = self.announcer.fill(size_bytes, 0, &mut |memory| {
                 feros_cdr::encode_into(&entities, memory).map(drop).map_err(|_| FillAborted)
-            })
-            .and_then(|sample| self.announcer.write(sample, Stamp::now(), None));
-        if let Err(error) = written {
+            })?;
+            self.announcer.write(sample, Stamp::now(), None)
+        };
+        if is_told && let Err(error) = write() {
             tracing::error!("nodes cannot be announced, so others will not see them: {error}");
         }
         self.graph.announced(entities);
-        result
     }
 
     pub(crate) fn has_node(&self, node: NodeId) -> bool {
@@ -144,7 +162,7 @@ impl<P: Participant> Drop for NodeMember<P> {
         if !self.shared.has_node(self.node) {
             return;
         }
-        self.shared.change_nodes(|nodes| {
+        self.shared.take_from_nodes(|nodes| {
             if let Some(entities) = nodes.by_id.get_mut(&self.node) {
                 entities.readers.retain(|gid| !self.gids.contains(gid));
                 entities.writers.retain(|gid| !self.gids.contains(gid));

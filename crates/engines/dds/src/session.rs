@@ -5,7 +5,7 @@ use std::sync::Arc;
 use feros_engine::dds::names;
 use feros_engine::engine::{Front, GraphChangeGuard};
 use feros_engine::{
-    Client, ClientOptions, CreateEndpointError, Created, Gid, GraphSnapshot, Kept, NodeId,
+    Client, ClientOptions, CreateEndpointError, Created, Ending, Gid, GraphSnapshot, Kept, NodeId,
     NodeName, Notify, OpenError, Publisher, PublisherOptions, QosProfile, Service, ServiceOptions,
     Session, SessionOptions, Subscription, SubscriptionOptions,
 };
@@ -85,6 +85,10 @@ impl<P: Participant> Session for DdsSession<P> {
 
     fn configuration(&self) -> String {
         self.0.participant.configuration()
+    }
+
+    fn ending(&self) -> Ending {
+        self.0.ending.clone()
     }
 
     fn create_node(&self, name: &NodeName) -> Created<NodeId> {

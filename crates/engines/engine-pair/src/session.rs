@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use feros_engine::{
-    Client, ClientOptions, Created, EndpointKind, Gid, GraphChangeGuard, GraphSnapshot, Kept,
-    NodeId, NodeName, Notify, ParameterData, ParameterServer, Publisher, PublisherOptions,
+    Client, ClientOptions, Created, Ending, EndpointKind, Gid, GraphChangeGuard, GraphSnapshot,
+    Kept, NodeId, NodeName, Notify, ParameterData, ParameterServer, Publisher, PublisherOptions,
     QosProfile, Service, ServiceOptions, Session, Subscription, SubscriptionOptions,
     TakesParameters,
 };
@@ -92,6 +92,10 @@ impl Session for PairSession {
     fn configuration(&self) -> String {
         let of = |side: &dyn Session| format!("{}:\n{}", side.engine_name(), side.configuration());
         self.of_each(of, "\n\n")
+    }
+
+    fn ending(&self) -> Ending {
+        Ending::of_all(self.shared.sides.iter().map(|side| side.ending()))
     }
 
     fn create_node(&self, name: &NodeName) -> Created<NodeId> {

@@ -4,6 +4,7 @@
 //! same time. The only user code that they call is the `fill` that is passed to the call, and the
 //! [`Notify`] callbacks. [`TakesParameters`] is called only by a thread of the engine.
 
+mod ending;
 mod error;
 pub mod front;
 mod gate;
@@ -25,6 +26,7 @@ use crate::name::NodeName;
 pub use crate::environment_error::EnvironmentError;
 pub use crate::service_mapping::ServiceMapping;
 pub use crate::type_hash::TypeHash;
+pub use ending::Ending;
 pub use error::{CreateEndpointError, Created, EventError};
 pub use front::{Front, Kept};
 pub use gate::{Gate, GraphListeners};
@@ -91,6 +93,12 @@ pub trait Session: Send + Sync {
     /// have no such server and return `None`.
     fn parameter_server(&self) -> Option<&dyn ParameterServer> {
         None
+    }
+
+    /// The ending of the session. An engine that tells other participants nothing at the end of a
+    /// single endpoint has one; for others, the default changes nothing.
+    fn ending(&self) -> Ending {
+        Ending::default()
     }
 
     /// Withdraws a node. The endpoints of the node must be dropped first. An unknown id is ignored.

@@ -68,11 +68,11 @@ pub use announcement::{AnnounceError, AnnouncementError, Match};
 pub use bridge_mark::BridgeMark;
 pub use buffer_backend::BufferBackend;
 pub use engine::{
-    Client, ClientOptions, CreateEndpointError, Created, DiscoveryRange, Engine, EventError,
-    FillAborted, GraphChangeGuard, Kept, NodeId, Notify, OpenError, ParameterData, ParameterServer,
-    PublishError, PublishMode, Publisher, PublisherOptions, ServerMatch, Service, ServiceMapping,
-    ServiceOptions, Session, SessionOptions, Subscription, SubscriptionOptions, TakeError,
-    TakeOverError, TakesParameters, TypeHash, WaitForAckedError, copied,
+    Client, ClientOptions, CreateEndpointError, Created, DiscoveryRange, Ending, Engine,
+    EventError, FillAborted, GraphChangeGuard, Kept, NodeId, Notify, OpenError, ParameterData,
+    ParameterServer, PublishError, PublishMode, Publisher, PublisherOptions, ServerMatch, Service,
+    ServiceMapping, ServiceOptions, Session, SessionOptions, Subscription, SubscriptionOptions,
+    TakeError, TakeOverError, TakesParameters, TypeHash, WaitForAckedError, copied,
 };
 pub use event::{MatchedStatus, PublisherEvent, SubscriptionEvent};
 pub use failure_counter::{FailureCounter, SoFar};

@@ -97,7 +97,7 @@ impl Client {
                 tell();
             })
         };
-        let upkeep = Upkeep::new();
+        let upkeep = Upkeep::new(session.ending());
         let on_match: Notify = {
             let (matches, ringer, tell) =
                 (matches.clone(), ringer.clone(), options.on_match.clone());

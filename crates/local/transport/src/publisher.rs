@@ -62,7 +62,7 @@ impl Publisher {
     pub fn new(session: &dyn Session, options: PublisherOptions<'_>) -> Created<Self> {
         let PublisherOptions { node, topic, type_name, type_hash, qos, mode, .. } = options;
         let matches = Arc::new(AtomicU64::new(0));
-        let upkeep = Upkeep::new();
+        let upkeep = Upkeep::new(session.ending());
         let pending = PendingEvents::new(options.on_event);
         let shared_memory = SharedMemorySending::new(
             topic,

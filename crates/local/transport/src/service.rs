@@ -142,7 +142,11 @@ impl Service {
         let ServiceOptions { service, transports, ringer, .. } = options;
         let obstacle = availability::of(transports).err();
         let announcement = Announcement::of_this_process(0, transports, obstacle);
-        let channels = Arc::new(ServerChannels::new(Announced::from(announcement.clone()), ringer));
+        let channels = Arc::new(ServerChannels::new(
+            Announced::from(announcement.clone()),
+            ringer,
+            session.ending(),
+        ));
         let engine_pending = Arc::new(AtomicBool::new(false));
         let on_request = notification(&engine_pending, ringer);
         let upkeep = channels.upkeep().clone();

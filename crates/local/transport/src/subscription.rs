@@ -77,8 +77,13 @@ impl Subscription {
         let pending = PendingEvents::new(options.on_event);
         let [engine_pending, matches_changed] = [(); 2].map(|()| Arc::new(AtomicBool::new(false)));
         let type_hash_bytes = type_hash.map(|hash| hash.0);
-        let shared_memory =
-            SharedMemoryReceiving::new(transports, &options.qos, type_hash_bytes, ringer);
+        let shared_memory = SharedMemoryReceiving::new(
+            transports,
+            &options.qos,
+            type_hash_bytes,
+            ringer,
+            session.ending(),
+        );
         let shared_memory = Arc::new(shared_memory);
         let on_data = notification(&engine_pending, ringer);
         let on_event: Notify = {

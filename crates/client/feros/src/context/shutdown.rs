@@ -9,6 +9,7 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 
+use feros_engine::Ending;
 use feros_sync::Mutex;
 
 use crate::graph::changes::GraphChanges;
@@ -17,6 +18,7 @@ use crate::signals::ShutDown;
 /// The state of the shutdown, and the listeners.
 pub(super) struct Shutdown {
     has_begun: AtomicBool,
+    session: Ending,
     changes: Arc<GraphChanges>,
     listeners: Mutex<Listeners>,
 }
@@ -45,19 +47,21 @@ impl Drop for ShutdownGuard {
 }
 
 impl Shutdown {
-    pub(super) fn new(changes: Arc<GraphChanges>) -> Self {
-        Self { has_begun: AtomicBool::new(false), changes, listeners: Mutex::default() }
+    pub(super) fn new(session: Ending, changes: Arc<GraphChanges>) -> Self {
+        Self { has_begun: AtomicBool::new(false), session, changes, listeners: Mutex::default() }
     }
 
     pub(super) fn has_begun(&self) -> bool {
         self.has_begun.load(Ordering::Acquire)
     }
 
-    /// Ends all spinning and waiting, and writes the trace. Only the first call has an effect.
+    /// Ends all spinning and waiting, tells the engine that the session will end, and writes the
+    /// trace. Only the first call has an effect.
     pub(super) fn begin(&self) {
         if !self.has_begun.swap(true, Ordering::AcqRel) {
             self.call_listeners();
             self.changes.announce();
+            self.session.begin();
             write_trace();
         }
     }

@@ -13,7 +13,9 @@ use std::time::{Duration, Instant};
 
 use feros_doorbell::{Observation, Ringer};
 use feros_engine::engine::Fill;
-use feros_engine::{FailureCounter, Gid, Match, Notify, Service as EngineService, Stamp, copied};
+use feros_engine::{
+    Ending, FailureCounter, Gid, Match, Notify, Service as EngineService, Stamp, copied,
+};
 use feros_shm::{
     ARENA_BYTES, Announced, ChannelError, EndWatch, MAX_WAITING, Obstacle, Peer, Reason,
     SendToChannelError, ServerChannel, Side, Transport, classify,
@@ -154,13 +156,13 @@ pub(crate) struct ServerChannels {
 }
 
 impl ServerChannels {
-    pub(crate) fn new(announced: Announced, ringer: &Ringer) -> Self {
+    pub(crate) fn new(announced: Announced, ringer: &Ringer, session: Ending) -> Self {
         Self {
             announced,
             engine: OnceLock::new(),
             ringer: ringer.clone(),
             shown: Mutex::new(None),
-            upkeep: Upkeep::new(),
+            upkeep: Upkeep::new(session),
             open: RwLock::new(Arc::default()),
             failed: Mutex::default(),
             unopened: FailureCounter::new(),

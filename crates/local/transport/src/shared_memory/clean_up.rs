@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 use std::time::{Duration, Instant};
 
+use feros_engine::Ending;
 use feros_shm::HostNode;
 
 use crate::shared_memory::upkeep::{KeepUp, Upkeep};
@@ -49,7 +50,7 @@ impl Gathered {
             is_asked: AtomicBool::new(false),
             is_incomplete: AtomicBool::new(false),
             repetitions: AtomicU32::new(0),
-            upkeep: Upkeep::new(),
+            upkeep: Upkeep::new(Ending::default()),
             action: Box::new(action),
         });
         let weak: Weak<Self> = Arc::downgrade(&this);

@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock, Weak};
 use std::time::Instant;
 
 use feros_doorbell::{Observation, Ringer};
-use feros_engine::{Gid, History, QosProfile, Subscription as EngineSubscription};
+use feros_engine::{Ending, Gid, History, QosProfile, Subscription as EngineSubscription};
 use feros_shm::{
     Announced, Announcement, Declined, Obstacle, ProcessSegment, Reason, SubscriptionEntry,
     Transport, TransportSet, classify,
@@ -53,6 +53,7 @@ impl SharedMemoryReceiving {
         qos: &QosProfile,
         type_hash: Option<[u8; 32]>,
         ringer: &Ringer,
+        session: Ending,
     ) -> Self {
         let (entry, obstacle) = match make_entry(transports, qos) {
             Ok(entry) => (entry.map(Arc::new), None),
@@ -65,7 +66,7 @@ impl SharedMemoryReceiving {
             ringer: ringer.clone(),
             type_hash,
             engine: OnceLock::new(),
-            upkeep: Upkeep::new(),
+            upkeep: Upkeep::new(session),
             connections: Mutex::default(),
             has_unsettled: AtomicBool::new(false),
             ready_seen: AtomicU32::new(0),

@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
+use feros_engine::Ending;
 use feros_sync::{Condvar, Mutex};
 
 /// How long the idle thread waits for work before it ends.
@@ -29,6 +30,8 @@ pub(crate) trait KeepUp: Send + Sync {
 pub(crate) struct Upkeep(Arc<Task>);
 
 struct Task {
+    /// The ending of the endpoint's session. There is no upkeep for a session that is about to end.
+    session: Ending,
     /// Whether the task is in the queue. Each task is in the queue at most once, which limits the
     /// length of the queue.
     is_asked: AtomicBool,
@@ -39,10 +42,10 @@ struct Task {
 }
 
 impl Upkeep {
-    /// Makes the upkeep for an endpoint that does not exist yet.
-    pub(crate) fn new() -> Self {
+    /// Makes the upkeep for an endpoint of this session that does not exist yet.
+    pub(crate) fn new(session: Ending) -> Self {
         let (is_asked, has_ended) = (AtomicBool::new(false), AtomicBool::new(false));
-        Self(Arc::new(Task { is_asked, has_ended, endpoint: Mutex::new(None) }))
+        Self(Arc::new(Task { session, is_asked, has_ended, endpoint: Mutex::new(None) }))
     }
 
     /// Begins the upkeep, and asks for a first run.
@@ -85,6 +88,9 @@ impl Upkeep {
 
     fn run(&self) -> Option<Instant> {
         self.0.is_asked.store(false, Ordering::Release);
+        if self.0.session.has_begun() {
+            return None;
+        }
         let endpoint = self.0.endpoint.lock();
         endpoint.as_ref()?.upgrade()?.keep_up()
     }
@@ -209,7 +215,7 @@ mod tests {
     #[test]
     fn ending_the_upkeep_does_not_wait_for_its_work() {
         let (began, seen) = sync_channel(1);
-        let upkeep = Upkeep::new();
+        let upkeep = Upkeep::new(Ending::default());
         let endpoint = Arc::new(Endless { upkeep: upkeep.clone(), began });
         let weak: Weak<Endless> = Arc::downgrade(&endpoint);
         upkeep.begin(weak);
@@ -223,7 +229,7 @@ mod tests {
         let (runs, seen) = sync_channel(3);
         let endpoint: Arc<dyn KeepUp> =
             Arc::new(Endpoint { runs, again_in: Some(Duration::from_millis(1)) });
-        let upkeep = Upkeep::new();
+        let upkeep = Upkeep::new(Ending::default());
         upkeep.begin(Arc::downgrade(&endpoint));
         let watchdog = Duration::from_secs(60);
         for _ in 0..3 {
