@@ -5,12 +5,15 @@
 use std::fs::OpenOptions;
 use std::num::NonZeroU64;
 use std::os::unix::fs::FileExt as _;
+use std::path::Path;
 use std::sync::Arc;
+use std::sync::mpsc::sync_channel;
 
 use feros_shm::{
     ARENA_BYTES, CallMemory, ChannelError, ClientChannel, MAX_SERVERS, MAX_WAITING, Peer,
     PeerError, ProcessSegment, SendToChannelError, ServerChannel,
 };
+use feros_test_support::until;
 
 const CLIENT: [u8; 16] = [7; 16];
 
@@ -174,6 +177,40 @@ fn a_channel_comes_back_whose_server_was_killed_while_it_claimed() {
     assert!(client_of(&memory, 9).is_none());
     memory.free_channels(|_| false);
     open(&memory, 9).unwrap();
+}
+
+/// A thread that looks for a server must not take the server's channel after another thread has
+/// freed it, because the client would then never use the channel of the next server.
+#[test]
+fn a_channel_that_is_freed_while_it_is_looked_for_is_for_the_next_server() {
+    let (memory, peer) = (made(), this_process());
+    let (memory, peer) = (&memory, &peer);
+    std::mem::forget(open(memory, 1).unwrap()); // a killed server does not leave
+    let mut killed = std::process::Command::new("true").spawn().unwrap();
+    killed.wait().unwrap();
+    let path = format!("/proc/self/fd/{}", memory.endpoint() - 1);
+    let file = OpenOptions::new().write(true).open(path).unwrap();
+    // The upper half of the first word of a claim is the process.
+    file.write_all_at(&killed.id().to_le_bytes(), 64 + 4).unwrap();
+    std::thread::scope(|scope| {
+        // The client asks this while it frees channels.
+        let is_known = |server: [u8; 16]| {
+            assert_eq!(server, [1; 16]);
+            let (told, thread) = sync_channel(1);
+            scope.spawn(move || {
+                told.send(std::fs::read_link("/proc/thread-self").unwrap()).unwrap();
+                assert!(memory.channel([1; 16], peer).is_none(), "it was freed");
+            });
+            let status = Path::new("/proc").join(thread.recv().unwrap()).join("stat");
+            until("the other thread waits until the channel is freed", || {
+                std::fs::read_to_string(&status).unwrap().contains(") S ")
+            });
+            false
+        };
+        memory.free_channels(is_known);
+    });
+    let _server = open(memory, 2).unwrap();
+    assert!(client_of(memory, 2).is_some());
 }
 
 #[test]

@@ -94,8 +94,10 @@ impl CallMemory {
     /// Returns the channel that this server has opened. `peer` is the process of the server.
     pub fn channel(&self, server: [u8; 16], peer: &Arc<Peer>) -> Option<Arc<ClientChannel>> {
         let mapping = self.mapping()?;
-        let index = mapping.layout().claims.opened_by(server)?;
+        // Channels are freed under this lock. Without it, the channel could be freed and claimed by
+        // another server after it was found, and no call would ever take the other's channel.
         let mut channels = self.channels.lock();
+        let index = mapping.layout().claims.opened_by(server)?;
         let place = channels.place;
         let known = channels.in_use[index].as_ref().filter(|known| known.server == server);
         if let Some(known) = known {
