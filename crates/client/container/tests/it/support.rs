@@ -241,6 +241,17 @@ impl Usage {
     }
 }
 
+/// The names of the threads of a process, in order.
+pub(crate) fn thread_names(pid: u32) -> Vec<String> {
+    let threads = std::fs::read_dir(format!("/proc/{pid}/task")).unwrap().flatten();
+    let mut names: Vec<String> = threads
+        .filter_map(|thread| std::fs::read_to_string(thread.path().join("comm")).ok())
+        .map(|name| name.trim().to_owned())
+        .collect();
+    names.sort_unstable();
+    names
+}
+
 /// The number of files under /dev/shm, where the shared-memory transport has its files.
 pub(crate) fn shared_memory_files() -> usize {
     fn count(path: &Path) -> usize {
