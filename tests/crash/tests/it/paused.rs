@@ -37,16 +37,19 @@ fn losses_of_a_stopped_listener_are_reported_on_every_transport() {
             (heard_by(&mut listener, "last") + 10 > last).then_some(())
         });
         let last = number(&talker.of("stop", "pub"), "/last");
-        let missing = until("the last message comes", || {
+        let report = until("the last message comes", || {
             let report = listener.of("report", "sub");
-            (heard(&report, 1, "last") == last).then(|| heard(&report, 1, "missing"))
+            (heard(&report, 1, "last") == last).then_some(report)
         });
+        let missing = heard(&report, 1, "missing");
         assert!(missing >= 100, "{transport}: {missing}");
-        until("all losses are told", || {
-            (number(&listener.of("counts", "sub"), "/told_lost") >= missing).then_some(())
+        let told = until("all losses are told", || {
+            let told = number(&listener.of("counts", "sub"), "/told_lost");
+            (told >= missing).then_some(told)
         });
-        let counts = listener.of("counts", "sub");
-        assert_eq!(number(&counts, "/told_lost"), missing, "{transport}: {counts}");
+        // On a busy machine, the listener's queue may have dropped the first messages.
+        let before_the_first = heard(&report, 1, "first") - 1;
+        assert!(told <= missing + before_the_first, "{transport}: {told} were told: {report}");
         listener.end();
         talker.end();
     }
