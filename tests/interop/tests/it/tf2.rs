@@ -86,6 +86,7 @@ fn transforms_of_feros_are_known_to_a_stock_node() {
     let names: Vec<_> = transforms.iter().map(|said| &said["child_frame_id"]).collect();
     assert_eq!(names, ["laser", "camera"], "one message has all: {taken}");
     moving.publisher().wait_for_subscriptions(1, Duration::from_secs(60)).unwrap();
+    stock.ask("matched", json!({ "topic": "/tf", "publishers": 1 }));
     moving.send_transform(at("odom", "base", 2.0)).unwrap();
     let taken = stock.ask("take", json!({ "topic": "/tf" }));
     let said = &taken[0]["transforms"][0];
