@@ -7,20 +7,19 @@ use std::sync::Arc;
 use feros_conformance::{Fixture, conformance_tests};
 use feros_cyclonedds::ConfiguredCycloneEngine;
 use feros_engine::{Engine, Session, SessionOptions};
-
-/// The domain that these tests use.
-const DOMAIN_ID: u32 = 121;
+use feros_test_support::own_domain;
 
 /// Cyclone DDS has one stack for each domain id in a process. The configuration of a second id
-/// names the first id as its external id, which gives this process a second stack. The two stacks
+/// names the domain as its external id, which gives this process a second stack. The two stacks
 /// communicate over the network, like two processes.
 const OTHER_STACK_ID: u32 = 122;
 
 fn open(domain_id: u32) -> Arc<dyn Session> {
     let engine = ConfiguredCycloneEngine {
         configuration: format!(
-            "<CycloneDDS><Domain id=\"{OTHER_STACK_ID}\"><Discovery><ExternalDomainId>{DOMAIN_ID}</ExternalDomainId>\
-             </Discovery></Domain></CycloneDDS>"
+            "<CycloneDDS><Domain id=\"{OTHER_STACK_ID}\"><Discovery><ExternalDomainId>{}</ExternalDomainId>\
+             </Discovery></Domain></CycloneDDS>",
+            own_domain()
         ),
     };
     engine.open(&SessionOptions::localhost(domain_id)).unwrap()
@@ -29,7 +28,7 @@ fn open(domain_id: u32) -> Arc<dyn Session> {
 struct OneSession;
 impl Fixture for OneSession {
     fn open(&self) -> (Arc<dyn Session>, Arc<dyn Session>) {
-        let session = open(DOMAIN_ID);
+        let session = open(own_domain());
         (session.clone(), session)
     }
 }
@@ -37,14 +36,14 @@ impl Fixture for OneSession {
 struct TwoSessions;
 impl Fixture for TwoSessions {
     fn open(&self) -> (Arc<dyn Session>, Arc<dyn Session>) {
-        (open(DOMAIN_ID), open(DOMAIN_ID))
+        (open(own_domain()), open(own_domain()))
     }
 }
 
 struct Network;
 impl Fixture for Network {
     fn open(&self) -> (Arc<dyn Session>, Arc<dyn Session>) {
-        (open(DOMAIN_ID), open(OTHER_STACK_ID))
+        (open(own_domain()), open(OTHER_STACK_ID))
     }
 }
 

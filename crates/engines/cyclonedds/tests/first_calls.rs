@@ -7,8 +7,8 @@ use std::sync::Arc;
 use feros_conformance::{TestNode, TestType};
 use feros_cyclonedds::ConfiguredCycloneEngine;
 use feros_engine::{Engine, Session, SessionOptions};
+use feros_test_support::own_domain;
 
-const DOMAIN_ID: u32 = 123;
 /// The domain id of a second stack in this process. On the network, it is the same domain as the
 /// first domain.
 const LOSSY_DOMAIN_ID: u32 = 124;
@@ -17,8 +17,9 @@ const LOSSY_DOMAIN_ID: u32 = 124;
 /// To compensate for this, announcements are repeated at a short interval.
 fn open(domain_id: u32) -> Arc<dyn Session> {
     let configuration = format!(
-        "<CycloneDDS><Domain id=\"{LOSSY_DOMAIN_ID}\"><Discovery><ExternalDomainId>{DOMAIN_ID}</ExternalDomainId>\
-         <SPDPInterval>100ms</SPDPInterval></Discovery><Internal><Test><XmitLossiness>700</XmitLossiness></Test></Internal></Domain></CycloneDDS>"
+        "<CycloneDDS><Domain id=\"{LOSSY_DOMAIN_ID}\"><Discovery><ExternalDomainId>{}</ExternalDomainId>\
+         <SPDPInterval>100ms</SPDPInterval></Discovery><Internal><Test><XmitLossiness>700</XmitLossiness></Test></Internal></Domain></CycloneDDS>",
+        own_domain()
     );
     ConfiguredCycloneEngine { configuration }.open(&SessionOptions::localhost(domain_id)).unwrap()
 }
@@ -28,7 +29,8 @@ const SET_BOOL: TestType<'_> = ("std_srvs/srv/SetBool", "");
 
 #[test]
 fn the_first_call_of_a_client_is_answered() {
-    let [near, far] = [DOMAIN_ID, LOSSY_DOMAIN_ID].map(|domain_id| TestNode::new(open(domain_id)));
+    let [near, far] =
+        [own_domain(), LOSSY_DOMAIN_ID].map(|domain_id| TestNode::new(open(domain_id)));
     let name = format!("/first_calls_p{}", std::process::id());
     let server = near.service_of(&name, SET_BOOL);
     for round in 0..100 {

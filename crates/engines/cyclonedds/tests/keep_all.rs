@@ -10,9 +10,10 @@ use feros_cyclonedds::ConfiguredCycloneEngine;
 use feros_engine::{
     Engine, KEEP_ALL_LIMIT, PublishError, Publisher, QosProfile, Session, SessionOptions,
 };
+use feros_test_support::own_domain;
 
 fn open() -> Arc<dyn Session> {
-    let options = SessionOptions::localhost(125);
+    let options = SessionOptions::localhost(own_domain());
     ConfiguredCycloneEngine::default().open(&options).unwrap()
 }
 

@@ -11,12 +11,10 @@ use std::sync::Arc;
 use feros_conformance::{Fixture, conformance_tests};
 use feros_engine::{Engine, Session, SessionOptions};
 use feros_fastdds::FastDdsEngine;
-
-/// The domain that these tests use.
-const DOMAIN_ID: u32 = 123;
+use feros_test_support::own_domain;
 
 fn open() -> Arc<dyn Session> {
-    let options = SessionOptions::localhost(DOMAIN_ID);
+    let options = SessionOptions::localhost(own_domain());
     FastDdsEngine.open(&options).unwrap()
 }
 

@@ -8,7 +8,7 @@ use std::sync::mpsc::sync_channel;
 
 use feros_engine::{Engine as _, SessionOptions};
 use feros_fastdds::FastDdsEngine;
-use feros_test_support::TestProcess;
+use feros_test_support::{TestProcess, own_domain};
 
 const VARIABLE: &str = "FEROS_TEST_FASTDDS_EXIT";
 
@@ -28,7 +28,7 @@ fn exit_process() {
     if std::env::var_os(VARIABLE).is_none() {
         return;
     }
-    let options = SessionOptions::localhost(127);
+    let options = SessionOptions::localhost(own_domain());
     let session = FastDdsEngine.open(&options).unwrap();
     let (is_ending, ends) = sync_channel(1);
     let end = move || {

@@ -8,6 +8,7 @@ use std::time::Duration;
 use feros_conformance::{TestNode, matched};
 use feros_engine::{Engine, QosProfile, SessionOptions};
 use feros_fastdds::FastDdsEngine;
+use feros_test_support::own_domain;
 
 /// This profile sets the participant's number. A second participant finds the number in use, which
 /// shows that the file has been read. The profile also makes writers of the topic `rt/limited`
@@ -39,7 +40,7 @@ fn profiles_are_those_of_the_file() {
         std::env::set_var("RMW_FASTRTPS_USE_QOS_FROM_XML", "1");
         std::env::set_var("RMW_FASTRTPS_PUBLICATION_MODE", "ASYNCHRONOUS");
     }
-    let options = SessionOptions::localhost(125);
+    let options = SessionOptions::localhost(own_domain());
     let session = FastDdsEngine.open(&options).unwrap();
     let said = session.configuration();
     assert!(said.contains("profiles.xml") && said.contains("XML: true"), "{said}");

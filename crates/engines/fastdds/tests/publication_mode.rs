@@ -8,7 +8,7 @@ use std::process::Command;
 use feros_conformance::{TestNode, matched};
 use feros_engine::{Engine, QosProfile, SessionOptions};
 use feros_fastdds::FastDdsEngine;
-use feros_test_support::skip;
+use feros_test_support::{own_domain, skip};
 
 const VARIABLE: &str = "RMW_FASTRTPS_PUBLICATION_MODE";
 const SAYS: &str = "wake-ups of the threads that send: ";
@@ -30,7 +30,7 @@ fn wakeups_of_sending_threads() -> u64 {
 
 /// Publishes messages one by one, waits for each of them, and returns the number of wake-ups.
 fn publish_and_count() -> u64 {
-    let options = SessionOptions::localhost(126);
+    let options = SessionOptions::localhost(own_domain());
     let node = TestNode::new(FastDdsEngine.open(&options).unwrap());
     let publisher = node.publisher("/mode", QosProfile::default());
     let subscription = node.subscription("/mode", QosProfile::default());

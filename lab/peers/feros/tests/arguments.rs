@@ -2,6 +2,8 @@
 
 use std::process::Command;
 
+use feros_test_support::own_domain;
+
 #[test]
 fn an_unknown_argument_is_refused() {
     let program = env!("CARGO_BIN_EXE_feros-lab-feros");
@@ -23,7 +25,9 @@ fn a_deadline_and_late_joiners_leave_the_path_within_a_process() {
         --timeout 60 --samples all --work-micros 0 --executor default --subscriptions 1";
     let mut program = Command::new(env!("CARGO_BIN_EXE_feros-lab-feros"));
     program.args(arguments.split_ascii_whitespace()).stdin(std::process::Stdio::piped());
-    program.env("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST").env("ROS_DOMAIN_ID", "83");
+    program
+        .env("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
+        .env("ROS_DOMAIN_ID", own_domain().to_string());
     // The program's input stays open, since its end would stop the program.
     let mut child = program.stdout(std::process::Stdio::piped()).spawn().expect("it starts");
     let input = child.stdin.take();
