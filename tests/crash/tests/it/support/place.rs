@@ -152,20 +152,29 @@ impl Place {
         found
     }
 
-    /// Call this when all processes have ended. Checks that, after another process has started and
-    /// ended, no process has left anything behind.
+    /// Call this when all processes have ended, the last of them cleanly unless they used the
+    /// `/dev/shm` of the host. Checks that nothing is left behind: a process that has used shared
+    /// memory and ends also removes what killed processes have left.
     #[track_caller]
     pub(crate) fn must_be_swept(&self) {
-        let mut sweeper = Peer::start(self, "sweeper");
-        sweeper.ask("listen", json!({"name": "sub", "topic": "nothing"}));
-        sweeper.end();
         if !self.is_own() {
-            return; // other processes have files there too
+            return self.sweep(); // other processes have files there too
         }
         let entries = fs::read_dir(self.dev_shm()).into_iter().flatten().flatten();
         let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
         let left: Vec<_> = names.filter(|name| name != "filler").collect();
         assert!(left.is_empty(), "left in /dev/shm: {left:?}, {:#?}", self.files());
+    }
+
+    /// Removes what killed processes have left. A process without a match would not use shared
+    /// memory.
+    fn sweep(&self) {
+        let mut talker = Peer::start(self, "sweeper");
+        talker.ask("publisher", json!({"name": "pub", "topic": "swept", "id": 1}));
+        let mut listener = Peer::start(self, "swept");
+        listener.ask("listen", json!({"name": "sub", "topic": "swept"}));
+        talker.until_transport("pub", 1, "shared_memory");
+        [listener, talker].into_iter().for_each(Peer::end);
     }
 }
 
