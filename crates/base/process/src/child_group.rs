@@ -7,8 +7,8 @@ use std::{io, thread};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
-use rustix::process::{Pid, PidfdFlags, Signal, WaitOptions, pidfd_open, waitpgid};
-use rustix::process::{kill_process, kill_process_group};
+use rustix::process::{Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, WaitOptions};
+use rustix::process::{kill_process, kill_process_group, pidfd_open, waitid, waitpgid};
 
 /// How often to check for the end of a child where the system refuses pidfds.
 const LOOK_INTERVAL: Duration = Duration::from_millis(5);
@@ -98,16 +98,30 @@ impl ChildGroup {
         }
     }
 
+    /// Whether the child has ended. This does not wait for the child, so that its group keeps the
+    /// id.
+    pub(crate) fn has_ended(&self) -> bool {
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+        !matches!(waitid(WaitId::Pid(Pid::from_child(&self.0)), options), Ok(None))
+    }
+
+    /// Kills all processes of the group, even if the child has ended, and waits for the child. Call
+    /// this only if nobody has waited for the child.
+    pub(crate) fn kill_group(&mut self) -> io::Result<ExitStatus> {
+        self.signal(Signal::KILL);
+        let _ = self.0.kill(); // it may have left the group
+        self.0.wait()
+    }
+
     /// Kills all processes of the group, unless the child has ended, and waits for the child.
     ///
     /// # Errors
     /// Returns the errors of [`wait_until`](Self::wait_until).
     pub fn kill(&mut self) -> io::Result<ExitStatus> {
-        if self.0.try_wait()?.is_none() {
-            self.signal(Signal::KILL);
-            let _ = self.0.kill(); // it may have left the group
+        match self.0.try_wait()? {
+            Some(status) => Ok(status),
+            None => self.kill_group(),
         }
-        self.0.wait()
     }
 }
 

@@ -3,6 +3,7 @@
 //!
 //! - [`ChildGroup`]: a child that leads a process group, which is killed when the value is dropped.
 //! - [`Ending`]: the signals that end a child, each sent after a delay.
+//! - [`EndSignals`]: the signals that end this process, and the wait for a child that ends with it.
 //! - [`Lines`] and [`read_lines`]: output as lines of limited length.
 //! - [`ignores_hangup`]: whether this process is meant to outlive its terminal;
 //!   [`hangup_to_handle`]: SIGHUP, unless it is.
@@ -25,11 +26,13 @@
 #![forbid(unsafe_code)]
 
 mod child_group;
+mod end_signals;
 mod ending;
 mod hangup;
 mod lines;
 
 pub use child_group::{ChildGroup, described};
+pub use end_signals::{EndSignals, Followed};
 pub use ending::Ending;
 pub use hangup::{hangup_to_handle, ignores_hangup};
 pub use lines::{Lines, read_lines};

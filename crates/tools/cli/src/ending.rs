@@ -5,6 +5,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use feros::signals::{self, OnSignal};
+use feros_process::EndSignals;
+
+use crate::error::CliError;
 
 /// After this time a verb that has not ended counts as hanging, and the next signal ends it.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -13,6 +16,13 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// interrupt the orderly end.
 pub(crate) fn in_peace() {
     signals::set_patience(PATIENCE);
+}
+
+/// From now on the signals that end a process no longer end this one, for verbs without a context
+/// that wait for processes which they started.
+pub(crate) fn end_signals() -> Result<EndSignals, CliError> {
+    let failed = |error| CliError::failed(format!("signals cannot be received: {error}"));
+    EndSignals::receive().map_err(failed)
 }
 
 /// Like [`in_peace`], for verbs without a context: the first signal sets the flag, and then `wake`

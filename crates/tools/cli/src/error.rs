@@ -29,6 +29,11 @@ impl CliError {
         Self::Failed(text.to_string())
     }
 
+    /// The exit code that a shell reports for a command that the signal with this number ended.
+    pub(crate) fn ended_by(signal: i32) -> Self {
+        Self::Ended(u8::try_from(128 + signal).unwrap_or(1))
+    }
+
     /// Wrong usage with this text.
     pub(crate) fn usage(text: impl ToString) -> Self {
         Self::Usage(text.to_string())

@@ -80,6 +80,7 @@ fn main() -> Result<ExitCode, Box<dyn std::error::Error>> {
             simulated_clock: Some(Arc::new(SlowClock)),
             debug: std::env::var_os("DEBUG").is_some(),
             log_file,
+            ..RunOptions::default()
         },
     )?;
     Ok(if outcome.failures.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })

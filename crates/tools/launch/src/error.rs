@@ -48,6 +48,9 @@ pub enum LaunchError {
     /// An argument of the command line is wrong.
     #[error("{0}")]
     Argument(String),
+    /// A signal with this number ended the planning.
+    #[error("signal {0} ended the planning")]
+    Signal(i32),
     /// Several mistakes in the order of the file, each on a line of its own.
     #[error("{}", lines(.0))]
     Several(Vec<LaunchError>),

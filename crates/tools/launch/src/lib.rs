@@ -37,8 +37,9 @@
 //! # Invariants
 //!
 //! No process is started before the plan is complete. The commands of `$(command ...)` are the
-//! exception: they run to their end during planning, but do not run when a file is only inspected.
-//! No process is left behind. The crate does not depend on nodes, engines or messages.
+//! exception: they run during planning, to their end or until a signal ends the planning, but do
+//! not run when a file is only inspected. No process is left behind. The crate does not depend on
+//! nodes, engines or messages.
 #![forbid(unsafe_code)]
 
 mod action;

@@ -34,8 +34,15 @@ pub use outcome::{Outcome, RunError};
 /// of the run.
 ///
 /// # Errors
-/// Fails with a [`RunError`] if the operating system refuses a needed resource. No process has been
-/// started then, unless the wait for processes itself fails.
+/// Fails with a [`RunError`] if the operating system refuses a needed resource, or if one of
+/// [`RunOptions::signals`] arrived before the run. No process has been started then, unless the wait
+/// for processes itself fails.
 pub fn run(plan: &Plan, options: RunOptions) -> Result<Outcome, RunError> {
-    Supervisor::new(options)?.run(plan)
+    let earlier = options.signals.clone();
+    let supervisor = Supervisor::new(options)?;
+    // The supervisor receives all signals from now on.
+    match earlier.received() {
+        Some(signal) => Err(RunError::Signal(signal)),
+        None => supervisor.run(plan),
+    }
 }

@@ -10,8 +10,10 @@ use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use feros_launch::{
-    Argument, FindError, LaunchError, Output, Packages, Plan, Planner, RunOptions, Sinks, Step,
+    Argument, FindError, LaunchError, Output, Packages, Plan, Planner, RunError, RunOptions, Sinks,
+    Step,
 };
+use feros_process::EndSignals;
 
 use self::component_loader::ServiceComponentLoader;
 use self::lifecycle_manager::ServiceLifecycleManager;
@@ -19,7 +21,7 @@ use self::ros_node::RosNode;
 use self::simulated_clock::ClockListener;
 use crate::error::CliError;
 use crate::packages::installed_packages;
-use crate::{notices, output};
+use crate::{ending, notices, output};
 
 /// The arguments of a launch.
 #[derive(clap::Args)]
@@ -76,21 +78,23 @@ pub(crate) fn run(args: &Args) -> Result<(), CliError> {
         let arguments = planner.arguments(&file, &assignments).map_err(refused)?;
         return output::print(&listed(&arguments));
     }
-    let planned = match args.dry_run {
-        true => planner.preview(&file, &assignments),
-        false => planner.plan(&file, &assignments),
-    };
-    let mut plan = planned.map_err(refused)?;
+    if args.dry_run {
+        let mut plan = planner.preview(&file, &assignments).map_err(refused)?;
+        if args.show_all_subprocesses_output {
+            show_all_output(&mut plan.steps);
+        }
+        return output::print(&plan.to_string());
+    }
+    let signals = ending::end_signals()?;
+    let planner = planner.ended_by(signals.clone());
+    let mut plan = planner.plan(&file, &assignments).map_err(refused)?;
     if args.show_all_subprocesses_output {
         show_all_output(&mut plan.steps);
-    }
-    if args.dry_run {
-        return output::print(&plan.to_string());
     }
     for warning in &plan.warnings {
         notices::warn(warning);
     }
-    start(&plan, args.debug)
+    start(&plan, args.debug, signals)
 }
 
 fn show_all_output(steps: &mut [Step]) {
@@ -104,7 +108,7 @@ fn show_all_output(steps: &mut [Step]) {
     }
 }
 
-fn start(plan: &Plan, debug: bool) -> Result<(), CliError> {
+fn start(plan: &Plan, debug: bool, signals: EndSignals) -> Result<(), CliError> {
     let started = plan.processes().map(|process| process.components.as_slice());
     let loaded = plan.all_steps().into_iter().filter_map(|step| {
         if let Step::Load(load) = step { Some(&*load.components) } else { None }
@@ -129,8 +133,12 @@ fn start(plan: &Plan, debug: bool) -> Result<(), CliError> {
         simulated_clock: Some(Arc::<ClockListener>::default()),
         debug,
         log_file,
+        signals,
     };
-    let outcome = feros_launch::run(plan, options).map_err(CliError::failed)?;
+    let outcome = feros_launch::run(plan, options).map_err(|error| match error {
+        RunError::Signal(signal) => CliError::ended_by(signal),
+        error => CliError::failed(error),
+    })?;
     // Failures were reported when they occurred.
     if outcome.failures.is_empty() { Ok(()) } else { Err(CliError::Ended(1)) }
 }
@@ -176,6 +184,7 @@ fn find<'a>(packages: &Packages, words: &'a [String]) -> Result<(PathBuf, &'a [S
 fn refused(error: LaunchError) -> CliError {
     match error {
         LaunchError::Argument(_) => CliError::usage(error),
+        LaunchError::Signal(signal) => CliError::ended_by(signal),
         _ => CliError::failed(error),
     }
 }

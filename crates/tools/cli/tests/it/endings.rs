@@ -5,6 +5,10 @@
 //! `bag record` and `action send_goal` are tested in [`crate::bag`] and [`crate::action`], and
 //! `lab` in `tests/lab`.
 
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+
 use feros_interop::Domain;
 use feros_process::ignores_hangup;
 use feros_test_support::{Watchdog, processes_with, until};
@@ -172,6 +176,69 @@ fn a_router_ends() {
         router
     };
     each_end("router", router, |_, finished| drop(finished.success()));
+}
+
+/// Starts the program that waits, sends a signal when it runs, and checks the exit code. No process
+/// may be left.
+fn ends_with_its_program(name: &str, folder: &Path, mut start: impl FnMut(&str, &Path) -> Running) {
+    let program = folder.join("program");
+    let ready = folder.join("ready");
+    let waiting = "sleep 600 & : > $FEROS_TEST_READY; wait";
+    let deaf = "trap '' INT TERM HUP; : > $FEROS_TEST_READY; while :; do sleep 0.1; done";
+    for (number, script) in [waiting, deaf].into_iter().enumerate() {
+        std::fs::write(&program, format!("#!/bin/sh\n{script}\n")).unwrap();
+        std::fs::set_permissions(&program, Permissions::from_mode(0o755)).unwrap();
+        for signal in [Signal::INT, Signal::TERM, Signal::HUP] {
+            if !end_a_verb(&[signal]) {
+                continue;
+            }
+            let _watchdog = Watchdog::start();
+            let mark = format!("{name}_{number}_{}_{}", signal.as_raw(), std::process::id());
+            let running = start(&mark, &program);
+            until("the program runs", || ready.exists());
+            std::fs::remove_file(&ready).unwrap();
+            running.signal(signal);
+            let finished = running.finish();
+            assert_eq!(finished.code, Some(128 + signal.as_raw()), "{script}: {finished:?}");
+            until("its processes have ended", || processes_with(MARK, &mark).is_empty());
+        }
+    }
+}
+
+#[test]
+fn a_launch_that_is_planned_ends_with_its_command() {
+    let folder = tempfile::tempdir().unwrap();
+    let (file, started) = (folder.path().join("one.launch.xml"), folder.path().join("started"));
+    ends_with_its_program("planned", folder.path(), |mark, program| {
+        // A second command must not run, and neither must the executable.
+        let xml = format!(
+            "<launch><let name='a' value=\"$(command '{}')\"/>\
+             <let name='b' value=\"$(command 'touch {1}')\"/><executable cmd='touch {1}'/></launch>",
+            program.display(),
+            started.display()
+        );
+        std::fs::write(&file, xml).unwrap();
+        Running::start_with(&["launch", file.to_str().unwrap()], |command| {
+            command.env(MARK, mark).env("FEROS_TEST_READY", folder.path().join("ready"));
+        })
+    });
+    assert!(!started.exists());
+}
+
+#[test]
+fn a_build_ends_with_cargo() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("Cargo.toml"), "[workspace]\n").unwrap();
+    ends_with_its_program("built", folder.path(), |mark, program| {
+        let path = |name: &str| folder.path().join(name).into_os_string().into_string().unwrap();
+        let (package, prefix, build) = (path(""), path("prefix"), path("build"));
+        let line = ["component", "build", &package, "--prefix", &prefix, "--build-dir", &build];
+        Running::start_with(&line, |command| {
+            command.env(MARK, mark).env("FEROS_TEST_READY", path("ready"));
+            // The first question of a build is for the compiler.
+            command.env("RUSTC", program);
+        })
+    });
 }
 
 /// `nohup` starts programs that ignore SIGHUP, so that they outlive their terminal.

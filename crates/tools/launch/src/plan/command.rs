@@ -3,7 +3,10 @@
 
 use std::fs::File;
 use std::io::{Read as _, Seek as _};
-use std::process::{Command, ExitStatus, Stdio};
+use std::ops::ControlFlow;
+use std::process::{Command, Stdio};
+
+use feros_process::{ChildGroup, EndSignals, Followed};
 
 use super::commandline;
 use super::evaluator::MAX_TEXT_BYTES;
@@ -49,7 +52,8 @@ pub(super) struct Printed {
     pub(super) warning: Option<String>,
 }
 
-/// Runs a command to its end, with these changes to the environment. `None` removes a variable.
+/// Runs a command to its end, with these changes to the environment. `None` removes a variable. If
+/// one of the signals arrives, the command's process group is ended.
 ///
 /// # Errors
 /// Returns the reason why there is no output, as text for users.
@@ -57,12 +61,16 @@ pub(super) fn run<'a>(
     line: &str,
     on_stderr: OnStderr,
     environment: impl Iterator<Item = (&'a String, &'a Option<String>)>,
+    signals: &EndSignals,
 ) -> Result<Printed, String> {
     let words = commandline::split_words(line)?;
     let Some((program, arguments)) = words.split_first() else {
         return Err("`command` without a command".to_owned());
     };
     let fail = |problem: String| format!("the command {} {problem}", shown(line));
+    if signals.received().is_some() {
+        return Err(fail("is not run, because a signal ends the launch".to_owned()));
+    }
     let mut command = Command::new(program);
     command.args(arguments).stdin(Stdio::null());
     for (name, value) in environment {
@@ -71,10 +79,18 @@ pub(super) fn run<'a>(
             None => command.env_remove(name),
         };
     }
-    let finished = finish(command, on_stderr)
-        .map_err(|error| fail(format!("cannot be run: {error}")))?
-        .ok_or_else(|| fail(format!("printed more than {MAX_TEXT_BYTES} bytes")))?;
-    let Finished { status, text, errors } = finished;
+    let finished = finish(command, on_stderr, signals)
+        .map_err(|error| fail(format!("cannot be run: {error}")))?;
+    let Finished { followed, text, errors } = finished;
+    let status = match followed {
+        Followed::Ended(status) => status,
+        Followed::Refused => {
+            return Err(fail(format!("printed more than {MAX_TEXT_BYTES} bytes")));
+        }
+        Followed::Signalled(_) => {
+            return Err(fail("was ended, because a signal ends the launch".to_owned()));
+        }
+    };
     if !status.success() {
         return Err(fail(format!("ended with {status}{}", after_colon(&errors))));
     }
@@ -89,14 +105,18 @@ pub(super) fn run<'a>(
 }
 
 struct Finished {
-    status: ExitStatus,
+    followed: Followed,
     text: String,
     /// The start of the text on standard error.
     errors: String,
 }
 
-/// Returns `None` if the command printed too much and was killed.
-fn finish(mut command: Command, on_stderr: OnStderr) -> std::io::Result<Option<Finished>> {
+/// Follows the command until it ends, prints too much, or a signal arrives.
+fn finish(
+    mut command: Command,
+    on_stderr: OnStderr,
+    signals: &EndSignals,
+) -> std::io::Result<Finished> {
     let (reader, writer) = std::io::pipe()?;
     let mut errors = tempfile::tempfile()?;
     if on_stderr == OnStderr::Capture {
@@ -105,21 +125,19 @@ fn finish(mut command: Command, on_stderr: OnStderr) -> std::io::Result<Option<F
         command.stderr(errors.try_clone()?);
     }
     command.stdout(writer);
-    let mut child = command.spawn()?;
+    let mut child = ChildGroup::spawn(&mut command)?;
     drop(command); // it holds an end of the pipe, which must close
     let mut bytes = Vec::new();
-    let read = reader.take(MAX_TEXT_BYTES as u64 + 1).read_to_end(&mut bytes);
-    let is_too_much = bytes.len() > MAX_TEXT_BYTES;
-    if is_too_much || read.is_err() {
-        child.kill()?;
-    }
-    let status = child.wait()?;
-    read?;
-    if is_too_much {
-        return Ok(None);
-    }
+    let followed = signals.follow(&mut child, reader, |piece| {
+        bytes.extend_from_slice(piece);
+        if bytes.len() > MAX_TEXT_BYTES {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
+    })?;
     let text = String::from_utf8_lossy(&bytes).into_owned();
-    Ok(Some(Finished { status, text, errors: beginning(&mut errors)? }))
+    Ok(Finished { followed, text, errors: beginning(&mut errors)? })
 }
 
 fn beginning(file: &mut File) -> std::io::Result<String> {
@@ -139,12 +157,15 @@ fn after_colon(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
+    use feros_process::EndSignals;
+
     use super::{OnStderr, run};
 
     fn printed(line: &str, rule: OnStderr) -> Result<(String, Option<String>), String> {
         let (name, value) = ("FEROS_SAID".to_owned(), Some("a b".to_owned()));
         let environment = [(&name, &value)];
-        run(line, rule, environment.into_iter()).map(|printed| (printed.text, printed.warning))
+        run(line, rule, environment.into_iter(), &EndSignals::default())
+            .map(|printed| (printed.text, printed.warning))
     }
 
     #[test]

@@ -4,6 +4,8 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+use feros_process::EndSignals;
+
 use super::scope::Scope;
 use super::steps::{Plan, Step};
 use crate::error::LaunchError;
@@ -43,6 +45,8 @@ pub(super) struct Evaluator<'a> {
     pub(super) lacks_argument: bool,
     /// The handling of `$(command ...)`.
     pub(super) commands: Commands,
+    /// The signals that end commands.
+    pub(super) signals: EndSignals,
     /// The names of the arguments declared so far.
     pub(super) declared: BTreeSet<String>,
     anonymous: RefCell<BTreeMap<String, String>>,
@@ -71,6 +75,7 @@ impl<'a> Evaluator<'a> {
             errors: Vec::new(),
             lacks_argument: false,
             commands: Commands::Refused,
+            signals: EndSignals::default(),
             declared: BTreeSet::new(),
             anonymous: RefCell::default(),
             node_names: BTreeSet::new(),

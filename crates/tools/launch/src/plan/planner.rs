@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use feros_process::EndSignals;
+
 use super::arguments::{self, Argument};
 use super::evaluator::{Commands, Evaluator};
 use super::steps::Plan;
@@ -14,12 +16,20 @@ use crate::tree;
 #[derive(Clone, Debug)]
 pub struct Planner {
     packages: Packages,
+    signals: EndSignals,
 }
 
 impl Planner {
     /// Makes a planner that finds executables and files in these packages.
     pub fn new(packages: Packages) -> Self {
-        Self { packages }
+        Self { packages, signals: EndSignals::default() }
+    }
+
+    /// Ends planning when one of these signals arrives: the running command of a `$(command ...)`
+    /// ends with its process group, and [`Planner::plan`] fails with [`LaunchError::Signal`].
+    #[must_use]
+    pub fn ended_by(self, signals: EndSignals) -> Self {
+        Self { signals, ..self }
     }
 
     /// Makes the plan of a launch file with these arguments. Planning reads files and the
@@ -28,7 +38,8 @@ impl Planner {
     /// # Errors
     /// Fails with a [`LaunchError`] that names the position of the mistake; with
     /// [`LaunchError::Several`] if there are several mistakes that do not follow from one another;
-    /// with [`LaunchError::Argument`] for an argument that no file takes.
+    /// with [`LaunchError::Argument`] for an argument that no file takes; with
+    /// [`LaunchError::Signal`] if a signal ended the planning.
     pub fn plan(&self, file: &Path, assignments: &[(String, String)]) -> Result<Plan, LaunchError> {
         self.plan_with(file, assignments, Commands::Run)
     }
@@ -59,7 +70,12 @@ impl Planner {
         }
         let mut evaluator = Evaluator::new(&self.packages, file, assignments);
         evaluator.commands = commands;
-        evaluator.all_items(&launch_file.items)?;
+        evaluator.signals = self.signals.clone();
+        let evaluated = evaluator.all_items(&launch_file.items);
+        if let Some(signal) = self.signals.received() {
+            return Err(LaunchError::Signal(signal));
+        }
+        evaluated?;
         arguments::refuse_unknown(
             assignments,
             survey.names().chain(evaluator.declared.iter().map(String::as_str)),

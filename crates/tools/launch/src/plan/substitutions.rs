@@ -215,7 +215,8 @@ impl Evaluator<'_> {
                 )));
             }
         }
-        let printed = command::run(&line, on_stderr, self.scope.environment.iter());
+        let environment = self.scope.environment.iter();
+        let printed = command::run(&line, on_stderr, environment, &self.signals);
         let printed = printed.map_err(fail)?;
         if let Some(warning) = &printed.warning {
             self.warn(&call.at, warning);

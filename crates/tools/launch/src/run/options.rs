@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use feros_process::EndSignals;
+
 use crate::plan::Component;
 
 /// The options of a run.
@@ -23,6 +25,8 @@ pub struct RunOptions {
     /// The file for output that goes to the log. It is created when the first line is written.
     /// Without a file, such output is dropped.
     pub log_file: Option<PathBuf>,
+    /// The signals that the caller received while planning. If there was any, nothing is started.
+    pub signals: EndSignals,
 }
 
 /// Loads components into containers, on threads that belong to the run.

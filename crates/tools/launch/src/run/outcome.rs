@@ -12,6 +12,9 @@ pub enum RunError {
         /// The error of the operating system.
         cause: std::io::Error,
     },
+    /// A signal with this number arrived before the run.
+    #[error("signal {0} arrived before the launch")]
+    Signal(i32),
 }
 
 /// The result of a run.

@@ -21,6 +21,7 @@ use std::path::{Path, PathBuf};
 
 use feros_component::install::Installed;
 use feros_files::default_prefix;
+use feros_process::EndSignals;
 
 use self::cargo::{Built, Cargo};
 use self::crates::Crates;
@@ -31,7 +32,7 @@ use self::prefix::Prefix;
 use self::workspace::{BuildFolder, Workspace};
 use super::register::note_prefix;
 use crate::error::CliError;
-use crate::{notices, output};
+use crate::{ending, notices, output};
 
 /// Build packages of components and the container programs that can load them, and install both
 /// into a prefix
@@ -63,8 +64,11 @@ pub(crate) fn run(args: &Args) -> Result<(), CliError> {
     let prefix = Prefix::new(prefix.ok_or_else(|| no_home("--prefix"))?);
     let build_dir = args.build_dir.clone().or_else(default_build_dir);
     let build_dir = build_dir.ok_or_else(|| no_home("--build-dir"))?;
-    let installed =
-        build(args, &prefix, &build_dir).map_err(|error| CliError::failed(error.to_string()))?;
+    let signals = ending::end_signals()?;
+    let installed = build(args, &prefix, &build_dir, &signals).map_err(|error| match error {
+        BuildError::Signal(signal) => CliError::ended_by(signal),
+        error => CliError::failed(error),
+    })?;
     let line = |plugin: &String, library: &Path| format!("{plugin};{}", library.display());
     let lines = installed.iter().flat_map(|package| {
         package.plugins.iter().map(move |plugin| line(plugin, &package.library))
@@ -74,13 +78,18 @@ pub(crate) fn run(args: &Args) -> Result<(), CliError> {
     Ok(())
 }
 
-fn build(args: &Args, prefix: &Prefix, build_dir: &Path) -> Result<Vec<Installed>, BuildError> {
-    let packages = find_packages(&args.folders)?;
+fn build(
+    args: &Args,
+    prefix: &Prefix,
+    build_dir: &Path,
+    signals: &EndSignals,
+) -> Result<Vec<Installed>, BuildError> {
+    let packages = find_packages(&args.folders, signals)?;
     let feros = one_feros(&packages)?;
     let others = prefix.others(&packages);
-    let cargo = Cargo::in_folder(&packages[0].folder);
+    let cargo = Cargo::in_folder(&packages[0].folder, signals);
 
-    let build_folder = BuildFolder::lock(build_dir)?;
+    let build_folder = BuildFolder::lock(build_dir, signals)?;
     let workspace = Workspace::write(build_folder.workspace(), &packages, feros)?;
     let locks = lock::sources(prefix, &others, feros, &packages);
     workspace.write_lock(&lock::merged(&locks)?)?;
@@ -99,6 +108,9 @@ fn build(args: &Args, prefix: &Prefix, build_dir: &Path) -> Result<Vec<Installed
     let artifacts = cargo.build(&workspace, &target, args.release, &crates.number())?;
     let built = Built::new(artifacts, &workspace, &cargo)?;
     prefix.check_stamps(&built, &others, &packages)?;
+    if let Some(signal) = signals.received() {
+        return Err(BuildError::Signal(signal));
+    }
     prefix.install(&built, &packages, &crates, &workspace.lock_file())
 }
 

@@ -1,11 +1,10 @@
 //! `feros component standalone`: runs one component in a container of its own.
 
 use std::hash::{BuildHasher as _, RandomState};
-use std::process::Child;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use feros_component::remote::ContainerClient;
-use rustix::process::{Pid, Signal, kill_process};
+use feros_process::{ChildGroup, Signal};
 
 use super::client::CALL_TIMEOUT;
 use super::component_args::ComponentArgs;
@@ -17,6 +16,10 @@ use crate::packages::container_command;
 
 /// How often to check whether the container has ended.
 const POLL_PERIOD: Duration = Duration::from_millis(100);
+
+/// The time that the container may take to end. It is shorter than the time in which further
+/// signals are ignored, so no signal leaves the container behind.
+const LEAVE_LIMIT: Duration = Duration::from_secs(9);
 
 /// Run a component in a container of its own, until Ctrl-C
 #[derive(clap::Args)]
@@ -37,9 +40,7 @@ pub(crate) fn run(args: &Args) -> Result<(), CliError> {
     let name = args.container_node_name.clone().unwrap_or_else(own_name);
     let connection = Connection::open()?;
     let arguments = ["--ros-args".to_owned(), "-r".to_owned(), format!("__node:={name}")];
-    let mut child = container_command("component_container")?
-        .args(arguments)
-        .spawn()
+    let mut child = ChildGroup::spawn(container_command("component_container")?.args(arguments))
         .map_err(|error| CliError::failed(format!("the container cannot be started: {error}")))?;
     if let Err(error) = load(&connection, &name, args, &mut child) {
         notices::warn(format!("{error}, terminating container."));
@@ -50,7 +51,7 @@ pub(crate) fn run(args: &Args) -> Result<(), CliError> {
         };
     }
     loop {
-        match child.try_wait()? {
+        match child.status() {
             Some(status) if status.success() => return Ok(()),
             Some(status) => return Err(CliError::failed(format!("the container ended: {status}"))),
             None => {}
@@ -66,11 +67,11 @@ fn load(
     connection: &Connection,
     name: &str,
     args: &Args,
-    child: &mut Child,
+    child: &mut ChildGroup,
 ) -> Result<(), CliError> {
     let client = ContainerClient::new(&connection.node, name).map_err(CliError::usage)?;
     while client.wait(POLL_PERIOD).is_err() {
-        if let Some(status) = child.try_wait()? {
+        if let Some(status) = child.status() {
             return Err(CliError::failed(format!(
                 "the container ended before it was ready: {status}"
             )));
@@ -81,15 +82,14 @@ fn load(
     loaded.map(drop).map_err(|error| CliError::failed(format!("Failed to load component: {error}")))
 }
 
-/// Ends the container as Ctrl-C does, and waits for it. On a terminal it has already received
-/// Ctrl-C, and a second signal does no harm.
-fn end(child: &mut Child) {
-    if matches!(child.try_wait(), Ok(None)) {
-        // A container that has already ended needs no signal.
-        let _ = kill_process(Pid::from_child(child), Signal::TERM);
-    }
-    if let Err(error) = child.wait() {
-        notices::warn(format!("cannot wait for the container to end: {error}"));
+/// Ends the container as Ctrl-C does, and waits for it.
+fn end(child: &mut ChildGroup) {
+    child.signal_child(Signal::TERM);
+    match child.wait_until(Instant::now() + LEAVE_LIMIT) {
+        Ok(Some(_)) => {}
+        // The container is killed when `child` is dropped.
+        Ok(None) => notices::warn("the container does not end, so it is killed"),
+        Err(error) => notices::warn(format!("cannot wait for the container to end: {error}")),
     }
 }
 

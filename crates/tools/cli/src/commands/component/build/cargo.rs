@@ -1,20 +1,26 @@
 //! Calls cargo and the compiler, and reads their output.
 
 use std::ffi::OsString;
-use std::io::{BufRead, BufReader};
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use feros_component::library::{needed_libraries, shared_feros};
 use feros_component::stamp::CRATES_VARIABLE;
+use feros_process::{ChildGroup, EndSignals, Followed, Lines};
 use serde::Deserialize;
 
 use super::error::BuildError;
 use super::workspace::Workspace;
 
+/// A longer line of cargo's messages counts as several lines, and is not understood.
+const LONGEST_MESSAGE_BYTES: usize = 64 << 20;
+
 /// Calls cargo as a user's shell does in a folder: with that folder's configuration and toolchain.
+/// If one of the signals arrives, the call ends together with the compilers that it started.
 pub(super) struct Cargo {
     folder: PathBuf,
+    signals: EndSignals,
 }
 
 /// One or several files that cargo made, as its option `--message-format json` reports them.
@@ -45,13 +51,13 @@ pub(super) struct Built {
 }
 
 impl Cargo {
-    pub(super) fn in_folder(folder: &Path) -> Self {
-        Self { folder: folder.to_owned() }
+    pub(super) fn in_folder(folder: &Path, signals: &EndSignals) -> Self {
+        Self { folder: folder.to_owned(), signals: signals.clone() }
     }
 
     /// The packages of a workspace and all their dependencies, for this machine's platform.
     pub(super) fn metadata(&self, manifest: &Path) -> Result<String, BuildError> {
-        let rustc = answer(self.rustc().arg("-vV"))?;
+        let rustc = self.answer(self.rustc().arg("-vV"))?;
         let host = rustc.lines().find_map(|line| line.strip_prefix("host: "));
         let mut command = self.command("metadata", manifest);
         command.args(["--format-version", "1"]);
@@ -59,14 +65,14 @@ impl Cargo {
             // Dependencies of other platforms are not even downloaded.
             command.args(["--filter-platform", host]);
         }
-        answer(&mut command)
+        self.answer(&mut command)
     }
 
     /// The crates that a build would compile, each with its features.
     pub(super) fn tree(&self, manifest: &Path) -> Result<String, BuildError> {
         let mut command = self.command("tree", manifest);
         let form = ["--prefix", "depth", "--format", "{p} {f}"];
-        answer(command.args(["--workspace", "--edges", "normal,build"]).args(form))
+        self.answer(command.args(["--workspace", "--edges", "normal,build"]).args(form))
     }
 
     /// Builds the whole workspace. The compiler's messages go to the terminal.
@@ -86,30 +92,27 @@ impl Cargo {
         // Cargo's incremental mode is part of the identity of a crate: like a feature, it must not
         // depend on who runs the build.
         command.env("CARGO_INCREMENTAL", "0");
-        command.env(CRATES_VARIABLE, crates).stdout(Stdio::piped());
-        let mut child = command.spawn().map_err(|source| not_started(&command, source))?;
-        let mut artifacts = Vec::new();
-        for line in child.stdout.take().map(BufReader::new).into_iter().flat_map(BufRead::lines) {
-            let bad = |reason: String| BuildError::Answer { command: name(&command), reason };
-            let line = line.map_err(|error| bad(error.to_string()))?;
-            let message: Message =
-                serde_json::from_str(&line).map_err(|error| bad(error.to_string()))?;
-            if message.reason == "compiler-artifact" {
-                let artifact = serde_json::from_str(&line);
-                artifacts.push(artifact.map_err(|error| bad(error.to_string()))?);
+        command.env(CRATES_VARIABLE, crates);
+        let mut lines = Lines::new(LONGEST_MESSAGE_BYTES);
+        let (mut artifacts, mut bad) = (Vec::new(), None);
+        self.follow(&mut command, |bytes| {
+            lines.add(bytes, |line| match artifact(line) {
+                Ok(artifact) => artifacts.extend(artifact),
+                Err(error) => bad = Some(error),
+            });
+            if bad.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        })?;
+        match bad {
+            None => Ok(artifacts),
+            Some(error) => {
+                Err(BuildError::Answer { command: name(&command), reason: error.to_string() })
             }
-        }
-        let status = child.wait().map_err(|source| not_started(&command, source))?;
-        if status.success() {
-            Ok(artifacts)
-        } else {
-            Err(BuildError::Failed { command: name(&command), status })
         }
     }
 
     /// The compiler with the settings that the environment gives it, in one line.
     pub(super) fn compiler(&self) -> Result<String, BuildError> {
-        let version = answer(self.rustc().arg("--version"))?;
+        let version = self.answer(self.rustc().arg("--version"))?;
         let is_setting = |name: &str| name == "RUSTFLAGS" || name.starts_with("CARGO_PROFILE_");
         let settings = std::env::vars_os().filter_map(|(name, value)| {
             let name = name.into_string().ok().filter(|name| is_setting(name))?;
@@ -122,7 +125,7 @@ impl Cargo {
 
     /// A library that comes with the compiler.
     fn library_of_rustc(&self, name: &str) -> Result<PathBuf, BuildError> {
-        let folder = answer(self.rustc().args(["--print", "target-libdir"]))?;
+        let folder = self.answer(self.rustc().args(["--print", "target-libdir"]))?;
         let file = Path::new(folder.trim()).join(name);
         if file.is_file() {
             Ok(file)
@@ -131,6 +134,43 @@ impl Cargo {
                 file,
                 "the compiler does not have this file: build for this machine",
             ))
+        }
+    }
+
+    /// The output of a command that must succeed; its errors go to the terminal.
+    fn answer(&self, command: &mut Command) -> Result<String, BuildError> {
+        let mut output = Vec::new();
+        self.follow(command, |bytes| {
+            output.extend_from_slice(bytes);
+            ControlFlow::Continue(())
+        })?;
+        String::from_utf8(output).map_err(|error| BuildError::Answer {
+            command: name(command),
+            reason: error.to_string(),
+        })
+    }
+
+    /// Passes the output of a command to `take`. The command must succeed, unless `take` wants no
+    /// more; its errors go to the terminal.
+    fn follow(
+        &self,
+        command: &mut Command,
+        take: impl FnMut(&[u8]) -> ControlFlow<()>,
+    ) -> Result<(), BuildError> {
+        command.stdin(Stdio::null()).stdout(Stdio::piped());
+        let mut child =
+            ChildGroup::spawn(command).map_err(|source| not_started(command, source))?;
+        let (_, output, _) = child.take_pipes();
+        let output = output.expect("standard output was asked to be a pipe");
+        match self.signals.follow(&mut child, output, take) {
+            Ok(Followed::Ended(status)) if !status.success() => {
+                Err(BuildError::Failed { command: name(command), status })
+            }
+            Ok(Followed::Ended(_) | Followed::Refused) => Ok(()),
+            Ok(Followed::Signalled(signal)) => Err(BuildError::Signal(signal)),
+            Err(error) => {
+                Err(BuildError::Answer { command: name(command), reason: error.to_string() })
+            }
         }
     }
 
@@ -193,15 +233,14 @@ fn program(variable: &str, name: &str) -> OsString {
     std::env::var_os(variable).filter(|value| !value.is_empty()).unwrap_or_else(|| name.into())
 }
 
-/// The output of a command that must succeed; its errors go to the terminal.
-fn answer(command: &mut Command) -> Result<String, BuildError> {
-    let output = command.stderr(Stdio::inherit()).output();
-    let output = output.map_err(|source| not_started(command, source))?;
-    if !output.status.success() {
-        return Err(BuildError::Failed { command: name(command), status: output.status });
+/// The artifact that a line of cargo's messages reports, if it reports one.
+fn artifact(line: &[u8]) -> Result<Option<Artifact>, serde_json::Error> {
+    let message: Message = serde_json::from_slice(line)?;
+    if message.reason == "compiler-artifact" {
+        serde_json::from_slice(line).map(Some)
+    } else {
+        Ok(None)
     }
-    String::from_utf8(output.stdout)
-        .map_err(|error| BuildError::Answer { command: name(command), reason: error.to_string() })
 }
 
 fn not_started(command: &Command, source: std::io::Error) -> BuildError {

@@ -81,6 +81,9 @@ pub(super) enum BuildError {
         command: String,
         index: PathBuf,
     },
+    /// A signal with this number ended the build.
+    #[error("signal {0} ended the build")]
+    Signal(i32),
     /// A library that was built is not a component library.
     #[error(transparent)]
     Library(#[from] LibraryError),

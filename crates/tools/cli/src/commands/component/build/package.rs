@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use feros_process::EndSignals;
 use serde::Deserialize;
 
 use super::cargo::Cargo;
@@ -63,10 +64,13 @@ impl Package {
 }
 
 /// The packages in these folders; at least one.
-pub(super) fn find_packages(folders: &[PathBuf]) -> Result<Vec<ComponentPackage>, BuildError> {
+pub(super) fn find_packages(
+    folders: &[PathBuf],
+    signals: &EndSignals,
+) -> Result<Vec<ComponentPackage>, BuildError> {
     let mut found: Vec<ComponentPackage> = Vec::new();
     for folder in folders {
-        for package in packages_in(folder)? {
+        for package in packages_in(folder, signals)? {
             match found.iter().find(|other| other.name == package.name) {
                 None => found.push(package),
                 Some(other) if other.folder == package.folder => {}
@@ -83,11 +87,11 @@ pub(super) fn find_packages(folders: &[PathBuf]) -> Result<Vec<ComponentPackage>
     Ok(found)
 }
 
-fn packages_in(folder: &Path) -> Result<Vec<ComponentPackage>, BuildError> {
+fn packages_in(folder: &Path, signals: &EndSignals) -> Result<Vec<ComponentPackage>, BuildError> {
     let manifest = folder.join("Cargo.toml");
     let manifest = manifest.canonicalize().map_err(|_| BuildError::NoManifest(manifest))?;
     let folder = manifest.parent().unwrap_or(folder);
-    let answer = Cargo::in_folder(folder).metadata(&manifest)?;
+    let answer = Cargo::in_folder(folder, signals).metadata(&manifest)?;
     select(&answer, &manifest, folder)
 }
 
@@ -185,7 +189,8 @@ mod tests {
     #[test]
     fn a_folder_without_a_package_is_told() {
         let folder = tempfile::tempdir().unwrap();
-        let error = find_packages(&[folder.path().to_owned()]).unwrap_err().to_string();
+        let folders = [folder.path().to_owned()];
+        let error = find_packages(&folders, &EndSignals::default()).unwrap_err().to_string();
         assert!(error.starts_with("there is no ") && error.contains("Cargo.toml"), "{error}");
     }
 }

@@ -4,13 +4,19 @@
 use std::fs::{self, File, TryLockError};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
 
+use feros_process::EndSignals;
 use toml::{Table, Value};
 
 use super::error::BuildError;
 use super::feros::Feros;
 use super::package::ComponentPackage;
 use crate::notices;
+
+/// How often to check whether another build has ended.
+const LOOK_INTERVAL: Duration = Duration::from_millis(50);
 
 /// The container programs, each with the kind of its container.
 const CONTAINERS: [(&str, &str); 4] = [
@@ -38,20 +44,27 @@ pub(super) struct BuildFolder {
 }
 
 impl BuildFolder {
-    /// Locks the folder, creating it if necessary; waits for a build that has locked it.
-    pub(super) fn lock(folder: &Path) -> Result<Self, BuildError> {
+    /// Locks the folder, creating it if necessary; waits for a build that has locked it, until one
+    /// of the signals arrives.
+    pub(super) fn lock(folder: &Path, signals: &EndSignals) -> Result<Self, BuildError> {
         let workspace = folder.join("workspace");
         fs::create_dir_all(&workspace).map_err(|error| BuildError::file(&workspace, error))?;
         let folder = folder.canonicalize().map_err(|error| BuildError::file(folder, error))?;
         let path = folder.join("lock");
         let lock = File::create(&path).map_err(|error| BuildError::file(&path, error))?;
-        match lock.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => {
-                notices::note(format!("waiting, because another build uses {}", folder.display()));
-                lock.lock().map_err(|error| BuildError::file(&path, error))?;
+        let mut is_waiting = false;
+        while let Err(error) = lock.try_lock() {
+            if let TryLockError::Error(error) = error {
+                return Err(BuildError::file(&path, error));
             }
-            Err(TryLockError::Error(error)) => return Err(BuildError::file(&path, error)),
+            if let Some(signal) = signals.received() {
+                return Err(BuildError::Signal(signal));
+            }
+            if !is_waiting {
+                is_waiting = true;
+                notices::note(format!("waiting, because another build uses {}", folder.display()));
+            }
+            thread::sleep(LOOK_INTERVAL);
         }
         Ok(Self { workspace: folder.join("workspace"), folder, _lock: lock })
     }
@@ -359,7 +372,7 @@ mod tests {
     #[test]
     fn one_build_at_a_time_has_the_folder() {
         let folder = tempfile::tempdir().unwrap();
-        let first = BuildFolder::lock(folder.path()).unwrap();
+        let first = BuildFolder::lock(folder.path(), &EndSignals::default()).unwrap();
         let file = File::open(first.folder.join("lock")).unwrap();
         assert!(matches!(file.try_lock(), Err(TryLockError::WouldBlock)));
         drop(first);
