@@ -128,6 +128,16 @@ impl Types {
         }
     }
 
+    /// Warns of a type that is not known here, for verbs that only compare its name with those that
+    /// others use.
+    pub(crate) fn warn_of_unknown(&self, text: &str, namespace: Namespace) {
+        if let Err(error) = self.find_in(text, namespace) {
+            crate::notices::warn(format!(
+                "{error}; it is looked for nevertheless, because other programs may define it"
+            ));
+        }
+    }
+
     /// A package that the user means.
     pub(crate) fn package<'a>(&self, name: &'a str) -> Result<&'a str, CliError> {
         if self.set.has_package(name) {

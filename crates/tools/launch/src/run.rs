@@ -35,8 +35,8 @@ pub use outcome::{Outcome, RunError};
 ///
 /// # Errors
 /// Fails with a [`RunError`] if the operating system refuses a needed resource, or if one of
-/// [`RunOptions::signals`] arrived before the run. No process has been started then, unless the wait
-/// for processes itself fails.
+/// [`RunOptions::signals`] arrived before the run. No process has been started then, unless the
+/// wait for processes itself fails.
 pub fn run(plan: &Plan, options: RunOptions) -> Result<Outcome, RunError> {
     let earlier = options.signals.clone();
     let supervisor = Supervisor::new(options)?;

@@ -30,7 +30,7 @@ pub(crate) fn run(command: Command, interfaces: &InterfaceArgs) -> Result<(), Cl
         Command::List(args) => list::run(&args),
         Command::Info(args) => info::run(&args),
         Command::Type(args) => r#type::run(&args),
-        Command::Find(args) => find::run(&args),
+        Command::Find(args) => find::run(&args, interfaces),
         Command::SendGoal(args) => send_goal::run(&args, interfaces),
         Command::Echo(args) => echo::run(&args, interfaces),
     }

@@ -4,6 +4,7 @@ mod compression_args;
 mod convert;
 mod info;
 mod keys;
+mod missing;
 mod play;
 mod record;
 mod reindex;

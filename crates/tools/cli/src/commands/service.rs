@@ -35,7 +35,7 @@ pub(crate) fn run(args: Args, interfaces: &InterfaceArgs) -> Result<(), CliError
         Command::List(args) => list::run(&args),
         Command::Info(args) => info::run(&args),
         Command::Type(args) => r#type::run(&args),
-        Command::Find(args) => find::run(&args),
+        Command::Find(args) => find::run(&args, interfaces),
         Command::Call(args) => call::run(&args, interfaces),
         Command::Echo(args) => echo::run(&args, interfaces),
     }

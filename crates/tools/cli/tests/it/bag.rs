@@ -10,11 +10,12 @@ use feros::msgs::std_srvs::srv::{SetBool, SetBool_Request, SetBool_Response};
 use feros_bag::{
     BagReader, BagTopic, BagWriter, MessageFilter, Schema, TopicMetadata, WriterOptions,
 };
+use feros_interop::Domain;
 use feros_test_support::{skip, until};
 use serde_json::json;
 
 use crate::endings::end_a_verb;
-use crate::process::{Finished, Running, WATCHDOG, context, feros};
+use crate::process::{Finished, Running, WATCHDOG, context, context_in, feros};
 
 /// The numbers of a bag's messages, as `publish` sets them.
 fn numbers(path: &Path) -> Vec<u32> {
@@ -264,6 +265,31 @@ fn services_that_publish_no_events_are_told() {
     recorder.finish().success();
     let line = ["service", "echo", "/t_bag/silent", "--timeout", "0.2"];
     assert!(feros(&line).failure(1).contains("publishes no events"));
+}
+
+#[test]
+fn all_services_that_publish_no_events_are_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let domain = Domain::reserve_without_ros2();
+    let context = context_in(&domain);
+    let node = context.create_node("server_of_bag").unwrap();
+    let silent = |_: SetBool_Request| SetBool_Response::default();
+    let _server = node.create_service::<SetBool, _>("/t_bag/silent", silent).unwrap();
+    let told = |name: &str, more: &[&str]| {
+        let bag = folder.path().join(name);
+        let line = ["bag", "record", "--all-services", "-o", bag.to_str().unwrap()];
+        let mut recorder = Running::start_in(&domain, &[&line[..], more].concat());
+        let told = recorder.error_with(" no events");
+        recorder.interrupt();
+        recorder.finish().success();
+        told
+    };
+    // Neither the services of every node nor those of the recorder itself are in the warning.
+    let first = told("all", &[]);
+    assert!(first.starts_with("warning: service /t_bag/silent publishes no events"), "{first}");
+    let _other = node.create_service::<SetBool, _>("/t_bag/the_other", silent).unwrap();
+    let second = told("without", &["--exclude-services", "/t_bag/silent"]);
+    assert!(second.starts_with("warning: service /t_bag/the_other publishes"), "{second}");
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! The graph as the command lists it.
 
+use std::path::Path;
 use std::time::Instant;
 
 use feros::msgs::std_msgs::msg::String as Text;
@@ -8,6 +9,7 @@ use feros::{Context, Node, NodeOptions};
 use feros_interop::Domain;
 use serde_json::{Value, json};
 
+use crate::bag::bag_of;
 use crate::process::{Finished, Running, context, context_in, eventually, feros, has_line};
 
 #[test]
@@ -120,4 +122,43 @@ fn twenty_nodes_are_listed() {
     println!("topic list beside {} participants: {:?}", nodes.len(), started.elapsed());
     all(&["node", "list"], "/g_many_");
     drop(publishers);
+}
+
+#[test]
+fn types_that_nobody_knows_are_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).into_os_string().into_string().unwrap();
+    let (bag, copy) = (path("recorded"), path("copy"));
+    let line = ["bag", "record", "--topic-types", "std_msgs/Strnig", "std_msgs/String", "-o", &bag];
+    let mut recorder = Running::start(&line);
+    let told = recorder.error_with("std_msgs/Strnig");
+    assert!(
+        told.starts_with("warning: unknown type `std_msgs/Strnig`")
+            && told.contains("did you mean `std_msgs/msg/String`")
+            && told.contains("looked for nevertheless"),
+        "{told}"
+    );
+    recorder.interrupt();
+    let finished = recorder.finish();
+    assert!(!finished.err.contains("std_msgs/String`"), "the other type is known: {finished:?}");
+    finished.success();
+
+    for verb in ["topic", "service", "action"] {
+        let found = feros(&[verb, "find", "std_msgs/msg/Strnig", "-c"]);
+        assert!(found.err.contains("unknown type `std_msgs/msg/Strnig`"), "{found:?}");
+        assert_eq!(found.success(), "0\n");
+    }
+    let known = feros(&["topic", "find", "std_msgs/String"]);
+    assert!(!known.err.contains("unknown type"), "{known:?}");
+
+    bag_of(Path::new(&path("ints")), "/t_bags/ints", &[1]);
+    let ints = path("ints");
+    let selected = ["--topic-types", "std_msgs/Imt32", "std_msgs/Int32"];
+    for line in [&["bag", "play", &ints][..], &["bag", "slice", &ints, "-o", &copy]] {
+        let finished = feros(&[line, &selected].concat());
+        let expected = "no topic of the type std_msgs/Imt32; did you mean std_msgs/msg/Int32?";
+        assert!(finished.err.contains(expected), "{finished:?}");
+        assert!(!finished.err.contains("type std_msgs/Int32"), "{finished:?}");
+        assert!(finished.success().contains("1 messages"));
+    }
 }

@@ -5,7 +5,7 @@ use feros_interface::Namespace;
 use crate::connection::{Connection, DiscoveryArgs};
 use crate::error::CliError;
 use crate::output;
-use crate::types::full_name;
+use crate::types::{InterfaceArgs, Types, full_name};
 
 /// List the actions of one type
 #[derive(clap::Args)]
@@ -24,10 +24,13 @@ pub(crate) struct Args {
     discovery: DiscoveryArgs,
 }
 
-pub(crate) fn run(args: &Args) -> Result<(), CliError> {
+pub(crate) fn run(args: &Args, interfaces: &InterfaceArgs) -> Result<(), CliError> {
     let wanted = full_name(&args.action_type, Namespace::Action);
     let actions = Connection::open()?.discover(&args.discovery)?.actions();
     let found = actions.into_iter().filter(|(_, types)| types.contains(&wanted));
     let names: Vec<String> = found.map(|(name, _)| name).collect();
+    if names.is_empty() {
+        Types::load(interfaces)?.warn_of_unknown(&args.action_type, Namespace::Action);
+    }
     output::print_found(args.json, args.count_actions, names)
 }

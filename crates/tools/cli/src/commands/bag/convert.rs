@@ -8,6 +8,7 @@ use feros_bag::{
 };
 
 use super::compression_args::CompressionArgs;
+use super::missing::warn_of_missing;
 use super::selection_args::SelectionArgs;
 use crate::error::CliError;
 use crate::output;
@@ -48,6 +49,7 @@ pub(crate) fn run(args: &Args, interfaces: &InterfaceArgs) -> Result<(), CliErro
     };
     let types = Types::load(interfaces)?;
     for made in outputs {
+        warn_of_missing(&bags, &made.selection, []);
         let topics = bags.iter().flat_map(BagReader::topics).map(|topic| &topic.metadata);
         let wanted = topics.filter(|topic| made.selection.has(&topic.name, &topic.type_name));
         let topics = Some(wanted.map(|topic| topic.name.clone()).collect());

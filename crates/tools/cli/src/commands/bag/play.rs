@@ -6,12 +6,12 @@ use std::time::Duration;
 use clap::ValueEnum;
 use feros::{Arguments, Context, ContextOptions, Executor, NodeOptions, Outcome};
 use feros_bag::player::MessageOrder;
-use feros_bag::{BagReader, Player, PlayerOptions, TopicKind, TopicMetadata, topic_kind};
+use feros_bag::{Player, PlayerOptions};
 
 use super::keys::{Key, Keys};
+use super::missing::warn_of_missing;
 use super::selection_args::SelectionArgs;
 use crate::error::CliError;
-use crate::nearest::did_you_mean;
 use crate::value_parsers::parse_seconds;
 use crate::{ending, notices, output};
 
@@ -151,7 +151,7 @@ pub(crate) fn run(args: &Args) -> Result<(), CliError> {
         return Err(CliError::usage("name the bag to play"));
     }
     let names: Vec<String> = bags.iter().map(|bag| bag.path().display().to_string()).collect();
-    tell_what_is_not_there(&bags, &options);
+    warn_of_missing(&bags, &options.selection, options.qos_overrides.keys());
     let rules = args.remap.iter().flat_map(|rule| ["-r".to_owned(), rule.clone()]);
     let line = std::iter::once("--ros-args".to_owned()).chain(rules);
     let (arguments, _) = Arguments::parse(line).map_err(CliError::usage)?;
@@ -182,32 +182,6 @@ pub(crate) fn run(args: &Args) -> Result<(), CliError> {
     drop(keys);
     let played = player.wait().map_err(CliError::failed)?;
     output::print_lines([format!("{}: {} messages played", names.join(", "), played.messages)])
-}
-
-/// Warns of topics that the user named but that no bag has.
-fn tell_what_is_not_there(bags: &[BagReader], options: &PlayerOptions) {
-    let topics = bags.iter().flat_map(BagReader::topics);
-    let topics: Vec<_> = topics.map(|topic| &topic.metadata).collect();
-    let known = || topics.iter().map(|topic| topic.name.as_str());
-    for name in options.selection.topics.iter().chain(options.qos_overrides.keys()) {
-        if known().all(|known| known != name) {
-            notices::warn(format!("the bag has no topic {name}{}", did_you_mean(name, known())));
-        }
-    }
-    for (noun, names) in
-        [("service", &options.selection.services), ("action", &options.selection.actions)]
-    {
-        for name in names {
-            let is_of = |topic: &&TopicMetadata| match topic_kind(&topic.name, &topic.type_name) {
-                TopicKind::Service(service) => noun == "service" && service == name,
-                TopicKind::Action(action) => noun == "action" && action == name,
-                TopicKind::Topic => false,
-            };
-            if !topics.iter().copied().any(|topic| is_of(&topic)) {
-                notices::warn(format!("the bag has no events of the {noun} {name}"));
-            }
-        }
-    }
 }
 
 fn options(args: &Args) -> Result<PlayerOptions, CliError> {

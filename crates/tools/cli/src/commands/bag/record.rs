@@ -8,6 +8,7 @@ use std::time::{Duration, SystemTime};
 use feros::{Executor, Outcome};
 use feros_bag::recorder::Recording;
 use feros_bag::{Recorder, RecorderOptions, TopicSelection};
+use feros_interface::Namespace;
 
 use super::compression_args::CompressionArgs;
 use super::keys::{Key, Keys};
@@ -125,6 +126,9 @@ pub(crate) fn run(args: &Args, interfaces: &InterfaceArgs) -> Result<(), CliErro
     ending::in_peace();
     let types = Types::load(interfaces)?;
     let connection = Connection::open_as(Some(&args.node_name), args.use_sim_time)?;
+    for name in selection.topic_types.iter().chain(&selection.exclude_topic_types) {
+        types.warn_of_unknown(name, Namespace::Msg);
+    }
     let options = options(args, selection, types, &connection)?;
     let recorder = Recorder::start(&connection.node, options.clone()).map_err(CliError::failed)?;
     notices::note(format!(
@@ -135,7 +139,11 @@ pub(crate) fn run(args: &Args, interfaces: &InterfaceArgs) -> Result<(), CliErro
     if keys.is_some() {
         notices::note("press SPACE to pause, and again to continue");
     }
-    let silent = SilentServices::among(&options.selection.services);
+    // With --all, services are recorded besides topics, and need no warnings.
+    let silent = match args.all_services {
+        true => SilentServices::selected(&connection, &options.selection),
+        false => SilentServices::among(&connection, &options.selection.services),
+    };
     spin(&connection, &recorder, keys.as_ref(), silent)?;
     drop(keys);
     match recorder.stop()? {

@@ -6,6 +6,7 @@ use std::time::Duration;
 use feros_bag::{BagWriter, MessageFilter, copy};
 
 use super::compression_args::CompressionArgs;
+use super::missing::warn_of_missing;
 use super::selection_args::SelectionArgs;
 use crate::error::CliError;
 use crate::output;
@@ -52,6 +53,7 @@ pub(crate) fn run(args: &Args, interfaces: &InterfaceArgs) -> Result<(), CliErro
     let from = start.unwrap_or(bag_start);
     let end = args.end_time.or(args.duration.map(|duration| from.saturating_add(nanos(duration))));
     let selection = args.selection.selection_of_bag();
+    warn_of_missing(std::slice::from_ref(&bag), &selection, []);
     let topics = bag.topics().iter().map(|topic| &topic.metadata);
     let wanted = topics.filter(|topic| selection.has(&topic.name, &topic.type_name));
     let topics = Some(wanted.map(|topic| topic.name.clone()).collect());

@@ -6,7 +6,7 @@ use feros_interface::Namespace;
 use crate::connection::{Connection, DiscoveryArgs};
 use crate::error::CliError;
 use crate::output;
-use crate::types::full_name;
+use crate::types::{InterfaceArgs, Types, full_name};
 
 /// List the services of one type
 #[derive(clap::Args)]
@@ -28,7 +28,7 @@ pub(crate) struct Args {
     discovery: DiscoveryArgs,
 }
 
-pub(crate) fn run(args: &Args) -> Result<(), CliError> {
+pub(crate) fn run(args: &Args, interfaces: &InterfaceArgs) -> Result<(), CliError> {
     let wanted = full_name(&args.service_type, Namespace::Srv);
     let services = Connection::open()?.discover(&args.discovery)?.services();
     let names: Vec<String> = services
@@ -38,5 +38,8 @@ pub(crate) fn run(args: &Args) -> Result<(), CliError> {
         })
         .map(|(name, _)| name)
         .collect();
+    if names.is_empty() {
+        Types::load(interfaces)?.warn_of_unknown(&args.service_type, Namespace::Srv);
+    }
     output::print_found(args.json, args.count_services, names)
 }
