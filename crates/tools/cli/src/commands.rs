@@ -34,6 +34,7 @@ mod zenoh;
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use feros::engine::DiscoveryForm;
 
+use crate::ending;
 use crate::error::CliError;
 use crate::help_heading::GENERAL_OPTIONS;
 use crate::output::Color;
@@ -169,6 +170,7 @@ fn read_numbers_as_values(command: clap::Command) -> clap::Command {
 
 /// Runs the verb of the command line.
 pub(crate) fn run(line: CommandLine) -> Result<(), CliError> {
+    ending::like_ctrl_c();
     let interfaces = line.interfaces;
     match line.command {
         #[cfg(feature = "zenoh")]

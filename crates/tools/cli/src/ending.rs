@@ -1,4 +1,5 @@
-//! The orderly end of verbs that have something to complete: a file, clients, other processes.
+//! The end of verbs on a signal. The end is the same for Ctrl-C, SIGTERM and SIGHUP; verbs that
+//! have something to complete (a file, clients, other processes) get more time for it.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,8 +13,16 @@ use crate::error::CliError;
 /// After this time a verb that has not ended counts as hanging, and the next signal ends it.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// From now on SIGHUP ends the verb like Ctrl-C. A second signal soon after the first does not
-/// interrupt the orderly end.
+/// Signals within this time count as one, since terminals and launchers may each send one.
+const TOGETHER: Duration = Duration::from_secs(1);
+
+/// From now on SIGHUP ends any verb like Ctrl-C. A signal a second after the first ends a verb that
+/// hangs.
+pub(crate) fn like_ctrl_c() {
+    signals::set_patience(TOGETHER);
+}
+
+/// Like [`like_ctrl_c`], but further signals do not interrupt the orderly end for a longer time.
 pub(crate) fn in_peace() {
     signals::set_patience(PATIENCE);
 }

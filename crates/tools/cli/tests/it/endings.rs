@@ -71,6 +71,27 @@ fn until_it_says(running: &mut Running, beginning: &str) {
 }
 
 #[test]
+fn publishers_and_listeners_end_with_success() {
+    let topic = "/t_endings/heard";
+    let publish = ["topic", "pub", topic, "std_msgs/msg/Int32", "{data: 1}", "--rate=100"];
+    let publisher = |mark: &str| {
+        let mut publisher = start(mark, &publish);
+        until_it_says(&mut publisher, "publisher: beginning loop");
+        publisher
+    };
+    each_end("pub", publisher, |_, finished| drop(finished.success()));
+    let _publisher = Running::start(&[&publish[..], &["--print=0"]].concat());
+    for verb in ["echo", "hz", "bw"] {
+        let listener = |mark: &str| {
+            let mut listener = start(mark, &["topic", verb, topic]);
+            listener.line().unwrap();
+            listener
+        };
+        each_end(verb, listener, |_, finished| drop(finished.success()));
+    }
+}
+
+#[test]
 fn a_player_says_how_much_it_played() {
     let folder = tempfile::tempdir().unwrap();
     let bag = folder.path().join("bag");
