@@ -131,7 +131,8 @@ impl Types {
     /// Warns of a type that is not known here, for verbs that only compare its name with those that
     /// others use.
     pub(crate) fn warn_of_unknown(&self, text: &str, namespace: Namespace) {
-        if let Err(error) = self.find_in(text, namespace) {
+        // The full name is more similar to the names of other types.
+        if let Err(error) = self.find(&full_name(text, namespace)) {
             crate::notices::warn(format!(
                 "{error}; it is looked for nevertheless, because other programs may define it"
             ));
@@ -263,6 +264,13 @@ mod tests {
         for whole in ["std_msgs/msg/String", "String", "a/b/c/d"] {
             assert_eq!(full_name(whole, Namespace::Msg), whole);
         }
+    }
+
+    #[test]
+    fn misspelled_short_names_have_suggestions() {
+        let name = full_name("std_msgs/Strnig", Namespace::Msg);
+        let text = types().find(&name).unwrap_err().to_string();
+        assert!(text.contains("did you mean `std_msgs/msg/String`"), "{text}");
     }
 
     #[test]
