@@ -1,11 +1,14 @@
 """Waits in asyncio. Each event loop watches one file descriptor, which the Rust side makes readable
 without taking the interpreter lock."""
 
+from __future__ import annotations
+
 import asyncio
 import contextlib
 import weakref
 
 from feros import _feros
+from feros._generic import Generic, T
 
 _loops = weakref.WeakKeyDictionary()
 
@@ -99,7 +102,7 @@ async def found_by_subscriptions(publisher, count):
         await asyncio.to_thread(publisher.wait_for_subscriptions, count, 0)
 
 
-class Stream:
+class Stream(Generic[T]):
     """The messages of a subscription, one after another: `async for message in stream`."""
 
     def __init__(self, inbox, context, with_info):
@@ -108,10 +111,10 @@ class Stream:
         self._with_info = with_info
         self._token = None
 
-    def __aiter__(self):
+    def __aiter__(self) -> Stream[T]:
         return self
 
-    async def __anext__(self):
+    async def __anext__(self) -> T:
         wakeups = wakeups_of_loop()
         if self._token is None:
             self._token = wakeups.new_token()
@@ -125,7 +128,7 @@ class Stream:
                 raise StopAsyncIteration
             await wakeups.wait(self._token)
 
-    async def next(self):
+    async def next(self) -> T:
         """Returns the next message.
 
         Raises `ShutdownError` if the context was shut down or the stream was closed.
@@ -136,16 +139,16 @@ class Stream:
             raise _feros.ShutdownError("the stream has ended: no more messages arrive") from None
 
     @property
-    def dropped_messages(self):
+    def dropped_messages(self) -> int:
         """The number of messages that were dropped because they were not taken in time."""
         return 0 if self._inbox is None else self._inbox.dropped_messages
 
-    def close(self):
+    def close(self) -> None:
         """Ends the subscription."""
         self._inbox = None
 
-    async def __aenter__(self):
+    async def __aenter__(self) -> Stream[T]:
         return self
 
-    async def __aexit__(self, *_):
+    async def __aexit__(self, *_: object) -> None:
         self.close()

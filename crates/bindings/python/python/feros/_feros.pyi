@@ -1,4 +1,6 @@
-from typing import Any
+from typing import Any, Generic
+
+from feros._generic import Response
 
 __version__: str
 
@@ -27,6 +29,11 @@ class MessageInfo:
     def publisher_gid(self) -> bytes: ...
     @property
     def is_same_context(self) -> bool: ...
+
+class Responder(Generic[Response]):
+    def send(self, response: Response) -> None: ...
+    @property
+    def request_id(self) -> tuple[bytes, int] | None: ...
 
 class CallbackGroup: ...
 class ParameterCallback:

@@ -1,14 +1,8 @@
 from collections.abc import Callable
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic
 
 from feros._feros import MessageType
-
-Request = TypeVar("Request", bound="Message")
-Response = TypeVar("Response", bound="Message")
-Goal = TypeVar("Goal", bound="Message")
-Result = TypeVar("Result", bound="Message")
-Feedback = TypeVar("Feedback", bound="Message")
-M = TypeVar("M", bound="Message")
+from feros._generic import Feedback, Goal, M, Request, Response, Result
 
 class Message:
     __slots__: ClassVar[Any]

@@ -1,8 +1,18 @@
 """Clocks. Times are whole nanoseconds."""
 
+from __future__ import annotations
+
 from enum import IntEnum
 
 from feros import _feros
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from feros._feros import JumpHandle
+    from feros.context import Context
+    from feros.msgs.builtin_interfaces.msg import Time
 
 
 class ClockType(IntEnum):
@@ -26,11 +36,11 @@ class TimeJump:
 
     __slots__ = ("before", "after", "change")
 
-    def __init__(self, before, after, change):
+    def __init__(self, before: int, after: int, change: int) -> None:
         self.before, self.after, self.change = before, after, ClockChange(change)
 
     @property
-    def delta(self):
+    def delta(self) -> int:
         """The change of the time in nanoseconds; zero if the source changed."""
         return self.after - self.before if self.change == ClockChange.NONE else 0
 
@@ -43,7 +53,7 @@ class Clock:
 
     __slots__ = ("_clock",)
 
-    def __init__(self, clock_type=ClockType.SYSTEM):
+    def __init__(self, clock_type: ClockType = ClockType.SYSTEM) -> None:
         self._clock = _feros.Clock(int(clock_type))
 
     @classmethod
@@ -52,11 +62,11 @@ class Clock:
         made._clock = clock
         return made
 
-    def now(self):
+    def now(self) -> int:
         """Returns the current time in nanoseconds."""
         return self._clock.now()
 
-    def now_message(self):
+    def now_message(self) -> Time:
         """Returns the current time as a `builtin_interfaces/Time`."""
         from feros._messages import message_class
 
@@ -64,27 +74,33 @@ class Clock:
         return message_class("builtin_interfaces/msg/Time")(sec=sec, nanosec=nanosec)
 
     @property
-    def clock_type(self):
+    def clock_type(self) -> ClockType:
         """The kind of time that the clock shows."""
         return ClockType(self._clock.clock_type)
 
     @property
-    def is_simulated(self):
+    def is_simulated(self) -> bool:
         """Whether the clock shows simulated time."""
         return self._clock.is_simulated
 
-    def sleep_until(self, until, context):
+    def sleep_until(self, until: int, context: Context) -> bool:
         """Blocks until the clock reaches a time in nanoseconds. Returns `False` if the context is
         shut down first."""
         return context._context.sleep_until(self._clock, until)
 
-    def sleep_for(self, seconds, context):
+    def sleep_for(self, seconds: float, context: Context) -> bool:
         """Blocks for a duration on this clock, like `sleep_until`."""
         return self.sleep_until(self.now() + round(seconds * 1_000_000_000), context)
 
     def on_jump(
-        self, callback, *, before=None, on_change=True, min_forward=None, min_backward=1e-9
-    ):
+        self,
+        callback: Callable[[TimeJump], object],
+        *,
+        before: Callable[[TimeJump], object] | None = None,
+        on_change: bool = True,
+        min_forward: float | None = None,
+        min_backward: float | None = 1e-9,
+    ) -> JumpHandle:
         """Calls `callback(jump)` after each `TimeJump`, and `before(jump)` before it, on the thread
         that sets the clock. With `on_change`, changes of the clock's source are jumps. Changes of
         the time are jumps if they are at least `min_forward` seconds forward or `min_backward`

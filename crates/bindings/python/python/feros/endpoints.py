@@ -1,8 +1,31 @@
 """The objects that nodes create, such as publishers, subscriptions, services, clients and timers,
 and the parameters of nodes."""
 
+from __future__ import annotations
+
+from feros._generic import Generic, M, Request, Response
 from feros._gone import Gone
 from feros.qos import QoSProfile
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator
+    from typing import Any
+
+    from typing_extensions import TypedDict, Unpack
+
+    from feros._feros import ParameterCallback
+    from feros.future import Future
+    from feros.loan import Loan
+
+    class Declaration(TypedDict, total=False):
+        description: str
+        additional_constraints: str
+        read_only: bool
+        dynamic_typing: bool
+        ignore_override: bool
+        floating_point_range: tuple[float, float, float] | None
+        integer_range: tuple[int, int, int] | None
 
 
 class Endpoint:
@@ -13,7 +36,7 @@ class Endpoint:
         self._inner = inner
         node._entities.append(self)
 
-    def destroy(self):
+    def destroy(self) -> None:
         """Destroys the object. Any later use is an error."""
         if self in self._node._entities:
             self._node._entities.remove(self)
@@ -32,12 +55,12 @@ class TopicEndpoint(Endpoint):
     """A publisher or subscription."""
 
     @property
-    def topic_name(self):
+    def topic_name(self) -> str:
         """The fully qualified name of the topic."""
         return self._inner.topic_name
 
     @property
-    def qos(self):
+    def qos(self) -> QoSProfile:
         """The policies in effect."""
         return QoSProfile._of(self._inner.qos)
 
@@ -46,25 +69,25 @@ class ServiceEndpoint(Endpoint):
     """A client or server."""
 
     @property
-    def service_name(self):
+    def service_name(self) -> str:
         """The fully qualified name."""
         return self._inner.service_name
 
     @property
-    def type_hash(self):
+    def type_hash(self) -> str:
         """The hash of the service type, as `RIHS01_...`."""
         return self._inner.type_hash
 
 
-class Publisher(TopicEndpoint):
+class Publisher(TopicEndpoint, Generic[M]):
     """Publishes messages of one type on one topic."""
 
-    def __init__(self, node, inner, cls):
+    def __init__(self, node: Any, inner: Any, cls: type[M]) -> None:
         super().__init__(node, inner)
         self.message_class = cls
         self.publish = inner.publish
 
-    def publish(self, message):
+    def publish(self, message: M) -> None:
         """Publishes a message.
 
         Raises `TypeError`, `ValueError` or `OverflowError` if a field has a wrong value, and
@@ -72,11 +95,11 @@ class Publisher(TopicEndpoint):
         """
         self._inner.publish(message)
 
-    def publish_serialized(self, data):
+    def publish_serialized(self, data: Any) -> None:
         """Publishes a message that is already serialized, with its 4-byte header."""
         self._inner.publish_serialized(data)
 
-    def loan(self, shape=None):
+    def loan(self, shape: dict[str, Any] | None = None) -> Loan:
         """Lends memory for a message of this shape, to be filled and published. Matching
         subscriptions in other processes of this host read the message from the same memory.
 
@@ -93,27 +116,29 @@ class Publisher(TopicEndpoint):
         return Loan(*self._inner.loan(shape))
 
     @property
-    def copied_loans(self):
+    def copied_loans(self) -> int:
         """The number of loans that were copied when published, because the program still
         held their arrays."""
         return self._inner.copied_loans
 
     @property
-    def gid(self):
+    def gid(self) -> bytes:
         """The identity of the publisher."""
         return self._inner.gid
 
     @property
-    def subscription_count(self):
+    def subscription_count(self) -> int:
         """The number of subscriptions that match the publisher now."""
         return self._inner.subscription_count
 
-    def wait_for_subscriptions(self, count=1, timeout=None):
+    def wait_for_subscriptions(self, count: int = 1, timeout: float | None = None) -> None:
         """Waits until `count` subscriptions match; raises `TimeoutError` after `timeout`
         seconds."""
         self._inner.wait_for_subscriptions(count, timeout)
 
-    async def wait_for_subscriptions_async(self, count=1, timeout=None):
+    async def wait_for_subscriptions_async(
+        self, count: int = 1, timeout: float | None = None
+    ) -> None:
         """Like `wait_for_subscriptions`, in asyncio."""
         from feros import _aio
 
@@ -123,21 +148,21 @@ class Publisher(TopicEndpoint):
         )
         await _aio.found_by_subscriptions(self._inner, count)
 
-    def wait_for_all_acked(self, timeout=None):
+    def wait_for_all_acked(self, timeout: float | None = None) -> bool:
         """Waits until reliable subscriptions have acknowledged all published messages; returns
         whether they have."""
         return self._inner.wait_for_all_acked(timeout)
 
-    def assert_liveliness(self):
+    def assert_liveliness(self) -> None:
         """Asserts the liveliness of the publisher, for manual liveliness."""
         self._inner.assert_liveliness()
 
-    def transports(self):
+    def transports(self) -> list[tuple[str | None, str | None]]:
         """Returns the transport of each match, and the reason why the match does not use a faster
         transport."""
         return self._inner.transports()
 
-    def counts(self):
+    def counts(self) -> tuple[int, int, int]:
         """Returns the deliveries by transport: intra-process, shared memory, network."""
         return self._inner.counts()
 
@@ -146,40 +171,42 @@ class Publisher(TopicEndpoint):
         vars(self).pop("publish", None)
 
 
-class Subscription(TopicEndpoint):
+class Subscription(TopicEndpoint, Generic[M]):
     """Receives messages of one type from one topic."""
 
     @property
-    def publisher_count(self):
+    def publisher_count(self) -> int:
         """The number of publishers that match the subscription now."""
         return self._inner.publisher_count
 
-    def wait_for_publishers(self, count=1, timeout=None):
+    def wait_for_publishers(self, count: int = 1, timeout: float | None = None) -> None:
         """Waits until `count` publishers match; raises `TimeoutError` after `timeout` seconds."""
         self._inner.wait_for_publishers(count, timeout)
 
-    async def wait_for_publishers_async(self, count=1, timeout=None):
+    async def wait_for_publishers_async(
+        self, count: int = 1, timeout: float | None = None
+    ) -> None:
         """Like `wait_for_publishers`, in asyncio."""
         what = f"{count} publishers of {self.topic_name}"
         await self._node.wait_for_graph_async(lambda: self.publisher_count >= count, timeout, what)
 
     @property
-    def refused_messages(self):
+    def refused_messages(self) -> int:
         """The number of received messages that did not have the subscription's type."""
         return self._inner.refused_messages
 
     @property
-    def pinned_messages(self):
+    def pinned_messages(self) -> int:
         """The number of messages that stay in the memory in which they arrived, because arrays
         refer to them."""
         return self._inner.pinned_messages
 
     @property
-    def copied_messages(self):
+    def copied_messages(self) -> int:
         """The number of messages that were copied because arrays referred to too many messages."""
         return self._inner.copied_messages
 
-    def counts(self):
+    def counts(self) -> tuple[int, int, int]:
         """Returns the messages by transport: intra-process, shared memory, network."""
         return self._inner.counts()
 
@@ -188,15 +215,15 @@ class Service(ServiceEndpoint):
     """Answers the requests of a service."""
 
 
-class Call:
+class Call(Generic[Response]):
     """A call of a service: await it in asyncio, or block in `wait`. Neither needs an executor."""
 
     __slots__ = ("_call",)
 
-    def __init__(self, call):
+    def __init__(self, call: Any) -> None:
         self._call = call
 
-    def wait(self, timeout=None):
+    def wait(self, timeout: float | None = None) -> Response:
         """Returns the response.
 
         Raises `TimeoutError` after `timeout` seconds, after which the caller may wait again, and
@@ -204,34 +231,34 @@ class Call:
         """
         return self._call.wait(timeout)
 
-    def cancel(self):
+    def cancel(self) -> None:
         """Cancels the call: its response is dropped."""
         self._call.cancel()
 
-    def __await__(self):
+    def __await__(self) -> Generator[Any, None, Response]:
         from feros import _aio
 
         return _aio.response(self._call).__await__()
 
 
-class Client(ServiceEndpoint):
+class Client(ServiceEndpoint, Generic[Request, Response]):
     """Calls a service. A server must be available: `wait_for_service` waits for a server."""
 
-    def call(self, request):
+    def call(self, request: Request) -> Call[Response]:
         """Sends a request; returns a `Call`: await it, or `wait` for it.
 
         Raises `CallFailed` if there is no server.
         """
         return Call(self._inner.call(request))
 
-    def call_async(self, request):
+    def call_async(self, request: Request) -> Future[Response]:
         """Sends a request; returns a `Future` that the executor of the node completes.
 
         Raises `CallFailed` if there is no server.
         """
         from feros.future import Future
 
-        future = Future()
+        future: Future[Response] = Future()
 
         def end(response, error):
             if error is not None:
@@ -242,15 +269,15 @@ class Client(ServiceEndpoint):
         self._inner.call_with_callback(request, end, needs_server=True)
         return future
 
-    def service_is_ready(self):
+    def service_is_ready(self) -> bool:
         """Returns whether a server is available."""
         return self._inner.service_is_ready()
 
-    def wait_for_service(self, timeout=None):
+    def wait_for_service(self, timeout: float | None = None) -> bool:
         """Waits at most `timeout` seconds for a server; returns whether a server is available."""
         return self._inner.wait_for_service(timeout)
 
-    async def wait_for_service_async(self, timeout=None):
+    async def wait_for_service_async(self, timeout: float | None = None) -> bool:
         """Like `wait_for_service`, in asyncio."""
         what = f"a server of {self.service_name}"
         return await self._node._comes_async(self.service_is_ready, timeout, what)
@@ -259,25 +286,25 @@ class Client(ServiceEndpoint):
 class Timer(Endpoint):
     """Calls a callback periodically."""
 
-    def cancel(self):
+    def cancel(self) -> None:
         """Stops the timer until `reset` is called."""
         self._inner.cancel()
 
-    def reset(self):
+    def reset(self) -> None:
         """Restarts the period of the timer."""
         self._inner.reset()
 
-    def is_canceled(self):
+    def is_canceled(self) -> bool:
         """Returns whether the timer was canceled."""
         return self._inner.is_canceled()
 
     @property
-    def period(self):
+    def period(self) -> float:
         """The period in seconds."""
         return self._inner.period / 1_000_000_000
 
     @property
-    def time_until_next_call(self):
+    def time_until_next_call(self) -> float | None:
         """The time until the timer is due, in seconds; `None` if it was canceled."""
         nanos = self._inner.time_until_next_call()
         return None if nanos is None else nanos / 1_000_000_000
@@ -286,7 +313,7 @@ class Timer(Endpoint):
 class GuardCondition(Endpoint):
     """Makes the executor call a callback after each trigger."""
 
-    def trigger(self):
+    def trigger(self) -> None:
         """Triggers the guard condition. May be called from any thread."""
         self._inner.trigger()
 
@@ -298,7 +325,7 @@ class Parameters:
     def __init__(self, inner):
         self._inner = inner
 
-    def declare(self, name, default, **how):
+    def declare(self, name: str, default: Any, **how: Unpack[Declaration]) -> Any:
         """Declares a parameter that starts with `default`, unless the command line or a file sets
         it; returns its value. `how` may have `description`, `additional_constraints`, `read_only`,
         `dynamic_typing`, `ignore_override`, and `floating_point_range` or `integer_range` as (from,
@@ -309,49 +336,49 @@ class Parameters:
         """
         return self._inner.declare(name, default, **how)
 
-    def undeclare(self, name):
+    def undeclare(self, name: str) -> None:
         """Undeclares a parameter."""
         self._inner.undeclare(name)
 
-    def __contains__(self, name):
+    def __contains__(self, name: str) -> bool:
         return self._inner.has(name)
 
-    def __getitem__(self, name):
+    def __getitem__(self, name: str) -> Any:
         return self._inner.get(name)
 
-    def __setitem__(self, name, value):
+    def __setitem__(self, name: str, value: Any) -> None:
         self._inner.set({name: value})
 
-    def get(self, name, default=None):
+    def get(self, name: str, default: Any = None) -> Any:
         """Returns the value, or `default` if there is no such parameter."""
         return self._inner.get(name) if self._inner.has(name) else default
 
-    def set(self, **values):
+    def set(self, **values: Any) -> None:
         """Sets all of these parameters, or no parameter if one of the values is refused."""
         self._inner.set(values)
 
-    def update(self, values):
+    def update(self, values: dict[str, Any]) -> None:
         """Like `set`, with a dict."""
         self._inner.set(dict(values))
 
-    def by_prefix(self, prefix):
+    def by_prefix(self, prefix: str) -> dict[str, Any]:
         """Returns all parameters below a prefix, by the rest of their names."""
         return self._inner.by_prefix(prefix)
 
-    def names(self):
+    def names(self) -> list[str]:
         """Returns the names of all parameters."""
         return self._inner.list()[0]
 
-    def describe(self, *names):
+    def describe(self, *names: str) -> list[dict[str, Any]]:
         """Returns the descriptors of parameters, as dicts."""
         return self._inner.describe(list(names))
 
-    def on_set(self, callback):
+    def on_set(self, callback: Callable[[dict[str, Any]], str | None]) -> ParameterCallback:
         """Calls `callback(values)` before parameters are set. If it returns a string, the
         parameters are not set, and the string is the reason. Returns a handle with `remove`."""
         return self._inner.on_set(lambda values: callback(_by_name(values)))
 
-    def after_set(self, callback):
+    def after_set(self, callback: Callable[[dict[str, Any]], object]) -> ParameterCallback:
         """Calls `callback(values)` after parameters have been set. Returns a handle with
         `remove`."""
         return self._inner.after_set(lambda values: callback(_by_name(values)))

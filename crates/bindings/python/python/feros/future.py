@@ -1,15 +1,24 @@
 """Results that arrive later."""
 
+from __future__ import annotations
+
 import threading
 
+from feros._generic import Generic, T
 
-class Future:
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator
+    from typing import Any
+
+
+class Future(Generic[T]):
     """A result that arrives later: wait for it with an executor, await it in asyncio, or add a
     callback."""
 
     __slots__ = ("_lock", "_done", "_result", "_exception", "_cancelled", "_callbacks")
 
-    def __init__(self):
+    def __init__(self) -> None:
         self._lock = threading.Lock()
         self._done = False
         self._cancelled = False
@@ -17,15 +26,15 @@ class Future:
         self._exception = None
         self._callbacks = []
 
-    def done(self):
+    def done(self) -> bool:
         """Returns whether the future has ended, even if it was cancelled."""
         return self._done
 
-    def cancelled(self):
+    def cancelled(self) -> bool:
         """Returns whether the future was cancelled."""
         return self._cancelled
 
-    def result(self):
+    def result(self) -> T:
         """Returns the result; raises the exception if the future ended with an exception.
 
         Raises `RuntimeError` if the future has not ended.
@@ -38,19 +47,19 @@ class Future:
             raise self._exception
         return self._result
 
-    def exception(self):
+    def exception(self) -> BaseException | None:
         """Returns the exception with which the future ended, or `None`."""
         return self._exception
 
-    def set_result(self, result):
+    def set_result(self, result: T) -> None:
         """Ends the future with a result, unless it has already ended."""
         self._end(result, None, False)
 
-    def set_exception(self, exception):
+    def set_exception(self, exception: BaseException) -> None:
         """Ends the future with an exception, unless it has already ended."""
         self._end(None, exception, False)
 
-    def cancel(self):
+    def cancel(self) -> None:
         """Cancels the future, unless it has already ended."""
         self._end(None, None, True)
 
@@ -64,7 +73,7 @@ class Future:
         for callback in callbacks:
             callback(self)
 
-    def add_done_callback(self, callback):
+    def add_done_callback(self, callback: Callable[[Future[T]], object]) -> None:
         """Calls `callback(future)` when the future ends, on the thread that ends it; immediately if
         it has already ended."""
         with self._lock:
@@ -73,7 +82,7 @@ class Future:
                 return
         callback(self)
 
-    def __await__(self):
+    def __await__(self) -> Generator[Any, None, T]:
         if not self._done:
             import asyncio
 

@@ -1,9 +1,15 @@
 """Messages that are built in the memory from which other processes read them."""
 
+from __future__ import annotations
+
 import struct
 import weakref
 
 from feros._feros import LoanError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
 class Fields:
@@ -19,7 +25,7 @@ class Fields:
     def _owner(self):
         return self._loan
 
-    def __getattr__(self, name):
+    def __getattr__(self, name: str) -> Any:
         place = self._place(name)
         if isinstance(place, dict):
             return Fields(self._owner(), place)
@@ -30,7 +36,7 @@ class Fields:
             (value,) = struct.unpack_from(f"={code}", memory, at)
         return bool(value) if what == "bool" else value
 
-    def __setattr__(self, name, value):
+    def __setattr__(self, name: str, value: Any) -> None:
         place = self._place(name)
         if isinstance(place, dict):
             raise AttributeError(f"{name} is a message: set its fields")
@@ -103,12 +109,12 @@ class Loan(Fields):
         return view
 
     @property
-    def is_shared(self):
+    def is_shared(self) -> bool:
         """Whether the loan's memory is shared memory, which other processes of this host read
         without a copy."""
         return self._memory.is_shared
 
-    def publish(self):
+    def publish(self) -> bool:
         """Publishes the message. Returns whether the memory itself was passed on, without a copy.
         If the program still holds arrays of the loan, the message is copied, since a published
         message must not change."""
@@ -121,9 +127,9 @@ class Loan(Fields):
         self._views.clear()
         return self._memory.publish()
 
-    def __enter__(self):
+    def __enter__(self) -> Loan:
         return self
 
-    def __exit__(self, kind, *_):
+    def __exit__(self, kind: object, *_: object) -> None:
         if kind is None and not self._is_published:
             self.publish()
