@@ -131,99 +131,70 @@ static inline bool contract_stopped(const struct contract *c) { return contract_
 
 /* --- lines ------------------------------------------------------------------------------------------------------- */
 
-/* A line is built completely and written at once, so that lines of several threads do not mix. */
-struct contract_line {
-  char *text;
-  size_t length, capacity;
-};
-
-static inline void contract_reserve(struct contract_line *line, size_t more) {
-  if (line->length + more <= line->capacity) return;
-  line->capacity = (line->length + more) * 2;
-  line->text = (char *) realloc(line->text, line->capacity);
-  if (line->text == NULL) abort();
+/* A line is written under the lock of standard output, so that lines of several threads do not mix. */
+static inline void contract_begin(const char *text) {
+  flockfile(stdout);
+  fputs(text, stdout);
 }
 
-static inline void contract_add(struct contract_line *line, const char *text) {
-  const size_t length = strlen(text);
-  contract_reserve(line, length);
-  memcpy(line->text + line->length, text, length);
-  line->length += length;
+static inline void contract_finish(const char *text) {
+  printf("%s\n", text);
+  fflush(stdout);
+  funlockfile(stdout);
 }
 
-static inline void contract_add_number(struct contract_line *line, uint64_t number) {
+/* Without printf, which takes several times as long: there may be many numbers. */
+static inline void contract_put_number(uint64_t number) {
   char digits[20];
   size_t n = sizeof digits;
   do {
     digits[--n] = (char) ('0' + number % 10);
     number /= 10;
   } while (number != 0);
-  contract_reserve(line, sizeof digits - n);
-  memcpy(line->text + line->length, digits + n, sizeof digits - n);
-  line->length += sizeof digits - n;
+  fwrite(digits + n, 1, sizeof digits - n, stdout);
 }
 
-static inline void contract_add_numbers(struct contract_line *line, const char *name, const uint64_t *numbers, size_t n) {
-  contract_add(line, "\"");
-  contract_add(line, name);
-  contract_add(line, "\":[");
+static inline void contract_put_numbers(const char *name, const uint64_t *numbers, size_t n) {
+  printf("\"%s\":[", name);
   for (size_t i = 0; i < n; i++) {
-    if (i > 0) contract_add(line, ",");
-    contract_add_number(line, numbers[i]);
+    if (i > 0) fputs(",", stdout);
+    contract_put_number(numbers[i]);
   }
-  contract_add(line, "]");
+  fputs("]", stdout);
 }
 
-static inline void contract_add_string(struct contract_line *line, const char *text) {
-  contract_add(line, "\"");
+/* Writes the characters of a string, without the quotation marks around it. */
+static inline void contract_put_text(const char *text) {
   for (; *text != '\0'; text++) {
     const unsigned char character = (unsigned char) *text;
-    char escaped[8];
-    if (character == '"' || character == '\\') snprintf(escaped, sizeof escaped, "\\%c", character);
-    else if (character < 0x20) snprintf(escaped, sizeof escaped, "\\u%04x", character);
-    else snprintf(escaped, sizeof escaped, "%c", character);
-    contract_add(line, escaped);
+    if (character < 0x20) printf("\\u%04x", character);
+    else printf(character == '"' || character == '\\' ? "\\%c" : "%c", character);
   }
-  contract_add(line, "\"");
 }
 
-static inline void contract_write(struct contract_line *line) {
-  contract_add(line, "\n");
-  fwrite(line->text, 1, line->length, stdout);
-  fflush(stdout);
-  free(line->text);
-}
+static const char *const contract_roles[] = {"talker",   "listener", "relay",  "pair",  "chain", "nodes",
+                                             "executor", "server",   "client", "calls", NULL};
 
 /* `system` is the name of the peer's folder; `version` names every component whose version matters. */
 static inline void contract_hello(const struct contract *c, const char *system, const char *version) {
-  static const char *const roles[] = {"talker", "listener", "relay",  "pair",   "chain",
-                                      "nodes",  "executor", "server", "client", "calls"};
-  struct contract_line line = {NULL, 0, 0};
-  contract_add(&line, "{\"hello\":{\"contract\":1,\"system\":");
-  contract_add_string(&line, system);
-  contract_add(&line, ",\"version\":");
-  contract_add_string(&line, version);
-  contract_add(&line, ",\"role\":");
-  contract_add_string(&line, roles[c->role]);
-  contract_add(&line, "}}");
-  contract_write(&line);
+  contract_begin("{\"hello\":{\"contract\":1,\"system\":\"");
+  contract_put_text(system);
+  fputs("\",\"version\":\"", stdout);
+  contract_put_text(version);
+  printf("\",\"role\":\"%s\"", contract_roles[c->role]);
+  contract_finish("}}");
 }
 
 static inline void contract_ready(void) {
-  struct contract_line line = {NULL, 0, 0};
-  contract_add(&line, "{\"ready\":{}}");
-  contract_write(&line);
+  contract_begin("{\"ready\":{}}");
+  contract_finish("");
 }
 
 /* Reports a number of this run that is not a sample. */
 static inline void contract_value(const char *name, double value) {
-  char text[64];
-  snprintf(text, sizeof text, ":%.17g}}", value);
-  struct contract_line line = {NULL, 0, 0};
-  contract_add(&line, "{\"values\":{");
-  contract_add_string(&line, name);
-  contract_add(&line, text);
-  contract_write(&line);
+  contract_begin("{\"values\":{");
+  printf("\"%s\":%.17g", name, value);
+  contract_finish("}}");
 }
 
 /* Reports why the program cannot go on, and ends the program. `kind`: unsupported, no-licence, not-matched or failed. */
@@ -231,36 +202,17 @@ static inline void contract_value(const char *name, double value) {
 __attribute__((noreturn))
 #endif
 static inline void contract_error(const char *kind, const char *text, const char *why) {
-  struct contract_line line = {NULL, 0, 0};
-  contract_add(&line, "{\"error\":{\"kind\":");
-  contract_add_string(&line, kind);
-  contract_add(&line, ",\"text\":");
-  struct contract_line whole = {NULL, 0, 0};
-  contract_add(&whole, text);
+  contract_begin("{\"error\":{\"kind\":\"");
+  contract_put_text(kind);
+  fputs("\",\"text\":\"", stdout);
+  contract_put_text(text);
   if (why != NULL && *why != '\0') {
-    contract_add(&whole, ": ");
-    contract_add(&whole, why);
+    fputs(": ", stdout);
+    contract_put_text(why);
   }
-  contract_reserve(&whole, 1);
-  whole.text[whole.length] = '\0';
-  contract_add_string(&line, whole.text);
-  contract_add(&line, "}}");
-  contract_write(&line);
+  contract_finish("\"}}");
   /* Not exit(): destructors of an engine that has failed may wait forever. */
   _exit(strcmp(kind, "no-licence") == 0 ? CONTRACT_NOT_INSTALLED : 1);
-}
-
-/* Reports the time that each message spent in a layer, if the peer knows it. */
-static inline void contract_layer(const char *name, const uint64_t *numbers, const uint64_t *nanos, size_t n) {
-  struct contract_line line = {NULL, 0, 0};
-  contract_add(&line, "{\"layers\":{\"name\":");
-  contract_add_string(&line, name);
-  contract_add(&line, ",");
-  contract_add_numbers(&line, "numbers", numbers, n);
-  contract_add(&line, ",");
-  contract_add_numbers(&line, "nanos", nanos, n);
-  contract_add(&line, "}}");
-  contract_write(&line);
 }
 
 /* --- arguments --------------------------------------------------------------------------------------------------- */
@@ -301,8 +253,6 @@ static inline int contract_choice(const char *name, const char *text, const char
 }
 
 static inline bool contract_take(struct contract *c, const char *name, const char *value) {
-  static const char *const roles[] = {"talker",   "listener", "relay",  "pair",  "chain", "nodes",
-                                      "executor", "server",   "client", "calls", NULL};
   static const char *const placements[] = {"remote", "local", "composed", "intra", NULL};
   static const char *const types[] = {"bytes", "string", NULL};
   static const char *const reliabilities[] = {"best_effort", "reliable", NULL};
@@ -312,7 +262,7 @@ static inline bool contract_take(struct contract *c, const char *name, const cha
   static const char *const samples[] = {"none", "all", NULL};
   static const char *const fillings[] = {"none", "each", NULL};
   static const char *const executors[] = {"default", "single", "multi", "isolated", NULL};
-  if (strcmp(name, "--role") == 0) c->role = (enum contract_role) contract_choice(name, value, roles);
+  if (strcmp(name, "--role") == 0) c->role = (enum contract_role) contract_choice(name, value, contract_roles);
   else if (strcmp(name, "--placement") == 0) c->placement = (enum contract_placement) contract_choice(name, value, placements);
   else if (strcmp(name, "--topic") == 0) c->topic = value;
   else if (strcmp(name, "--to") == 0) c->to = value;
@@ -542,12 +492,12 @@ static inline bool contract_triples_due(const struct contract_triples *t, uint64
   return t->length > 0 && (t->length == t->capacity || now - t->written > 1000000000u);
 }
 
-static inline void contract_triples_write(struct contract_triples *t, struct contract_line *line, const char *const *names) {
+static inline void contract_triples_write(struct contract_triples *t, const char *const *names) {
   for (int i = 0; i < 3; i++) {
-    contract_add_numbers(line, names[i], t->values[i], t->length);
-    contract_add(line, i < 2 ? "," : "}}");
+    if (i > 0) fputs(",", stdout);
+    contract_put_numbers(names[i], t->values[i], t->length);
   }
-  contract_write(line);
+  contract_finish("}}");
   t->length = 0;
   t->written = contract_now();
 }
@@ -571,11 +521,9 @@ static inline void contract_samples_init(struct contract_samples *s, const struc
 static inline void contract_samples_write(struct contract_samples *s) {
   static const char *const names[] = {"numbers", "nanos", "at_nanos"};
   if (s->triples.length == 0) return;
-  struct contract_line line = {NULL, 0, 0};
-  contract_add(&line, "{\"samples\":{\"subscription\":");
-  contract_add_number(&line, s->subscription);
-  contract_add(&line, ",");
-  contract_triples_write(&s->triples, &line, names);
+  contract_begin("{\"samples\":{");
+  printf("\"subscription\":%u,", s->subscription);
+  contract_triples_write(&s->triples, names);
 }
 
 /* Whether the last message of the run has come. Always false in runs of --seconds, where the end of standard input ends the
@@ -642,9 +590,8 @@ static inline void contract_published_init(struct contract_published *p, const s
 static inline void contract_published_write(struct contract_published *p) {
   static const char *const names[] = {"numbers", "call_nanos", "at_nanos"};
   if (p->triples.length == 0) return;
-  struct contract_line line = {NULL, 0, 0};
-  contract_add(&line, "{\"published\":{");
-  contract_triples_write(&p->triples, &line, names);
+  contract_begin("{\"published\":{");
+  contract_triples_write(&p->triples, names);
 }
 
 /* Notes a call of publish, by the time of the stamp and the time after the call. */
@@ -681,33 +628,28 @@ static inline void contract_wait_received(const struct contract *c, struct contr
 
 /* Writes the remaining samples and the last line. `published` may be NULL, and `n` 0. */
 static inline void contract_end(struct contract_published *published, struct contract_samples *const *samples, size_t n) {
-  struct contract_line line = {NULL, 0, 0};
   uint64_t first = 0, last = 0;
   if (published != NULL) contract_published_write(published);
   for (size_t i = 0; i < n; i++) contract_samples_write(samples[i]);
-  contract_add(&line, "{\"end\":{\"sent\":");
-  contract_add_number(&line, published != NULL ? published->sent : 0);
+  contract_begin("{\"end\":{\"sent\":");
+  contract_put_number(published != NULL ? published->sent : 0);
   if (n == 0 && published != NULL) {
     first = published->first_nanos;
     last = published->last_nanos;
   }
   for (int bytes = 0; bytes < 2; bytes++) {
-    contract_add(&line, bytes ? ",\"bytes\":[" : ",\"received\":[");
+    fputs(bytes ? ",\"bytes\":[" : ",\"received\":[", stdout);
     for (size_t i = 0; i < n; i++) {
-      if (i > 0) contract_add(&line, ",");
-      contract_add_number(&line, bytes ? samples[i]->bytes : samples[i]->received);
+      if (i > 0) fputs(",", stdout);
+      contract_put_number(bytes ? samples[i]->bytes : samples[i]->received);
       if (samples[i]->received == 0) continue;
       if (first == 0 || samples[i]->first_nanos < first) first = samples[i]->first_nanos;
       if (samples[i]->last_nanos > last) last = samples[i]->last_nanos;
     }
-    contract_add(&line, "]");
+    fputs("]", stdout);
   }
-  contract_add(&line, ",\"first_nanos\":");
-  contract_add_number(&line, first);
-  contract_add(&line, ",\"last_nanos\":");
-  contract_add_number(&line, last);
-  contract_add(&line, "}}");
-  contract_write(&line);
+  printf(",\"first_nanos\":%llu,\"last_nanos\":%llu", (unsigned long long) first, (unsigned long long) last);
+  contract_finish("}}");
 }
 
 #endif

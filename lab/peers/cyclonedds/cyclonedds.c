@@ -64,14 +64,12 @@ static void obey_discovery_range(void) {
   if (range == NULL || strcmp(range, "LOCALHOST") != 0) return;
   if (before == NULL) before = "";
   if (strstr(before, "NetworkInterface") != NULL) return;
-  struct contract_line both = {NULL, 0, 0};
-  contract_add(&both, local);
-  if (*before != '\0') contract_add(&both, ",");
-  contract_add(&both, before);
-  contract_reserve(&both, 1);
-  both.text[both.length] = '\0';
-  setenv("CYCLONEDDS_URI", both.text, 1);
-  free(both.text);
+  const size_t size = sizeof local + 1 + strlen(before);
+  char *both = (char *) malloc(size);
+  if (both == NULL) contract_error("failed", "memory for CYCLONEDDS_URI", strerror(errno));
+  snprintf(both, size, "%s%s%s", local, *before != '\0' ? "," : "", before);
+  setenv("CYCLONEDDS_URI", both, 1);
+  free(both);
 }
 
 static dds_entity_t new_participant(void) {

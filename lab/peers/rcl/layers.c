@@ -89,7 +89,6 @@ void layers_write(const struct contract *c) {
   if (length == 0) return;
   const bool received = c->role == CONTRACT_LISTENER;
   for (int i = 0; i < (received ? RECEIVED_POINTS : PUBLISHED_POINTS); i++) {
-    struct contract_line line = {NULL, 0, 0};
     uint64_t *known = (uint64_t *) calloc(length, sizeof *known), *at = (uint64_t *) calloc(length, sizeof *at);
     size_t n = 0;
     if (known == NULL || at == NULL) contract_error("failed", "memory for the trace points", strerror(errno));
@@ -98,17 +97,15 @@ void layers_write(const struct contract *c) {
       known[n] = numbers[m];
       at[n++] = times[i][m];
     }
-    contract_add(&line, "{\"points\":{\"name\":");
-    contract_add_string(&line, (received ? received_names : published_names)[i]);
-    contract_add(&line, ",\"by\":null,\"of\":");
-    if (received) contract_add(&line, "\"");
-    if (received) contract_add_number(&line, c->index);
-    contract_add(&line, received ? "\",\"transport\":null," : "null,\"transport\":null,");
-    contract_add_numbers(&line, "numbers", known, n);
-    contract_add(&line, ",");
-    contract_add_numbers(&line, "at_nanos", at, n);
-    contract_add(&line, "}}");
-    contract_write(&line);
+    contract_begin("{\"points\":{");
+    printf("\"name\":\"%s\",\"by\":null,\"of\":", (received ? received_names : published_names)[i]);
+    if (received) printf("\"%llu\"", (unsigned long long) c->index);
+    else printf("null");
+    printf(",\"transport\":null,");
+    contract_put_numbers("numbers", known, n);
+    printf(",");
+    contract_put_numbers("at_nanos", at, n);
+    contract_finish("}}");
     free(known), free(at);
   }
 }
