@@ -298,6 +298,29 @@ class Published:
         self.rows.add(now, number, now - at, at)
 
 
+class Sender:
+    """A publisher with its measurements. `matches` returns the number of its subscriptions. A peer's class has `send_all`."""
+
+    def __init__(self, arguments, matches):
+        self.arguments, self.matches, self.published = arguments, matches, Published(arguments)
+
+    def wait_for(self, count, seconds=None):
+        """Waits until this many subscriptions match; after some seconds a relay continues without them."""
+        until = None if seconds is None else now_nanos() + seconds * 1_000_000_000
+        while (matched := self.matches()) < count:
+            if until is not None and now_nanos() > until:
+                return
+            if wait_stopped(self.arguments, 0.001):
+                error("not-matched", f"{matched} of {count} subscriptions were found in time")
+
+    def talk(self):
+        """The role `talker`."""
+        self.wait_for(self.arguments.matched)
+        ready()
+        self.send_all()
+        end(self.published)
+
+
 def wait_received(arguments, samples, sent):
     """For pair and chain: waits until every subscription has all sent messages, or nothing more has come for three seconds."""
     before, since = None, now_nanos()

@@ -84,18 +84,10 @@ def new_participant():
         contract.error("no-licence", "RTI Connext wants a licence file: export RTI_LICENSE_FILE=/path/to/rti_license.dat")
 
 
-class Sender:
+class Sender(contract.Sender):
     def __init__(self, participant, topic):
         self.writer = dds.DataWriter(dds.Publisher(participant), topic, qos(True))
-        self.published = contract.Published(ARGUMENTS)
-
-    def matches(self):
-        return self.writer.publication_matched_status.current_count
-
-    def wait_for(self, count):
-        while self.matches() < count:
-            if contract.wait_stopped(ARGUMENTS, 0.001):
-                contract.error("not-matched", f"{count} subscriptions were not found in time")
+        super().__init__(ARGUMENTS, lambda: self.writer.publication_matched_status.current_count)
 
     def send_all(self):
         message = TYPE()
@@ -146,21 +138,15 @@ def new_topic(participant, name):
 
 
 def talker(participant):
-    sender = Sender(participant, new_topic(participant, ARGUMENTS.topic))
-    sender.wait_for(ARGUMENTS.matched)
-    contract.ready()
-    sender.send_all()
-    contract.end(sender.published)
+    Sender(participant, new_topic(participant, ARGUMENTS.topic)).talk()
 
 
 def listener_or_relay(participant):
     samples = contract.Samples(ARGUMENTS, ARGUMENTS.index)
     sender = Sender(participant, new_topic(participant, ARGUMENTS.to)) if ARGUMENTS.role == "relay" else None
     receiver = Receiver(participant, new_topic(participant, ARGUMENTS.topic), samples, sender)
-    until = contract.now_nanos() + 5_000_000_000
-    while sender and sender.matches() == 0 and contract.now_nanos() < until:
-        if contract.wait_stopped(ARGUMENTS, 0.001):
-            break
+    if sender:
+        sender.wait_for(1, seconds=5)
     contract.ready()
     receiver.until(lambda: samples.is_done() or contract.wait_stopped(ARGUMENTS))
     contract.end(sender.published if sender else None, [samples])

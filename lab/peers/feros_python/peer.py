@@ -40,19 +40,10 @@ def qos():
     )
 
 
-class Sender:
+class Sender(contract.Sender):
     def __init__(self, node, topic):
         self.publisher = node.create_publisher(TYPE, topic, qos())
-        self.published = contract.Published(ARGUMENTS)
-
-    def wait_for(self, count, seconds=None):
-        """Waits until this many subscriptions match; after some seconds a relay continues without them."""
-        until = None if seconds is None else contract.now_nanos() + seconds * 1_000_000_000
-        while self.publisher.subscription_count < count:
-            if until is not None and contract.now_nanos() > until:
-                return
-            if contract.wait_stopped(ARGUMENTS, 0.001):
-                contract.error("not-matched", f"{self.publisher.subscription_count} of {count} subscriptions were found in time")
+        super().__init__(ARGUMENTS, lambda: self.publisher.subscription_count)
 
     def send_all(self):
         if ARGUMENTS.form == "numpy" and ARGUMENTS.type != "string":
@@ -122,11 +113,7 @@ def spin_until(node, is_over):
 
 
 def talker(context):
-    sender = Sender(context.create_node("talker"), ARGUMENTS.topic)
-    sender.wait_for(ARGUMENTS.matched)
-    contract.ready()
-    sender.send_all()
-    contract.end(sender.published)
+    Sender(context.create_node("talker"), ARGUMENTS.topic).talk()
 
 
 def listener(context):

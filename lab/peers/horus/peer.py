@@ -75,18 +75,10 @@ def new_topic(name):
     return horus.Topic(name, ARGUMENTS.depth) if IS_TEXT else horus.Topic(horus.Image, ARGUMENTS.depth, endpoint=name)
 
 
-class Sender:
+class Sender(contract.Sender):
     def __init__(self, name):
-        self.topic, self.published = new_topic(name), contract.Published(ARGUMENTS)
-
-    def wait_for(self, count, seconds=None):
-        """Waits for subscriptions; after some seconds, a relay goes on without them."""
-        until = None if seconds is None else contract.now_nanos() + seconds * 1_000_000_000
-        while self.topic.sub_count() < count:
-            if until is not None and contract.now_nanos() > until:
-                return
-            if contract.wait_stopped(ARGUMENTS, 0.002):
-                contract.error("not-matched", f"{self.topic.sub_count()} of {count} subscriptions were found in time")
+        self.topic = new_topic(name)
+        super().__init__(ARGUMENTS, self.topic.sub_count)
 
     def send_text(self, number):
         rest = contract.text_payload(ARGUMENTS, number)

@@ -131,19 +131,10 @@ class Spinning:
                     return
 
 
-class Sender:
+class Sender(contract.Sender):
     def __init__(self, node, topic):
         self.publisher = node.create_publisher(TYPE, topic, qos())
-        self.published = contract.Published(ARGUMENTS)
-
-    def wait_for(self, count, seconds=None):
-        """Waits until this many subscriptions match; after some seconds a relay continues without them."""
-        until = None if seconds is None else contract.now_nanos() + seconds * 1_000_000_000
-        while self.publisher.get_subscription_count() < count:
-            if until is not None and contract.now_nanos() > until:
-                return
-            if contract.wait_stopped(ARGUMENTS, 0.001):
-                contract.error("not-matched", f"{self.publisher.get_subscription_count()} of {count} subscriptions were found in time")
+        super().__init__(ARGUMENTS, self.publisher.get_subscription_count)
 
     def send_all(self):
         message = TYPE()
@@ -181,11 +172,7 @@ def subscribe(node, topic, samples, relay_to=None):
 
 
 def talker():
-    sender = Sender(rclpy.create_node("talker"), ARGUMENTS.topic)
-    sender.wait_for(ARGUMENTS.matched)
-    contract.ready()
-    sender.send_all()
-    contract.end(sender.published)
+    Sender(rclpy.create_node("talker"), ARGUMENTS.topic).talk()
 
 
 def listener_or_relay():
