@@ -190,6 +190,13 @@ static inline void contract_ready(void) {
   contract_finish("");
 }
 
+/* For the role nodes: reports that the nodes exist, and waits until the program must stop. */
+static inline void contract_stay(const struct contract *c) {
+  contract_ready();
+  while (!contract_wait_stopped(c, 1000000)) {
+  }
+}
+
 /* Reports a number of this run that is not a sample. */
 static inline void contract_value(const char *name, double value) {
   contract_begin("{\"values\":{");

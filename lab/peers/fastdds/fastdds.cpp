@@ -366,18 +366,11 @@ std::vector<std::unique_ptr<Spin>> start(const contract &c, const std::vector<Re
   return spins;
 }
 
-contract counting_of(const contract &c) {
-  contract counting = c;
-  counting.keeps_samples = false;
-  return counting;
-}
-
 void listener(Domain &domain) {
   const contract &c = domain.c;
   const bool relays = c.role == CONTRACT_RELAY;
-  const contract counting = counting_of(c);
   DataWriter *onward = relays ? domain.writer(c.to) : nullptr;
-  Reader reader(domain, relays ? &counting : &c, c.topic, c.index);
+  Reader reader(domain, &c, c.topic, c.index);
   reader.onward = onward;
   auto spins = start(c, {&reader}, false);
   const uint64_t onward_until = contract_now() + ONWARD_WITHIN_MILLIS * 1000000u;
@@ -416,7 +409,8 @@ void pair(Domain &domain) {
 
 void chain(Domain &domain) {
   const contract &c = domain.c;
-  const contract counting = counting_of(c);
+  contract counting = c;
+  counting.keeps_samples = false;
   const size_t links = c.nodes - 1;
   std::vector<DataWriter *> writers;
   std::vector<std::unique_ptr<Reader>> readers;
@@ -442,9 +436,7 @@ void chain(Domain &domain) {
 void idle(const contract &c, const std::string &variant) {
   std::vector<std::unique_ptr<Domain>> domains;
   for (uint64_t i = 0; i < c.nodes; ++i) domains.push_back(std::make_unique<Domain>(c, variant));
-  contract_ready();
-  while (!contract_wait_stopped(&c, 1000000)) {
-  }
+  contract_stay(&c);
   domains.clear();
   contract_end(nullptr, nullptr, 0);
 }

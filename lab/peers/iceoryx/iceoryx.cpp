@@ -204,18 +204,11 @@ void talker(const contract &c) {
   contract_end(&sent, nullptr, 0);
 }
 
-contract counting_of(const contract &c) {
-  contract counting = c;
-  counting.keeps_samples = false;
-  return counting;
-}
-
 void listener(const contract &c) {
   const bool relays = c.role == CONTRACT_RELAY;
-  const contract counting = counting_of(c);
   std::unique_ptr<UntypedPublisher> onward;
   if (relays) onward = publisher_of(c, c.to);
-  Reader reader(c, relays ? &counting : &c, c.topic, c.index);
+  Reader reader(c, &c, c.topic, c.index);
   reader.onward = onward.get();
   Spins spins = start({&reader}, false);
   const uint64_t onward_until = contract_now() + ONWARD_WITHIN_MILLIS * 1000000u;
@@ -253,7 +246,8 @@ void pair(const contract &c) {
 }
 
 void chain(const contract &c) {
-  const contract counting = counting_of(c);
+  contract counting = c;
+  counting.keeps_samples = false;
   const size_t links = c.nodes - 1;
   std::vector<std::unique_ptr<UntypedPublisher>> publishers;
   std::vector<std::unique_ptr<Reader>> readers;
@@ -282,9 +276,7 @@ void idle(const contract &c) {
   std::vector<iox::runtime::Node> nodes;
   for (uint64_t i = 0; i < c.nodes; ++i)
     nodes.emplace_back(iox::NodeName_t(iox::cxx::TruncateToCapacity, "node_" + std::to_string(i)));
-  contract_ready();
-  while (!contract_wait_stopped(&c, 1000000)) {
-  }
+  contract_stay(&c);
   nodes.clear();
   contract_end(nullptr, nullptr, 0);
 }

@@ -228,8 +228,6 @@ static void *wait_for_stop(void *argument) {
 /* A listener or relay runs on the main thread; a second thread ends it at the end of standard input. */
 static void listener(const struct contract *c) {
   const bool relays = c->role == CONTRACT_RELAY;
-  struct contract counting = *c;
-  counting.keeps_samples = counting.keeps_samples && !relays;
   rcl_node_t node;
   struct reader reader;
   struct writer writer;
@@ -237,8 +235,8 @@ static void listener(const struct contract *c) {
   pthread_t stop;
   node_init(&node, relays ? "relay" : "listener", c->index);
   if (relays) writer_init(&writer, &node, c, c->to);
-  reader_init(&reader, &node, &counting, c->topic, c->index);
-  contract_published_init(&reader.published, &counting);
+  reader_init(&reader, &node, c, c->topic, c->index);
+  contract_published_init(&reader.published, c);
   if (relays) reader.onward = &writer;
   end_init(&end, c, 1);
   if (pthread_create(&stop, NULL, wait_for_stop, &end) != 0) contract_error("failed", "a thread", strerror(errno));

@@ -46,12 +46,6 @@ struct Settings {
   bool by_pointer;
 
   uint32_t queue_size() const { return c->is_keep_all ? 0 : c->depth; }
-  /// A relay and the middle nodes of a chain report only counts.
-  contract counting() const {
-    contract counts = *c;
-    counts.keeps_samples = false;
-    return counts;
-  }
 };
 
 template <class Message>
@@ -249,9 +243,8 @@ void talker(const Settings &settings) {
 template <class Message>
 void listener(const Settings &settings) {
   const bool relays = settings.c->role == CONTRACT_RELAY;
-  const contract counting = settings.counting();
   Handles home(settings.c->executor); // before its contents, so that it is destroyed after them
-  Reader<Message> reader(settings, relays ? &counting : settings.c, settings.c->index);
+  Reader<Message> reader(settings, settings.c, settings.c->index);
   ros::Publisher onward;
   home.add("listener", [&](ros::NodeHandle &node) {
     if (relays) reader.pass_on_to(onward = advertise<Message>(node, settings, settings.c->to));
@@ -300,7 +293,8 @@ void pair(const Settings &settings) {
 template <class Message>
 void chain(const Settings &settings) {
   const contract &c = *settings.c;
-  const contract counting = settings.counting();
+  contract counting = c;
+  counting.keeps_samples = false;
   const size_t links = c.nodes - 1;
   const std::unique_ptr<Home> home = home_of(c, true); // before its contents, so that it is destroyed after them
   std::vector<ros::Publisher> publishers(links);
@@ -331,9 +325,7 @@ void idle_nodes(const contract &c) {
   else home = std::make_unique<Nodelets>();
   for (uint64_t i = 0; i < c.nodes; ++i) home->add("node_" + std::to_string(i), [](ros::NodeHandle &) {});
   home->start();
-  contract_ready();
-  while (!contract_wait_stopped(&c, 1000000)) {
-  }
+  contract_stay(&c);
   home->stop();
   contract_end(nullptr, nullptr, 0);
 }

@@ -259,12 +259,6 @@ Spins start(Context &context, const std::vector<Reader *> &readers, bool isolate
   return spins;
 }
 
-contract counting_of(const contract &c) {
-  contract counting = c;
-  counting.keeps_samples = false;
-  return counting;
-}
-
 void talker(const contract &c, bool is_tcp) {
   contract_published sent;
   {
@@ -280,11 +274,10 @@ void listener(const contract &c, bool is_tcp) {
   const bool relays = c.role == CONTRACT_RELAY;
   if (relays && c.placement == CONTRACT_REMOTE)
     contract_error("unsupported", "ZeroMQ has no discovery, and the cell gives the address of one host", nullptr);
-  const contract counting = counting_of(c);
   Context context;
   std::unique_ptr<Sender> onward;
   if (relays) onward = std::make_unique<Sender>(context, c, is_tcp, c.to);
-  Reader reader(context, c, relays ? &counting : &c, is_tcp, c.topic, c.index);
+  Reader reader(context, c, &c, is_tcp, c.topic, c.index);
   reader.onward = onward.get();
   const uint64_t until = contract_now() + ONWARD_WITHIN_MILLIS * 1000000u;
   while (relays && onward->matches() == 0 && contract_now() < until && !contract_wait_stopped(&c, 5)) {
@@ -319,7 +312,8 @@ void pair(const contract &c) {
 }
 
 void chain(const contract &c) {
-  const contract counting = counting_of(c);
+  contract counting = c;
+  counting.keeps_samples = false;
   const size_t links = c.nodes - 1;
   Context context;
   std::vector<std::unique_ptr<Sender>> senders;
@@ -351,9 +345,7 @@ void idle(const contract &c) {
       contexts.push_back(std::make_unique<Context>());
       sockets.push_back(std::make_unique<Socket>(*contexts.back(), ZMQ_PUB));
     }
-    contract_ready();
-    while (!contract_wait_stopped(&c, 1000000)) {
-    }
+    contract_stay(&c);
     sockets.clear();
   }
   contract_end(nullptr, nullptr, 0);
