@@ -81,21 +81,12 @@ static void *serve_thread(void *serving) {
   return NULL;
 }
 
-static void *wait_for_stop(void *argument) {
-  struct end *end = (struct end *) argument;
-  while (!contract_wait_stopped(end->c, 1000000)) {
-  }
-  end_now(end);
-  return NULL;
-}
-
 void server(const struct contract *c) {
   struct end end;
   struct serving serving;
-  pthread_t stop;
   end_init(&end, c, 1);
   serving_init(&serving, c, &end);
-  if (pthread_create(&stop, NULL, wait_for_stop, &end) != 0) contract_error("failed", "a thread", strerror(errno));
+  const pthread_t stop = end_when_stopped(&end);
   contract_ready();
   serve_until_end(&serving);
   pthread_join(stop, NULL);

@@ -36,6 +36,20 @@ void end_now(struct end *end) {
   for (size_t i = 0; i < end->count; i++) checked(rcl_trigger_guard_condition(&end->guards[i]), "rcl_trigger_guard_condition");
 }
 
+static void *wait_for_stop(void *argument) {
+  struct end *end = (struct end *) argument;
+  while (!contract_wait_stopped(end->c, 1000000)) {
+  }
+  end_now(end);
+  return NULL;
+}
+
+pthread_t end_when_stopped(struct end *end) {
+  pthread_t thread;
+  if (pthread_create(&thread, NULL, wait_for_stop, end) != 0) contract_error("failed", "a thread", strerror(errno));
+  return thread;
+}
+
 void end_fini(struct end *end) {
   for (size_t i = 0; i < end->count; i++) checked(rcl_guard_condition_fini(&end->guards[i]), "rcl_guard_condition_fini");
   free(end->guards);

@@ -2,6 +2,7 @@
 #ifndef FEROS_LAB_RCL_CONTEXT_H
 #define FEROS_LAB_RCL_CONTEXT_H
 
+#include <pthread.h>
 #include <rcl/error_handling.h>
 #include <rcl/rcl.h>
 
@@ -23,6 +24,8 @@ struct end {
 
 void end_init(struct end *end, const struct contract *c, size_t waits);
 void end_now(struct end *end);
+/* Starts a thread that calls `end_now` when the program must stop. */
+pthread_t end_when_stopped(struct end *end);
 void end_fini(struct end *end);
 static inline bool ended(const struct end *end) { return __atomic_load_n(&end->reached, __ATOMIC_ACQUIRE); }
 

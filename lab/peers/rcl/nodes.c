@@ -54,14 +54,6 @@ static void make(struct idle_node *made, uint64_t number) {
   }
 }
 
-static void *wait_for_stop(void *argument) {
-  struct end *end = (struct end *) argument;
-  while (!contract_wait_stopped(end->c, 1000000)) {
-  }
-  end_now(end);
-  return NULL;
-}
-
 static void spin(struct idle_node *nodes, size_t count, struct end *end) {
   rcl_wait_set_t set = rcl_get_zero_initialized_wait_set();
   checked(rcl_wait_set_init(&set, 0, 1, 0, 0, count * SERVICES, 0, &context, rcl_get_default_allocator()), "rcl_wait_set_init");
@@ -81,9 +73,8 @@ void idle_nodes(const struct contract *c) {
   if (nodes == NULL) contract_error("failed", "nodes", "no memory");
   for (uint64_t n = 0; n < c->nodes; n++) make(&nodes[n], n);
   struct end end;
-  pthread_t stop;
   end_init(&end, c, 1);
-  if (pthread_create(&stop, NULL, wait_for_stop, &end) != 0) contract_error("failed", "a thread", strerror(errno));
+  const pthread_t stop = end_when_stopped(&end);
   contract_ready();
   spin(nodes, c->nodes, &end);
   pthread_join(stop, NULL);

@@ -217,14 +217,6 @@ static void talker(const struct contract *c) {
   checked(rcl_node_fini(&node), "rcl_node_fini");
 }
 
-static void *wait_for_stop(void *argument) {
-  struct end *end = (struct end *) argument;
-  while (!contract_wait_stopped(end->c, 1000000)) {
-  }
-  end_now(end);
-  return NULL;
-}
-
 /* A listener or relay runs on the main thread; a second thread ends it at the end of standard input. */
 static void listener(const struct contract *c) {
   const bool relays = c->role == CONTRACT_RELAY;
@@ -232,14 +224,13 @@ static void listener(const struct contract *c) {
   struct reader reader;
   struct writer writer;
   struct end end;
-  pthread_t stop;
   node_init(&node, relays ? "relay" : "listener", c->index);
   if (relays) writer_init(&writer, &node, c, c->to);
   reader_init(&reader, &node, c, c->topic, c->index);
   contract_published_init(&reader.published, c);
   if (relays) reader.onward = &writer;
   end_init(&end, c, 1);
-  if (pthread_create(&stop, NULL, wait_for_stop, &end) != 0) contract_error("failed", "a thread", strerror(errno));
+  const pthread_t stop = end_when_stopped(&end);
   if (relays) wait_for_onward(&writer, c);
   contract_ready();
   struct spin spin = {.end = &end, .readers = &reader, .count = 1};

@@ -162,9 +162,7 @@ void idle_nodes(const Settings &settings) {
     spinning.add(nodes.back());
   }
   spinning.start();
-  contract_ready();
-  while (!contract_wait_stopped(settings.c, 1000000)) {
-  }
+  contract_stay(settings.c);
   spinning.stop();
   contract_end(nullptr, nullptr, 0);
 }
