@@ -31,8 +31,6 @@ pub enum Line {
     Samples(Samples),
     /// The messages published since the last such line.
     Published(Published),
-    /// The time that each message spent in a layer.
-    Layers(LayerSamples),
     /// The times at which messages passed a trace point. The points of all programs are joined into
     /// layers.
     Points(PointSeries),
@@ -93,18 +91,6 @@ pub struct Published {
     /// The times at which the calls began, on CLOCK_MONOTONIC.
     #[serde(default)]
     pub at_nanos: Vec<u64>,
-}
-
-/// The time that messages spent in a layer.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-pub struct LayerSamples {
-    /// The name of the layer.
-    pub name: String,
-    /// The numbers in the messages.
-    #[serde(default)]
-    pub numbers: Vec<u64>,
-    /// The time that each message spent in the layer.
-    pub nanos: Vec<u64>,
 }
 
 /// Counts of all messages, including the warm-up.

@@ -38,7 +38,7 @@ pub(super) fn evaluate(cell: &Cell, programs: &mut [Program]) -> Evaluation {
             continue;
         }
         for line in std::mem::take(&mut program.bulk) {
-            collected.line(cell, program.first_subscription, &line);
+            collected.line(program.first_subscription, &line);
         }
         if let Some(end) = &program.end {
             collected.end(&program.name, program.first_subscription, end);
@@ -56,7 +56,7 @@ pub(super) fn evaluate(cell: &Cell, programs: &mut [Program]) -> Evaluation {
 impl Collected {
     /// The evaluation of a cell without messages.
     fn quiet(self) -> Evaluation {
-        let mut evaluation = Evaluation { layers: layers(self.layers, 0), ..Evaluation::default() };
+        let mut evaluation = Evaluation::default();
         put(&mut evaluation.values, "not_understood_lines", self.not_understood);
         evaluation
     }
@@ -124,9 +124,7 @@ impl Collected {
             .collect();
         evaluation.publish_call = Distribution::of(&calls, cell.procedure.seed);
         evaluation.timeline = self.timeline(warm_up);
-        let joined = join_points(&self.points, warm_up);
-        evaluation.layers =
-            layers(self.layers.into_iter().chain(joined).collect(), cell.procedure.seed);
+        evaluation.layers = layers(join_points(&self.points, warm_up), cell.procedure.seed);
         evaluation
     }
 

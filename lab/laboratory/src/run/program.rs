@@ -153,7 +153,7 @@ impl Program {
             }
             Said::Out(line) => line,
         };
-        if ["{\"samples\"", "{\"published\"", "{\"layers\"", "{\"points\""]
+        if ["{\"samples\"", "{\"published\"", "{\"points\""]
             .iter()
             .any(|begin| line.starts_with(begin))
         {

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use feros_trace_analysis::PointSeries;
 
 use crate::contract::{End, Line};
-use crate::plan::Cell;
 
 /// The roles that send; a cell ends when its sender ends.
 pub(super) const LEADERS: [&str; 5] = ["talker", "pair", "chain", "client", "calls"];
@@ -15,7 +14,6 @@ pub(super) const LEADERS: [&str; 5] = ["talker", "pair", "chain", "client", "cal
 pub(super) struct Collected {
     pub(super) published: Vec<Publication>,
     pub(super) receipts: BTreeMap<u32, Vec<Receipt>>,
-    pub(super) layers: Vec<(String, Vec<u64>)>,
     pub(super) points: Vec<PointSeries>,
     pub(super) publisher_end: Option<End>,
     pub(super) ends: BTreeMap<u32, SubscriptionEnd>,
@@ -48,7 +46,7 @@ pub(super) struct SubscriptionEnd {
 
 impl Collected {
     /// Adds a line with samples, times or values.
-    pub(super) fn line(&mut self, cell: &Cell, first_subscription: u32, line: &str) {
+    pub(super) fn line(&mut self, first_subscription: u32, line: &str) {
         match serde_json::from_str(line) {
             Ok(Line::Samples(samples)) => {
                 let receipts =
@@ -69,22 +67,6 @@ impl Collected {
                         at_nanos: published.at_nanos.get(index).copied(),
                     },
                 ));
-            }
-            Ok(Line::Layers(layer)) => {
-                // Programs give message numbers if the warm-up is included.
-                let counts = |index: usize| {
-                    layer.numbers.get(index).is_none_or(|number| *number >= cell.procedure.warm_up)
-                };
-                let nanos = layer
-                    .nanos
-                    .iter()
-                    .enumerate()
-                    .filter(|(index, _)| counts(*index))
-                    .map(|(_, nanos)| *nanos);
-                match self.layers.iter_mut().find(|(name, _)| *name == layer.name) {
-                    Some((_, all)) => all.extend(nanos),
-                    None => self.layers.push((layer.name.clone(), nanos.collect())),
-                }
             }
             Ok(Line::Points(points)) => self.points.push(points),
             Ok(Line::Values(values)) => {

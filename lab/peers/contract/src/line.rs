@@ -13,7 +13,6 @@ pub(crate) enum Line<'a> {
     Samples { subscription: usize, numbers: &'a [u64], nanos: &'a [u64], at_nanos: &'a [u64] },
     Published { numbers: &'a [u64], call_nanos: &'a [u64], at_nanos: &'a [u64] },
     Points(&'a Points<'a>),
-    Layers { name: &'a str, numbers: &'a [u64], nanos: &'a [u64] },
     Values(&'a BTreeMap<&'a str, f64>),
     Note { text: &'a str },
     End { sent: u64, received: &'a [u64], bytes: &'a [u64], first_nanos: u64, last_nanos: u64 },

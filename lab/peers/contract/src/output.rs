@@ -82,11 +82,6 @@ impl Output {
         write(&Line::Points(points));
     }
 
-    /// Reports the time that each message spent in a layer, if the peer knows it.
-    pub fn layer(&self, name: &str, numbers: &[u64], nanos: &[u64]) {
-        write(&Line::Layers { name, numbers, nanos });
-    }
-
     /// Reports single numbers by name. The numbers of several programs are added up.
     pub fn values(&self, values: &BTreeMap<&str, f64>) {
         write(&Line::Values(values));
