@@ -1,8 +1,13 @@
 //! Systems under test, which their manifests describe.
 
+mod features;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+pub use self::features::{
+    Discovery, Features, Language, OperatingSystem, Policy, Scheduling, Serialization, Transport,
+};
 use serde::Deserialize;
 
 use crate::contract::{
@@ -70,6 +75,10 @@ pub struct Manifest {
     /// programs of all systems run without such variables of the user.
     #[serde(default)]
     pub variables: Vec<String>,
+    /// What the system's documentation says about its features.
+    pub features: Option<Features>,
+    /// The peers that describe the features instead, if the program stands for their systems.
+    pub features_of: Option<Vec<String>>,
     /// The configurations other than the default configuration.
     #[serde(default)]
     pub variant: Vec<Variant>,
@@ -170,6 +179,9 @@ pub struct Variant {
     pub qos: Option<Abilities>,
     /// The thread that calls the callback within a process, if it differs from the peer's.
     pub callback: Option<CallbackThread>,
+    /// The peers that describe the systems that the configuration stands for, if they differ from
+    /// the peer's.
+    pub features_of: Option<Vec<String>>,
 }
 
 /// A peer: its manifest and its folder.
@@ -288,6 +300,13 @@ impl Peers {
                     .error(0..0, "neither `program` nor `unavailable`: a peer needs one of them"));
             }
             by_name.insert(name.clone(), Peer { name, folder: entry.path(), manifest });
+        }
+        let described =
+            |name: &str| by_name.get(name).is_some_and(|peer| peer.manifest.features.is_some());
+        for peer in by_name.values() {
+            if let Some(text) = features::mistake(&peer.manifest, described) {
+                return Err(DocumentError { path: peer.folder.join("peer.toml"), line: 1, text });
+            }
         }
         Ok(Self { by_name })
     }

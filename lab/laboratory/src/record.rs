@@ -4,10 +4,12 @@
 //! cell has ended) and `raw/` (the output of the programs, compressed, one file per record).
 
 mod check;
+mod declaration;
 
 use std::collections::BTreeMap;
 
 pub use self::check::{Check, Trend};
+pub use self::declaration::{Declaration, Feature};
 pub use feros_lab_statistics::Distribution;
 use serde::{Deserialize, Serialize};
 
@@ -56,6 +58,9 @@ pub struct System {
     pub version: Option<String>,
     /// The reason why the system was not measured, and the command that installs it.
     pub missing: Option<Missing>,
+    /// What manifests declare about the systems that the program stands for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub declares: Vec<Declaration>,
 }
 
 /// The thread that calls a subscription's callback if publisher and subscription share a process.

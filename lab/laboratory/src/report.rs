@@ -6,6 +6,7 @@ mod compare;
 mod conditions;
 mod context;
 mod escape;
+mod features;
 mod figure;
 mod findings;
 mod floors;

@@ -179,6 +179,7 @@ impl Runner<'_> {
                 callback: system.callback(),
                 version,
                 missing,
+                declares: self.options.peers.declarations(system),
             });
             self.states.insert(name.to_owned(), state);
         }

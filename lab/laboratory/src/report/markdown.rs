@@ -6,6 +6,7 @@ use super::Shown;
 use super::conditions;
 use super::context::Context;
 use super::escape::escaped;
+use super::features;
 use super::findings::findings;
 use super::floors::is_floor;
 use super::goals::{GoalResult, goals};
@@ -48,6 +49,7 @@ pub(crate) fn summary(shown: &Shown<'_>) -> String {
         write_block(&mut text, block);
     }
     write_findings(&mut text, context, &shown.verdicts);
+    features::write(&mut text, results);
     unmeasured::write(&mut text, run);
     write_systems(&mut text, results);
     if !run.command.is_empty() {

@@ -7,6 +7,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 use super::Shown;
 use super::conditions;
 use super::context::Context;
+use super::features;
 use super::figure::{figure, title_of_variant};
 use super::findings::findings;
 use super::floors::is_floor;
@@ -84,6 +85,7 @@ pub(crate) fn report(shown: &Shown<'_>) -> String {
         (goals_part(&goals(results)))
         (payloads(context, &shown.blocks))
         (experiments(context, &shown.verdicts))
+        (features::section(results))
         (unmeasured::section(run))
         (systems(run))
         (trouble(&results.records))

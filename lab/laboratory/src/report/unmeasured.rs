@@ -17,7 +17,12 @@ const UNMEASURED: &[(&str, &str, &str)] = &[
         "Connext needs a licence, and no package registry has OpenSplice; other DDS \
          implementations, alone and under stock ROS 2, stand for them.",
     ),
-    ("M16", "Table 8", "It compares the features of systems of 2016, and has nothing to measure."),
+    (
+        "M16",
+        "Table 8: frequent updates, libraries and tools, and the systems of 2016",
+        "Neither a manifest nor a run shows how often a system is updated, or how good its tools \
+         are; the other columns are compared by feature, for the systems of today.",
+    ),
     ("K21", "Connext, and the Raspberry Pi 4", "No licence, and no such computer."),
     (
         "C23",

@@ -7,6 +7,7 @@ mod chooser;
 mod comparison;
 mod damage;
 mod documents;
+mod features;
 mod floors;
 mod parts;
 mod small;

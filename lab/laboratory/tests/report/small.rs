@@ -29,6 +29,7 @@ pub(crate) fn system(name: &str) -> System {
         }),
         version: Some(format!("{name} 4.5.6")),
         missing: None,
+        declares: Vec::new(),
     }
 }
 

@@ -33,6 +33,37 @@ fn list_says_what_there_is_and_what_installs_it() {
 }
 
 #[test]
+fn list_shows_declared_features_on_request() {
+    let fixture = Fixture::new();
+    let described = r#"title = "D"
+program = ["d"]
+roles = ["talker"]
+placements = ["local"]
+[features]
+sources = ["its manual"]
+licence = "MIT"
+systems = ["linux", "windows"]
+languages = ["rust"]
+discovery = "master"
+transports = ["tcp"]
+serialization = "protobuf"
+policies = []
+calls = true
+scheduling = "settable"
+"#;
+    fixture.write("peers/absent/peer.toml", described);
+    let listed = fixture.run("list --features");
+    let out = listed.success();
+    assert!(row(out, "absent")[1..] == ["publish/subscribe", "yes"], "{out}");
+    for expected in [["operating systems", "Linux, Windows"], ["QoS", "none of ROS 2"]] {
+        let is_it = |line: &&str| line.contains(expected[0]) && line.contains(expected[1]);
+        assert_eq!(out.lines().filter(is_it).count(), 1, "{expected:?}\n{out}");
+    }
+    assert!(!out.contains("mock"), "it is no system: {out}");
+    fixture.run("list --features --build").failure(2);
+}
+
+#[test]
 fn plan_says_how_long_it_takes_and_what_is_missing() {
     let fixture = Fixture::new();
     let first = fixture.run("plan quick");

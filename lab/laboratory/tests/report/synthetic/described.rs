@@ -17,6 +17,7 @@ pub(super) fn systems() -> Vec<System> {
         }),
         version: Some(format!("{name} 1.2.3")),
         missing: None,
+        declares: Vec::new(),
     });
     let floors = FLOORS.iter().map(|Limit { name, title, callback, .. }| System {
         name: (*name).to_owned(),
@@ -25,6 +26,7 @@ pub(super) fn systems() -> Vec<System> {
         callback: *callback,
         version: None,
         missing: None,
+        declares: Vec::new(),
     });
     let missing = [
         (
@@ -42,6 +44,7 @@ pub(super) fn systems() -> Vec<System> {
         callback: None,
         version: None,
         missing: Some(Missing { reason: reason.to_owned(), install: install.map(str::to_owned) }),
+        declares: Vec::new(),
     });
     measured.chain(floors).chain(missing).collect()
 }

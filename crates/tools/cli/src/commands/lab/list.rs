@@ -1,6 +1,8 @@
 //! `feros lab list`: the scenarios, grids and systems.
 
+use feros_lab::peer::Peers;
 use feros_lab::peer_builder::{PeerBuilder, PeerState};
+use feros_lab::record::Feature;
 
 use super::places::Places;
 use super::runner::not_built;
@@ -16,9 +18,15 @@ pub(crate) struct Args {
     /// first time
     #[arg(long)]
     build: bool,
+    /// Show instead what the systems declare about their features
+    #[arg(long, conflicts_with = "build")]
+    features: bool,
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), CliError> {
+    if args.features {
+        return features(&args.places.peers()?);
+    }
     let (scenarios, peers) = (args.places.scenarios()?, args.places.peers()?);
     let rows = scenarios.iter().map(|scenario| {
         let grids: Vec<&str> = scenario.grids().map(feros_lab::scenario::Grid::word).collect();
@@ -69,4 +77,17 @@ pub(crate) fn run(args: &Args) -> Result<(), CliError> {
         &["system", "what", "configurations", "state", "command that installs it"],
         rows,
     )
+}
+
+/// Prints what each system that a manifest describes declares about its features.
+fn features(peers: &Peers) -> Result<(), CliError> {
+    let described = peers.iter().filter(|peer| peer.manifest.features.is_some());
+    let rows = described.flat_map(|peer| {
+        let declared = peer.systems().next().map(|system| peers.declarations(system));
+        let features = declared.into_iter().flatten().flat_map(|one| one.features);
+        features.map(move |(feature, words)| {
+            vec![peer.name.clone(), Feature::title(feature).to_owned(), words.join(", ")]
+        })
+    });
+    output::print_table(&["system", "feature", "declared"], rows)
 }
