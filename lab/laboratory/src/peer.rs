@@ -50,6 +50,9 @@ pub struct Manifest {
     /// The parts of the payload that the system can write anew for each message.
     #[serde(default = "stamps_only")]
     pub fill: Vec<Fill>,
+    /// The graphs that the system's program can run in the role `graph`, by name.
+    #[serde(default)]
+    pub graphs: Vec<String>,
     /// The transport that messages take in each placement, if the system's program counts messages
     /// by transport. A cell whose messages took another transport is marked.
     #[serde(default)]

@@ -91,6 +91,9 @@ fn refusal(cell: &Cell, system: SystemRef<'_>, machine: &Machine) -> Option<Stri
     if !counts_nodes && !system.placements().contains(&cell.placement) {
         return lacks("placement", cell.placement.word());
     }
+    if cell.workload == Workload::Graph && !manifest.graphs.contains(&cell.graph) {
+        return lacks("graph", &cell.graph);
+    }
     if cell.has_messages() {
         if !manifest.types.contains(&cell.message_type) {
             return lacks("type", cell.message_type.word());

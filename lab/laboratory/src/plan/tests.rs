@@ -31,6 +31,15 @@ reliability = ["reliable", "best_effort"]
 "#,
     ),
     (
+        "gamma",
+        r#"title = "Gamma"
+program = ["gamma"]
+roles = ["graph"]
+graphs = ["robot"]
+placements = ["composed"]
+"#,
+    ),
+    (
         "limit",
         r#"title = "A limit"
 program = ["limit"]
@@ -192,4 +201,33 @@ fn dimensions_are_those_that_records_may_have() {
             assert!(crate::record::DIMENSIONS.contains(&name.as_str()), "{name}");
         }
     }
+}
+
+#[test]
+fn a_graph_that_a_system_does_not_have_is_skipped() {
+    let scenario = r#"title = "T"
+[experiment]
+workload = "graph"
+systems = ["gamma", "alpha"]
+placements = ["composed", "intra"]
+graphs = ["robot", "car"]
+seconds = 1
+repetitions = 1
+"#;
+    let plan =
+        plan_of(scenario, &Machine { no_remote: None, no_realtime: None, no_memory_lock: None });
+    let reason = |system: &str, placement: Placement, graph: &str| {
+        let is_it = |step: &&super::Step| {
+            let cell = &step.cell;
+            cell.system == system && cell.placement == placement && cell.graph == graph
+        };
+        plan.steps.iter().find(is_it).unwrap().skip.clone()
+    };
+    assert_eq!(reason("gamma", Placement::Composed, "robot"), None);
+    let no_graph = Some("gamma has no graph `car`".to_owned());
+    assert_eq!(reason("gamma", Placement::Composed, "car"), no_graph);
+    let no_placement = Some("gamma has no placement `intra`".to_owned());
+    assert_eq!(reason("gamma", Placement::Intra, "robot"), no_placement);
+    let no_role = Some("alpha has no role `graph`".to_owned());
+    assert_eq!(reason("alpha", Placement::Composed, "robot"), no_role);
 }

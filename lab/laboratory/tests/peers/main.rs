@@ -268,10 +268,12 @@ fn run(
         Role::Nodes | Role::Graph => {
             // Each node has a separate process, or all share one process.
             let nodes = if placement == Placement::Local { 1 } else { 2 };
-            let mut program = fixture.start(system, &Options { nodes, ..options(role) })?;
+            let graph = system.peer.manifest.graphs.last().cloned().unwrap_or_default();
+            let mut program = fixture.start(system, &Options { nodes, graph, ..options(role) })?;
             program.wait_ready()?;
             program.close_input();
-            program.finish()?.check_silent()?;
+            let said = program.finish()?;
+            if role == Role::Graph { said.check_graph()? } else { said.check_silent()? }
         }
         Role::Executor => fixture.start(system, &options(role))?.finish()?.check_events()?,
         Role::Client => {

@@ -35,6 +35,7 @@ pub(crate) struct Options {
     pub(crate) fill: Fill,
     /// Whether messages are reliable; otherwise they may be lost.
     pub(crate) is_reliable: bool,
+    pub(crate) graph: String,
 }
 
 impl Default for Options {
@@ -52,6 +53,7 @@ impl Default for Options {
             nodes: 1,
             fill: Fill::None,
             is_reliable: true,
+            graph: String::new(),
         }
     }
 }
@@ -90,7 +92,7 @@ impl Options {
             }
             Role::Chain | Role::Nodes => all.push(("nodes", self.nodes.to_string())),
             Role::Executor => all.extend([("idle", "7".into()), ("seconds", "0.05".into())]),
-            Role::Graph => all.push(("graph", "mobile-base".into())),
+            Role::Graph => all.push(("graph", self.graph.clone())),
             Role::Server | Role::Client | Role::Calls => {}
         }
         all.into_iter().flat_map(|(name, value)| [format!("--{name}"), value]).collect()
@@ -335,6 +337,16 @@ impl Said {
             || end.received.iter().any(|received| *received != 0)
         {
             return Err(format!("nodes without endpoints said {:?}", self.lines));
+        }
+        Ok(())
+    }
+
+    /// Checks that a graph reports no samples of single messages.
+    pub(crate) fn check_graph(&self) -> Result<(), String> {
+        let has_samples =
+            self.lines.iter().any(|line| matches!(line, Line::Samples(_) | Line::Published(_)));
+        if has_samples || self.end()?.sent != 0 {
+            return Err(format!("a graph said {:?}", self.lines));
         }
         Ok(())
     }

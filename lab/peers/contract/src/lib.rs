@@ -22,6 +22,7 @@
 
 mod arguments;
 mod cold;
+pub mod graph;
 mod line;
 mod memory;
 mod output;

@@ -8,10 +8,13 @@
 //! only transport that messages may take. With `--in-turn`, messages circulate within a process:
 //! the publisher gives them away, and the subscription gives them back (`cache`: eight messages,
 //! `memory`: more than caches hold). `--dispatch publishing-thread` runs callbacks on the
-//! publishing thread. `--busy-wait yes` makes executors look for work before they sleep.
+//! publishing thread. `--busy-wait yes` makes executors look for work before they sleep. `--graph`
+//! is a graph of `lab/graphs`; `--until N` ends it after N messages of its chain, instead of when
+//! the laboratory stops it.
 
 mod calls;
 pub mod components;
+mod graph;
 mod incoming;
 mod layers;
 mod outgoing;
@@ -25,16 +28,19 @@ use std::process::ExitCode;
 
 use feros::msgs::std_msgs::msg::{String as Text, UInt8MultiArray};
 use feros::{Context, ContextOptions, Dispatch, Durability, History, QosProfile, Reliability};
+use feros_lab_contract::graph::Graph;
 use feros_lab_contract::{self as contract, Arguments, Extra, Failure, MessageType, Program, Role};
 
 use layers::Layers;
 
-pub(crate) const EXTRAS: [Extra<'_>; 5] = [
+pub(crate) const EXTRAS: [Extra<'_>; 7] = [
     Extra { name: "--form", allowed: &["ordinary", "view", "built", "raw"], default: "ordinary" },
     Extra { name: "--transport", allowed: &["any", "shared_memory", "network"], default: "any" },
     Extra { name: "--in-turn", allowed: &["any", "cache", "memory"], default: "any" },
     Extra { name: "--dispatch", allowed: &["executor", "publishing-thread"], default: "executor" },
     Extra { name: "--busy-wait", allowed: &["no", "yes"], default: "no" },
+    Extra { name: "--graph", allowed: Graph::NAMES, default: "driving" },
+    Extra { name: "--until", allowed: &[], default: "0" },
 ];
 
 /// The form in which messages are published and taken.
@@ -70,6 +76,7 @@ pub fn main() -> ExitCode {
         let task = Task::new(arguments, context, layers);
         match (arguments.role, arguments.payload) {
             (Role::Nodes, _) => roles::nodes(&task, output),
+            (Role::Graph, _) => graph::run(&task, output),
             (Role::Executor, _) => turns::measure(task.arguments, output),
             (Role::Server, _) => calls::server(&task, output),
             (Role::Client, _) => calls::client(&task, output),
