@@ -43,7 +43,7 @@ enum { CONTRACT_STAMP_BYTES = 16, CONTRACT_STAMP_DIGITS = 32 };
 enum { CONTRACT_SAMPLES_WAITING = 65536 };
 
 enum contract_role { CONTRACT_TALKER, CONTRACT_LISTENER, CONTRACT_RELAY, CONTRACT_PAIR, CONTRACT_CHAIN, CONTRACT_NODES,
-                     CONTRACT_EXECUTOR, CONTRACT_SERVER, CONTRACT_CLIENT, CONTRACT_CALLS };
+                     CONTRACT_EXECUTOR, CONTRACT_SERVER, CONTRACT_CLIENT, CONTRACT_CALLS, CONTRACT_GRAPH };
 enum contract_placement { CONTRACT_REMOTE, CONTRACT_LOCAL, CONTRACT_COMPOSED, CONTRACT_INTRA };
 enum contract_publish { CONTRACT_PUBLISH_DEFAULT, CONTRACT_PUBLISH_SYNC, CONTRACT_PUBLISH_ASYNC };
 enum contract_executor { CONTRACT_EXECUTOR_DEFAULT, CONTRACT_EXECUTOR_SINGLE, CONTRACT_EXECUTOR_MULTI,
@@ -173,7 +173,7 @@ static inline void contract_put_text(const char *text) {
 }
 
 static const char *const contract_roles[] = {"talker",   "listener", "relay",  "pair",  "chain", "nodes",
-                                             "executor", "server",   "client", "calls", NULL};
+                                             "executor", "server",   "client", "calls", "graph", NULL};
 
 /* `system` is the name of the peer's folder; `version` names every component whose version matters. */
 static inline void contract_hello(const struct contract *c, const char *system, const char *version) {
@@ -343,7 +343,7 @@ static inline void contract_parse(struct contract *c, int argc, char **argv, str
   if (!has_role) contract_refuse("--role", "", "it is needed");
   if (c->role == CONTRACT_RELAY) c->keeps_samples = false; /* the listener at the end of the chain reports samples */
   const size_t least = c->is_string ? (size_t) CONTRACT_STAMP_DIGITS : (size_t) CONTRACT_STAMP_BYTES;
-  const bool is_sent = c->role != CONTRACT_NODES && c->role != CONTRACT_EXECUTOR;
+  const bool is_sent = c->role != CONTRACT_NODES && c->role != CONTRACT_EXECUTOR && c->role != CONTRACT_GRAPH;
   if (is_sent && c->size_bytes < least) contract_refuse("--size", "", "the payload has no room for the stamp");
   if (c->role == CONTRACT_CHAIN && c->nodes < 2) contract_refuse("--nodes", "", "a chain has at least 2 nodes");
   contract_lock_memory();

@@ -6,9 +6,13 @@
 // where a publisher gives a message away by `unique_ptr`, and relays of a chain take it so. Within a process, a message thus
 // crosses one thread: from the main thread to the executor's, and in a chain to one more for each node. Nodes that carry
 // messages have no parameter services and no /rosout; nodes of the role `nodes` have everything that rclcpp gives them.
+#include <chrono>
+#include <cstdlib>
+#include <map>
 #include <memory>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <rclcpp/experimental/executors/events_executor/events_executor.hpp>
@@ -16,6 +20,7 @@
 #include <std_msgs/msg/u_int8_multi_array.hpp>
 
 #include "endpoints.hpp"
+#include "graph.hpp"
 
 namespace {
 
@@ -167,6 +172,108 @@ void idle_nodes(const Settings &settings) {
   contract_end(nullptr, nullptr, 0);
 }
 
+/// The steps of a graph with their entities.
+class Nodes {
+ public:
+  using Message = std_msgs::msg::UInt8MultiArray;
+
+  Nodes(const Settings &settings, const feros_lab::Graph &graph, feros_lab::Figures &figures)
+      : settings_(settings), graph_(graph) {
+    for (const feros_lab::Step &step : graph.steps) add(step, figures);
+  }
+
+  void spin_in(Spinning &spinning) {
+    for (auto &[name, node] : nodes_) spinning.add(node);
+  }
+
+  /// Waits until each publisher has all of its subscriptions.
+  void wait_matched() {
+    for (const auto &step : steps_)
+      while (step->publisher && step->publisher->get_subscription_count() < graph_.subscriptions(step->about.output))
+        if (contract_wait_stopped(settings_.c, 2)) contract_error("not-matched", "the subscriptions were not found in time", nullptr);
+  }
+
+  void start() {
+    for (const auto &step : steps_) {
+      if (step->about.period_ms == 0) continue;
+      const auto period = std::chrono::milliseconds(step->about.period_ms);
+      timers_.push_back(step->node->create_wall_timer(period, [this, step = step.get()] {
+        const std::lock_guard<std::mutex> lock(step->worker.mutex);
+        send(*step, step->worker.tick());
+      }));
+    }
+  }
+
+ private:
+  struct Working {
+    Working(const feros_lab::Graph &graph, const feros_lab::Step &step, feros_lab::Figures &figures)
+        : about(step), worker(graph, step, figures) {}
+
+    const feros_lab::Step &about;
+    feros_lab::Worker worker;
+    rclcpp::Node::SharedPtr node;
+    rclcpp::Publisher<Message>::SharedPtr publisher;
+    std::vector<rclcpp::Subscription<Message>::SharedPtr> subscriptions;
+  };
+
+  void add(const feros_lab::Step &about, feros_lab::Figures &figures) {
+    auto &node = nodes_[about.node];
+    if (!node) node = settings_.node(about.node);
+    steps_.push_back(std::make_unique<Working>(graph_, about, figures));
+    Working *step = steps_.back().get();
+    step->node = node;
+    if (!about.output.empty()) step->publisher = node->create_publisher<Message>(about.output, settings_.qos());
+    for (size_t input = 0; input < about.inputs.size(); ++input)
+      step->subscriptions.push_back(node->create_subscription<Message>(
+          about.inputs[input], settings_.qos(), [this, step, input](Message::ConstSharedPtr message) { receive(*step, input, *message); }));
+  }
+
+  void receive(Working &step, size_t input, const Message &message) {
+    if (message.data.size() < sizeof(feros_lab::Head)) contract_error("failed", "a message is not from here", nullptr);
+    const std::lock_guard<std::mutex> lock(step.worker.mutex);
+    const auto made = step.worker.receive(input, feros_lab::Head::read(message.data.data()));
+    if (made) send(step, *made);
+  }
+
+  void send(Working &step, const feros_lab::Head &head) {
+    auto message = std::make_unique<Message>();
+    message->data.resize(graph_.message_bytes);
+    head.write(message->data.data());
+    if (settings_.c->placement == CONTRACT_INTRA) step.publisher->publish(std::move(message));
+    else step.publisher->publish(*message);
+  }
+
+  const Settings &settings_;
+  const feros_lab::Graph &graph_;
+  std::map<std::string, rclcpp::Node::SharedPtr> nodes_;
+  std::vector<std::unique_ptr<Working>> steps_;
+  std::vector<rclcpp::TimerBase::SharedPtr> timers_;
+};
+
+/// Runs a graph of lab/graphs until its chain has carried `until` messages (0: any number), or the laboratory stops it.
+void graph(const Settings &settings, const std::string &name, uint64_t until) {
+  const contract &c = *settings.c;
+  if (c.placement != CONTRACT_COMPOSED && c.placement != CONTRACT_INTRA)
+    contract_error("unsupported", "the graph runs in one process: composed or intra", nullptr);
+  const feros_lab::Graph described = feros_lab::read_graph(name);
+  uint64_t period_ms = 0;
+  for (const auto &step : described.steps)
+    if (step.kind == "cyclic") period_ms = step.period_ms;
+  feros_lab::Figures figures(c.warm_up, period_ms);
+  Nodes nodes(settings, described, figures);
+  Spinning spinning(settings);
+  nodes.spin_in(spinning);
+  spinning.start();
+  nodes.wait_matched();
+  nodes.start();
+  contract_ready();
+  while (!contract_wait_stopped(&c, 50) && (until == 0 || figures.messages() < until)) {
+  }
+  spinning.stop();
+  for (const auto &[value, number] : figures.values()) contract_value(value.c_str(), number);
+  contract_end(nullptr, nullptr, 0);
+}
+
 template <class Message>
 void run(const Settings &settings) {
   switch (settings.c->role) {
@@ -184,16 +291,18 @@ void run(const Settings &settings) {
 
 int main(int argc, char **argv) {
   static const char *const choices[] = {"no", "yes", nullptr};
-  contract_extra events = {"--events", choices, "no"};
+  static const char *const graphs[] = {"driving", nullptr};
+  contract_extra extras[] = {{"--events", choices, "no"}, {"--graph", graphs, "driving"}, {"--until", nullptr, "0"}};
   contract c;
-  contract_parse(&c, argc, argv, &events, 1);
+  contract_parse(&c, argc, argv, extras, 3);
   say_hello(c, "rclcpp");
-  const Settings settings = {&c, std::string(events.value) == "yes"};
+  const Settings settings = {&c, std::string(extras[0].value) == "yes"};
   if (settings.events && (c.executor == CONTRACT_EXECUTOR_MULTI || c.executor == CONTRACT_EXECUTOR_ISOLATED))
     contract_error("unsupported", "the executor of events is one thread for all nodes", nullptr);
   set_publish(c);
   rclcpp::init(0, nullptr, rclcpp::InitOptions(), rclcpp::SignalHandlerOptions::None);
-  if (c.is_string) run<std_msgs::msg::String>(settings);
+  if (c.role == CONTRACT_GRAPH) graph(settings, extras[1].value, contract_whole("--until", extras[2].value, 0, 1e9));
+  else if (c.is_string) run<std_msgs::msg::String>(settings);
   else run<std_msgs::msg::UInt8MultiArray>(settings);
   rclcpp::shutdown();
   return 0;

@@ -33,7 +33,7 @@ start() {
 compile() {
     local output="$1" source="$2" newest version prefix folder flags
     shift 2
-    newest="$(ls -t "$source" build ../rclcpp/endpoints.hpp ../rclcpp/toolchain.sh ../contract.h "$package" | head -1)"
+    newest="$(ls -t "$source" build ../rclcpp/endpoints.hpp ../rclcpp/graph.hpp ../rclcpp/toolchain.sh ../contract.h "$package" | head -1)"
     [[ $output -nt $newest ]] && return
     if [[ -n ${kit:-} ]]; then version="$(grep -om1 'rclcpp [0-9][0-9.]*' "$package" | cut -d' ' -f2)"
     else version="$(sed -n 's:.*<version>\(.*\)</version>.*:\1:p' "$package")"; fi
