@@ -23,6 +23,12 @@ const UNMEASURED: &[(&str, &str, &str)] = &[
         "Neither a manifest nor a run shows how often a system is updated, or how good its tools \
          are; the other columns are compared by feature, for the systems of today.",
     ),
+    (
+        "M16",
+        "Section 5: an autonomous driving vehicle as a case study",
+        "No vehicle; the scenario `driving` runs a graph after the public reference system of \
+         Autoware, on Feros and on stock ROS 2.",
+    ),
     ("K21", "Connext, and the Raspberry Pi 4", "No licence, and no such computer."),
     (
         "C23",
