@@ -271,6 +271,26 @@ impl Router {
         has_deaths
     }
 
+    /// Makes the engine forget processes of this host that have ended. Returns whether the shared
+    /// memory of the publisher could serve any match.
+    ///
+    /// A publish may be blocked in the engine because of a killed process, while a restarted
+    /// process is waiting for the message.
+    pub(crate) fn forget_ended(&self) -> bool {
+        let matches = self.engine.matches();
+        let could_serve = |found: &&Match| {
+            let mut announced = Announced::read(found.announcement.as_deref());
+            // A subscription that declined will try again.
+            announced.forget_declined(self.id.get());
+            self.shared_memory.lock().could_serve(&announced)
+        };
+        let mut of_this_host = matches.iter().filter(could_serve).peekable();
+        let has_any = of_this_host.peek().is_some();
+        let ended = of_this_host.filter(|found| has_ended(found));
+        ended.for_each(|gone| self.engine.forget_ended(gone.gid));
+        has_any
+    }
+
     /// Makes the shared memory of the publisher as soon as a match could use it, makes the engine
     /// forget processes that have ended, and cleans up. This may wait for other processes. Returns
     /// the time for the next attempt.
@@ -279,25 +299,10 @@ impl Router {
             clean_up_soon();
         }
         let now = Instant::now();
-        let matches = self.engine.matches();
-        let (settings, ended) = {
-            let shared_memory = self.shared_memory.lock();
-            let could_serve = |found: &&Match| {
-                let mut announced = Announced::read(found.announcement.as_deref());
-                // The memory is made even if the subscription declined, because the subscription
-                // will try again.
-                announced.forget_declined(self.id.get());
-                shared_memory.could_serve(&announced)
-            };
-            let mut of_this_host = matches.iter().filter(could_serve).peekable();
-            of_this_host.peek()?;
-            let ended = of_this_host.filter(|found| has_ended(found)).map(|found| found.gid);
-            let ended: Vec<Gid> = ended.collect();
-            (shared_memory.due(now), ended)
-        };
-        // A publish may be blocked in the engine because of a killed process, while a restarted
-        // process is waiting for the message.
-        ended.into_iter().for_each(|gone| self.engine.forget_ended(gone));
+        if !self.forget_ended() {
+            return None;
+        }
+        let settings = self.shared_memory.lock().due(now);
         if let Some(settings) = settings {
             let made = make_memory(settings); // without the lock, because this takes time
             let announcement = self.shared_memory.lock().note(made, now);

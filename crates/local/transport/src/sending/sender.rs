@@ -341,4 +341,9 @@ impl KeepUp for Sender {
             Some(Instant::now() + WHILE_PUBLISHING) // another thread was publishing
         }
     }
+
+    /// Without this, the end of the publisher waits for acknowledgements of killed processes.
+    fn keep_up_at_end(&self) {
+        self.endpoint.router.forget_ended();
+    }
 }

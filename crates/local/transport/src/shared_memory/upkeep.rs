@@ -22,6 +22,9 @@ pub(crate) trait KeepUp: Send + Sync {
     /// Does the work that is due. Returns the time when more work will be due, if this time is
     /// known.
     fn keep_up(&self) -> Option<Instant>;
+
+    /// Does the work that is due although the session is about to end.
+    fn keep_up_at_end(&self) {}
 }
 
 /// The upkeep of one endpoint, which is the work on the endpoint's shared memory, such as opening
@@ -30,7 +33,8 @@ pub(crate) trait KeepUp: Send + Sync {
 pub(crate) struct Upkeep(Arc<Task>);
 
 struct Task {
-    /// The ending of the endpoint's session. There is no upkeep for a session that is about to end.
+    /// The ending of the endpoint's session. No connections are made or closed for a session that
+    /// is about to end.
     session: Ending,
     /// Whether the task is in the queue. Each task is in the queue at most once, which limits the
     /// length of the queue.
@@ -88,11 +92,13 @@ impl Upkeep {
 
     fn run(&self) -> Option<Instant> {
         self.0.is_asked.store(false, Ordering::Release);
+        let endpoint = self.0.endpoint.lock();
+        let endpoint = endpoint.as_ref()?.upgrade()?;
         if self.0.session.has_begun() {
+            endpoint.keep_up_at_end();
             return None;
         }
-        let endpoint = self.0.endpoint.lock();
-        endpoint.as_ref()?.upgrade()?.keep_up()
+        endpoint.keep_up()
     }
 
     fn is(&self, other: &Self) -> bool {
@@ -240,5 +246,34 @@ mod tests {
         upkeep.ask();
         assert!(seen.recv_timeout(Duration::from_millis(50)).is_err(), "it has ended");
         assert_eq!(Arc::strong_count(&endpoint), 1);
+    }
+
+    /// An endpoint that tells which upkeep has run.
+    struct Ends(SyncSender<&'static str>);
+
+    impl KeepUp for Ends {
+        fn keep_up(&self) -> Option<Instant> {
+            self.0.send("keep_up").ok()?;
+            None
+        }
+
+        fn keep_up_at_end(&self) {
+            self.0.send("keep_up_at_end").unwrap();
+        }
+    }
+
+    #[test]
+    fn a_session_that_is_about_to_end_has_only_the_upkeep_for_its_end() {
+        let (ran, seen) = sync_channel(1);
+        let session = Ending::default();
+        let upkeep = Upkeep::new(session.clone());
+        let endpoint: Arc<dyn KeepUp> = Arc::new(Ends(ran));
+        upkeep.begin(Arc::downgrade(&endpoint));
+        let watchdog = Duration::from_secs(60);
+        assert_eq!(seen.recv_timeout(watchdog), Ok("keep_up"));
+        session.begin();
+        upkeep.ask();
+        assert_eq!(seen.recv_timeout(watchdog), Ok("keep_up_at_end"));
+        upkeep.end();
     }
 }
