@@ -342,7 +342,7 @@ fn strangers_come_and_go_and_nothing_is_lost_or_doubled() {
     // overflow the queue.
     publisher.publish(Int32 { data: 0 }).unwrap();
     spin();
-    let done = AtomicBool::new(false);
+    let [done, is_heard] = [(); 2].map(|()| AtomicBool::new(false));
     let published = std::thread::scope(|scope| {
         let end = SetAtEnd(&done);
         let publishing = scope.spawn(|| {
@@ -350,11 +350,17 @@ fn strangers_come_and_go_and_nothing_is_lost_or_doubled() {
             while !done.load(Ordering::Relaxed) {
                 publisher.publish(Int32 { data }).unwrap();
                 data += 1;
-                std::thread::yield_now();
+                // The engine keeps the last thousand messages for a stranger. A stranger that is
+                // held up must not lose any of them.
+                match is_heard.load(Ordering::Relaxed) {
+                    true => std::thread::sleep(Duration::from_millis(1)),
+                    false => std::thread::yield_now(),
+                }
             }
             data
         });
         for _ in 0..10 {
+            is_heard.store(true, Ordering::Relaxed);
             let stranger = stranger(there.session(), &node, "number");
             let mut heard = Vec::new();
             while heard.len() < 50 {
@@ -366,6 +372,7 @@ fn strangers_come_and_go_and_nothing_is_lost_or_doubled() {
             let gaps = heard.windows(2).filter(|pair| pair[1] != pair[0] + 1).count();
             assert_eq!(gaps, 0, "the stranger heard {heard:?}");
             drop(stranger);
+            is_heard.store(false, Ordering::Relaxed);
             let skipped = publisher.counts().skipped_engine_writes;
             while publisher.counts().skipped_engine_writes == skipped {
                 spin();
