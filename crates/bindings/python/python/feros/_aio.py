@@ -1,14 +1,11 @@
 """Waits in asyncio. Each event loop watches one file descriptor, which the Rust side makes readable
 without taking the interpreter lock."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import weakref
 
 from feros import _feros
-from feros._generic import Generic, T
 
 _loops = weakref.WeakKeyDictionary()
 
@@ -102,7 +99,7 @@ async def found_by_subscriptions(publisher, count):
         await asyncio.to_thread(publisher.wait_for_subscriptions, count, 0)
 
 
-class Stream(Generic[T]):
+class Stream:
     """The messages of a subscription, one after another: `async for message in stream`."""
 
     def __init__(self, inbox, context, with_info):
@@ -111,10 +108,10 @@ class Stream(Generic[T]):
         self._with_info = with_info
         self._token = None
 
-    def __aiter__(self) -> Stream[T]:
+    def __aiter__(self):
         return self
 
-    async def __anext__(self) -> T:
+    async def __anext__(self):
         wakeups = wakeups_of_loop()
         if self._token is None:
             self._token = wakeups.new_token()
@@ -128,7 +125,7 @@ class Stream(Generic[T]):
                 raise StopAsyncIteration
             await wakeups.wait(self._token)
 
-    async def next(self) -> T:
+    async def next(self):
         """Returns the next message.
 
         Raises `ShutdownError` if the context was shut down or the stream was closed.
@@ -139,16 +136,16 @@ class Stream(Generic[T]):
             raise _feros.ShutdownError("the stream has ended: no more messages arrive") from None
 
     @property
-    def dropped_messages(self) -> int:
+    def dropped_messages(self):
         """The number of messages that were dropped because they were not taken in time."""
         return 0 if self._inbox is None else self._inbox.dropped_messages
 
-    def close(self) -> None:
+    def close(self):
         """Ends the subscription."""
         self._inbox = None
 
-    async def __aenter__(self) -> Stream[T]:
+    async def __aenter__(self):
         return self
 
-    async def __aexit__(self, *_: object) -> None:
+    async def __aexit__(self, *_):
         self.close()

@@ -1,6 +1,4 @@
-from typing import Any, Generic
-
-from feros._generic import Response
+from typing import Any
 
 __version__: str
 
@@ -29,11 +27,6 @@ class MessageInfo:
     def publisher_gid(self) -> bytes: ...
     @property
     def is_same_context(self) -> bool: ...
-
-class Responder(Generic[Response]):
-    def send(self, response: Response) -> None: ...
-    @property
-    def request_id(self) -> tuple[bytes, int] | None: ...
 
 class CallbackGroup: ...
 class ParameterCallback:

@@ -1,8 +1,14 @@
 from collections.abc import Callable
-from typing import Any, ClassVar, Generic
+from typing import Any, ClassVar, Generic, TypeVar
 
 from feros._feros import MessageType
-from feros._generic import Feedback, Goal, M, Request, Response, Result
+
+Request = TypeVar("Request", bound="Message")
+Response = TypeVar("Response", bound="Message")
+Goal = TypeVar("Goal", bound="Message")
+Result = TypeVar("Result", bound="Message")
+Feedback = TypeVar("Feedback", bound="Message")
+M = TypeVar("M", bound="Message")
 
 class Message:
     __slots__: ClassVar[Any]

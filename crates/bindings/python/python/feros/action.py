@@ -1,7 +1,5 @@
 """Actions: goals that take time, give feedback, end with a result, and can be canceled."""
 
-from __future__ import annotations
-
 import inspect
 import threading
 import time
@@ -10,18 +8,8 @@ import weakref
 from enum import IntEnum
 
 from feros import _feros
-from feros._generic import Feedback, Generic, Goal, Result, T
 from feros._messages import message_class, service_class
 from feros.qos import QoSProfile
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Generator
-    from typing import Any
-
-    from feros._feros import CallbackGroup
-    from feros._messages import ActionType
-    from feros.node import Node
 
 CANCEL_ALL = bytes(16)
 
@@ -38,7 +26,7 @@ class GoalStatus(IntEnum):
     ABORTED = 6
 
     @property
-    def is_terminal(self) -> bool:
+    def is_terminal(self):
         """Whether the goal has ended."""
         return self >= GoalStatus.SUCCEEDED
 
@@ -61,10 +49,10 @@ class GoalError(_feros.FerosError):
     """The operation is not possible in the goal's state."""
 
 
-class ServerGoal(Generic[Goal, Result, Feedback]):
+class ServerGoal:
     """A goal that a server has accepted."""
 
-    def __init__(self, server: Any, goal_id: bytes, request: Goal, stamp: Any) -> None:
+    def __init__(self, server, goal_id, request, stamp):
         self._server = server
         self._lock = threading.Lock()
         self._status = GoalStatus.ACCEPTED
@@ -76,29 +64,29 @@ class ServerGoal(Generic[Goal, Result, Feedback]):
         self.stamp = stamp
 
     @property
-    def status(self) -> GoalStatus:
+    def status(self):
         """The state of the goal."""
         return self._status
 
     @property
-    def is_cancel_requested(self) -> bool:
+    def is_cancel_requested(self):
         """Whether a client has requested the cancellation of the goal."""
         return self._status == GoalStatus.CANCELING
 
-    def publish_feedback(self, feedback: Feedback) -> None:
+    def publish_feedback(self, feedback):
         """Sends feedback to clients. Clients do not receive feedback that is sent after the end of
         the goal."""
         self._server._publish_feedback(self.goal_id, feedback)
 
-    def succeed(self, result: Result | None = None) -> None:
+    def succeed(self, result=None):
         """Ends the goal with success."""
         self._end(GoalStatus.SUCCEEDED, result)
 
-    def abort(self, result: Result | None = None) -> None:
+    def abort(self, result=None):
         """Ends the goal without success."""
         self._end(GoalStatus.ABORTED, result)
 
-    def canceled(self, result: Result | None = None) -> None:
+    def canceled(self, result=None):
         """Ends the goal as canceled, after a client has requested the cancellation."""
         self._end(GoalStatus.CANCELED, result)
 
@@ -126,7 +114,7 @@ class ServerGoal(Generic[Goal, Result, Feedback]):
             self._server._send_result(responder, status, result)
 
 
-class ActionServer(Generic[Goal, Result, Feedback]):
+class ActionServer:
     """Answers goals of an action.
 
     `execute(goal)` gets each accepted `ServerGoal` on its own thread, and returns the result; it
@@ -141,20 +129,9 @@ class ActionServer(Generic[Goal, Result, Feedback]):
     """
 
     def __init__(
-        self,
-        node: Node,
-        cls: type[ActionType[Goal, Result, Feedback]],
-        name: str,
-        execute: Callable[
-            [ServerGoal[Goal, Result, Feedback]], Result | None | Awaitable[Result | None]
-        ],
-        *,
-        on_goal: Callable[[Goal], bool] | None = None,
-        on_cancel: Callable[[ServerGoal[Goal, Result, Feedback]], bool] | None = None,
-        max_goals: int = 64,
-        result_timeout: float = 10.0,
-        callback_group: CallbackGroup | None = None,
-    ) -> None:
+        self, node, cls, name, execute, *, on_goal=None, on_cancel=None, max_goals=64,
+        result_timeout=10.0, callback_group=None,
+    ):
         self._node, self._cls, self._execute = node, cls, execute
         self._on_goal, self._on_cancel = on_goal, on_cancel
         self._max_goals, self._result_timeout = max_goals, result_timeout
@@ -312,7 +289,7 @@ class ActionServer(Generic[Goal, Result, Feedback]):
         if is_idle:
             self._expiry.cancel()
 
-    def destroy(self) -> None:
+    def destroy(self):
         """Ends the server. Unfinished goals are aborted, and their clients are notified."""
         with self._lock:
             goals = list(self._goals.values())
@@ -324,35 +301,35 @@ class ActionServer(Generic[Goal, Result, Feedback]):
             entity.destroy()
 
 
-class Pending(Generic[T]):
+class Pending:
     """An outcome that is not known yet: await it in asyncio, or block in `wait`."""
 
     __slots__ = ("_call", "_finish")
 
-    def __init__(self, call: Any, finish: Callable[[Any], T]) -> None:
+    def __init__(self, call, finish):
         self._call, self._finish = call, finish
 
-    def wait(self, timeout: float | None = None) -> T:
+    def wait(self, timeout=None):
         """Blocks until the outcome is known. Raises `TimeoutError` after `timeout` seconds; the
         caller may then wait again."""
         return self._finish(self._call.wait(timeout))
 
-    def __await__(self) -> Generator[Any, None, T]:
+    def __await__(self):
         response = yield from self._call.__await__()
         return self._finish(response)
 
 
-class ClientGoal(Generic[Result]):
+class ClientGoal:
     """A goal that a server has accepted."""
 
-    def __init__(self, client: Any, goal_id: bytes, stamp: Any, on_feedback: Any) -> None:
+    def __init__(self, client, goal_id, stamp, on_feedback):
         self._client = client
         self._on_feedback = on_feedback
         self.goal_id = goal_id
         self.accepted_at = stamp
         self.status = GoalStatus.ACCEPTED
 
-    def result(self) -> Pending[tuple[GoalStatus, Result]]:
+    def result(self):
         """Returns the final status and result, as `(GoalStatus, message)`: await it, or `wait` for
         it."""
         request = self._client._cls.Impl.GetResultService.Request()
@@ -364,7 +341,7 @@ class ClientGoal(Generic[Result]):
 
         return Pending(self._client._get_result.call(request), finish)
 
-    def cancel(self) -> Pending[bool]:
+    def cancel(self):
         """Asks the server to cancel the goal. The outcome, which can be awaited or waited for, is
         whether the server accepts the request."""
         request = service_class("action_msgs/srv/CancelGoal").Request()
@@ -377,13 +354,11 @@ class ClientGoal(Generic[Result]):
         return Pending(self._client._cancel.call(request), finish)
 
 
-class ActionClient(Generic[Goal, Result, Feedback]):
+class ActionClient:
     """Sends goals of an action. Answers and results need no executor; feedback arrives on the
     executor that spins the node."""
 
-    def __init__(
-        self, node: Node, cls: type[ActionType[Goal, Result, Feedback]], name: str
-    ) -> None:
+    def __init__(self, node, cls, name):
         self._node, self._cls = node, cls
         # A goal stays here as long as the program holds its handle, since feedback may arrive after
         # the result.
@@ -410,7 +385,7 @@ class ActionClient(Generic[Goal, Result, Feedback]):
         clients = (self._send_goal, self._cancel, self._get_result)
         return all(client.service_is_ready() for client in clients)
 
-    def server_is_ready(self) -> bool:
+    def server_is_ready(self):
         """Returns whether a server with all endpoints of the action is available."""
         return (
             self._services_are_ready()
@@ -418,17 +393,15 @@ class ActionClient(Generic[Goal, Result, Feedback]):
             and self._statuses.publisher_count > 0
         )
 
-    def wait_for_server(self, timeout: float | None = None) -> bool:
+    def wait_for_server(self, timeout=None):
         """Waits at most `timeout` seconds for a server; returns whether a server is available."""
         return self._node._comes(self.server_is_ready, timeout, self._server)
 
-    async def wait_for_server_async(self, timeout: float | None = None) -> bool:
+    async def wait_for_server_async(self, timeout=None):
         """Like `wait_for_server`, in asyncio."""
         return await self._node._comes_async(self.server_is_ready, timeout, self._server)
 
-    def send_goal(
-        self, goal: Goal, on_feedback: Callable[[Feedback], object] | None = None
-    ) -> Pending[ClientGoal[Result]]:
+    def send_goal(self, goal, on_feedback=None):
         """Sends a goal. The outcome, which can be awaited or waited for, is a `ClientGoal`. Calls
         `on_feedback(message)` for each feedback.
 
@@ -469,7 +442,7 @@ class ActionClient(Generic[Goal, Result, Feedback]):
             if goal is not None:
                 goal.status = GoalStatus(status.status)
 
-    def destroy(self) -> None:
+    def destroy(self):
         """Ends the client. Its goals continue."""
         for entity in (
             self._send_goal, self._cancel, self._get_result, self._feedback, self._statuses

@@ -1,18 +1,8 @@
 """Clocks. Times are whole nanoseconds."""
 
-from __future__ import annotations
-
 from enum import IntEnum
 
 from feros import _feros
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from feros._feros import JumpHandle
-    from feros.context import Context
-    from feros.msgs.builtin_interfaces.msg import Time
 
 
 class ClockType(IntEnum):
@@ -36,11 +26,11 @@ class TimeJump:
 
     __slots__ = ("before", "after", "change")
 
-    def __init__(self, before: int, after: int, change: int) -> None:
+    def __init__(self, before, after, change):
         self.before, self.after, self.change = before, after, ClockChange(change)
 
     @property
-    def delta(self) -> int:
+    def delta(self):
         """The change of the time in nanoseconds; zero if the source changed."""
         return self.after - self.before if self.change == ClockChange.NONE else 0
 
@@ -53,7 +43,7 @@ class Clock:
 
     __slots__ = ("_clock",)
 
-    def __init__(self, clock_type: ClockType = ClockType.SYSTEM) -> None:
+    def __init__(self, clock_type=ClockType.SYSTEM):
         self._clock = _feros.Clock(int(clock_type))
 
     @classmethod
@@ -62,11 +52,11 @@ class Clock:
         made._clock = clock
         return made
 
-    def now(self) -> int:
+    def now(self):
         """Returns the current time in nanoseconds."""
         return self._clock.now()
 
-    def now_message(self) -> Time:
+    def now_message(self):
         """Returns the current time as a `builtin_interfaces/Time`."""
         from feros._messages import message_class
 
@@ -74,33 +64,27 @@ class Clock:
         return message_class("builtin_interfaces/msg/Time")(sec=sec, nanosec=nanosec)
 
     @property
-    def clock_type(self) -> ClockType:
+    def clock_type(self):
         """The kind of time that the clock shows."""
         return ClockType(self._clock.clock_type)
 
     @property
-    def is_simulated(self) -> bool:
+    def is_simulated(self):
         """Whether the clock shows simulated time."""
         return self._clock.is_simulated
 
-    def sleep_until(self, until: int, context: Context) -> bool:
+    def sleep_until(self, until, context):
         """Blocks until the clock reaches a time in nanoseconds. Returns `False` if the context is
         shut down first."""
         return context._context.sleep_until(self._clock, until)
 
-    def sleep_for(self, seconds: float, context: Context) -> bool:
+    def sleep_for(self, seconds, context):
         """Blocks for a duration on this clock, like `sleep_until`."""
         return self.sleep_until(self.now() + round(seconds * 1_000_000_000), context)
 
     def on_jump(
-        self,
-        callback: Callable[[TimeJump], object],
-        *,
-        before: Callable[[TimeJump], object] | None = None,
-        on_change: bool = True,
-        min_forward: float | None = None,
-        min_backward: float | None = 1e-9,
-    ) -> JumpHandle:
+        self, callback, *, before=None, on_change=True, min_forward=None, min_backward=1e-9
+    ):
         """Calls `callback(jump)` after each `TimeJump`, and `before(jump)` before it, on the thread
         that sets the clock. With `on_change`, changes of the clock's source are jumps. Changes of
         the time are jumps if they are at least `min_forward` seconds forward or `min_backward`

@@ -1,7 +1,5 @@
 """The context: one participant in the ROS graph, with its nodes and its shutdown."""
 
-from __future__ import annotations
-
 import atexit
 import os
 import sys
@@ -9,29 +7,6 @@ import weakref
 
 from feros import _feros
 from feros._gone import Gone
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from typing import Any
-
-    from typing_extensions import TypedDict, Unpack
-
-    from feros.lifecycle import LifecycleNode
-    from feros.node import Node
-
-    class NodeOptions(TypedDict, total=False):
-        namespace: str
-        arguments: Sequence[str]
-        parameter_overrides: dict[str, Any]
-        enable_rosout: bool
-        use_global_arguments: bool
-        use_sim_time: bool
-        allow_undeclared_parameters: bool
-        automatically_declare_parameters_from_overrides: bool
-        start_parameter_services: bool
-        enable_logger_service: bool
-
 
 _open = weakref.WeakSet()
 _was_made = False  # in this process, or before it was forked
@@ -76,13 +51,7 @@ class Context:
     Raises `FerosError` if arguments or environment are invalid.
     """
 
-    def __init__(
-        self,
-        args: Sequence[str] | None = None,
-        *,
-        domain_id: int | None = None,
-        ros_distro: str | None = None,
-    ) -> None:
+    def __init__(self, args=None, *, domain_id=None, ros_distro=None):
         global _was_made
         if _is_forked:
             raise _feros.FerosError(_FORKED)
@@ -94,43 +63,43 @@ class Context:
         _open.add(self)
 
     @property
-    def remaining_arguments(self) -> list[str]:
+    def remaining_arguments(self):
         """The arguments that are not ROS arguments."""
         return self._context.remaining_arguments
 
     @property
-    def domain_id(self) -> int:
+    def domain_id(self):
         """The domain id."""
         return self._context.domain_id
 
-    def ok(self) -> bool:
+    def ok(self):
         """Returns `True` until the context is shut down."""
         return self._context.ok()
 
-    def shutdown(self) -> None:
+    def shutdown(self):
         """Ends all spinning and waiting. A second call has no effect."""
         self._context.shutdown()
         background, self._background = self._background, None
         if background is not None:
             background.join()
 
-    def on_shutdown(self, callback: Callable[[], object]) -> None:
+    def on_shutdown(self, callback):
         """Calls `callback()` when the context is shut down, on the thread that shuts it down."""
         self._context.on_shutdown(callback)
 
-    def create_node(self, name: str, **options: Unpack[NodeOptions]) -> Node:
+    def create_node(self, name, **options):
         """Creates a node; see `Node` for the options."""
         from feros.node import Node
 
         return Node(name, context=self, **options)
 
-    def create_lifecycle_node(self, name: str, **options: Any) -> LifecycleNode:
+    def create_lifecycle_node(self, name, **options):
         """Creates a managed node without callbacks; for callbacks, derive from `LifecycleNode`."""
         from feros.lifecycle import LifecycleNode
 
         return LifecycleNode(name, context=self, **options)
 
-    def spin_in_background(self, node: Node) -> None:
+    def spin_in_background(self, node):
         """Runs the callbacks of a node on a thread of the context, if no executor spins the node
         yet. Awaiting in asyncio needs this thread, and starts it if necessary."""
         if node._executor is not None:
@@ -146,16 +115,16 @@ class Context:
             node._end(why)
         self._context, self._background = Gone(why), None
 
-    def __enter__(self) -> Context:
+    def __enter__(self):
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, *_):
         for node in list(self._nodes):
             node.destroy()
         self.shutdown()
 
-    async def __aenter__(self) -> Context:
+    async def __aenter__(self):
         return self
 
-    async def __aexit__(self, *_: object) -> None:
+    async def __aexit__(self, *_):
         self.__exit__()

@@ -1,31 +1,8 @@
 """The objects that nodes create, such as publishers, subscriptions, services, clients and timers,
 and the parameters of nodes."""
 
-from __future__ import annotations
-
-from feros._generic import Generic, M, Request, Response
 from feros._gone import Gone
 from feros.qos import QoSProfile
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Generator
-    from typing import Any
-
-    from typing_extensions import TypedDict, Unpack
-
-    from feros._feros import ParameterCallback
-    from feros.future import Future
-    from feros.loan import Loan
-
-    class Declaration(TypedDict, total=False):
-        description: str
-        additional_constraints: str
-        read_only: bool
-        dynamic_typing: bool
-        ignore_override: bool
-        floating_point_range: tuple[float, float, float] | None
-        integer_range: tuple[int, int, int] | None
 
 
 class Endpoint:
@@ -36,7 +13,7 @@ class Endpoint:
         self._inner = inner
         node._entities.append(self)
 
-    def destroy(self) -> None:
+    def destroy(self):
         """Destroys the object. Any later use is an error."""
         if self in self._node._entities:
             self._node._entities.remove(self)
@@ -55,12 +32,12 @@ class TopicEndpoint(Endpoint):
     """A publisher or subscription."""
 
     @property
-    def topic_name(self) -> str:
+    def topic_name(self):
         """The fully qualified name of the topic."""
         return self._inner.topic_name
 
     @property
-    def qos(self) -> QoSProfile:
+    def qos(self):
         """The policies in effect."""
         return QoSProfile._of(self._inner.qos)
 
@@ -69,25 +46,25 @@ class ServiceEndpoint(Endpoint):
     """A client or server."""
 
     @property
-    def service_name(self) -> str:
+    def service_name(self):
         """The fully qualified name."""
         return self._inner.service_name
 
     @property
-    def type_hash(self) -> str:
+    def type_hash(self):
         """The hash of the service type, as `RIHS01_...`."""
         return self._inner.type_hash
 
 
-class Publisher(TopicEndpoint, Generic[M]):
+class Publisher(TopicEndpoint):
     """Publishes messages of one type on one topic."""
 
-    def __init__(self, node: Any, inner: Any, cls: type[M]) -> None:
+    def __init__(self, node, inner, cls):
         super().__init__(node, inner)
         self.message_class = cls
         self.publish = inner.publish
 
-    def publish(self, message: M) -> None:
+    def publish(self, message):
         """Publishes a message.
 
         Raises `TypeError`, `ValueError` or `OverflowError` if a field has a wrong value, and
@@ -95,11 +72,11 @@ class Publisher(TopicEndpoint, Generic[M]):
         """
         self._inner.publish(message)
 
-    def publish_serialized(self, data: Any) -> None:
+    def publish_serialized(self, data):
         """Publishes a message that is already serialized, with its 4-byte header."""
         self._inner.publish_serialized(data)
 
-    def loan(self, shape: dict[str, Any] | None = None) -> Loan:
+    def loan(self, shape=None):
         """Lends memory for a message of this shape, to be filled and published. Matching
         subscriptions in other processes of this host read the message from the same memory.
 
@@ -116,29 +93,27 @@ class Publisher(TopicEndpoint, Generic[M]):
         return Loan(*self._inner.loan(shape))
 
     @property
-    def copied_loans(self) -> int:
+    def copied_loans(self):
         """The number of loans that were copied when published, because the program still
         held their arrays."""
         return self._inner.copied_loans
 
     @property
-    def gid(self) -> bytes:
+    def gid(self):
         """The identity of the publisher."""
         return self._inner.gid
 
     @property
-    def subscription_count(self) -> int:
+    def subscription_count(self):
         """The number of subscriptions that match the publisher now."""
         return self._inner.subscription_count
 
-    def wait_for_subscriptions(self, count: int = 1, timeout: float | None = None) -> None:
+    def wait_for_subscriptions(self, count=1, timeout=None):
         """Waits until `count` subscriptions match; raises `TimeoutError` after `timeout`
         seconds."""
         self._inner.wait_for_subscriptions(count, timeout)
 
-    async def wait_for_subscriptions_async(
-        self, count: int = 1, timeout: float | None = None
-    ) -> None:
+    async def wait_for_subscriptions_async(self, count=1, timeout=None):
         """Like `wait_for_subscriptions`, in asyncio."""
         from feros import _aio
 
@@ -148,21 +123,21 @@ class Publisher(TopicEndpoint, Generic[M]):
         )
         await _aio.found_by_subscriptions(self._inner, count)
 
-    def wait_for_all_acked(self, timeout: float | None = None) -> bool:
+    def wait_for_all_acked(self, timeout=None):
         """Waits until reliable subscriptions have acknowledged all published messages; returns
         whether they have."""
         return self._inner.wait_for_all_acked(timeout)
 
-    def assert_liveliness(self) -> None:
+    def assert_liveliness(self):
         """Asserts the liveliness of the publisher, for manual liveliness."""
         self._inner.assert_liveliness()
 
-    def transports(self) -> list[tuple[str | None, str | None]]:
+    def transports(self):
         """Returns the transport of each match, and the reason why the match does not use a faster
         transport."""
         return self._inner.transports()
 
-    def counts(self) -> tuple[int, int, int]:
+    def counts(self):
         """Returns the deliveries by transport: intra-process, shared memory, network."""
         return self._inner.counts()
 
@@ -171,42 +146,40 @@ class Publisher(TopicEndpoint, Generic[M]):
         vars(self).pop("publish", None)
 
 
-class Subscription(TopicEndpoint, Generic[M]):
+class Subscription(TopicEndpoint):
     """Receives messages of one type from one topic."""
 
     @property
-    def publisher_count(self) -> int:
+    def publisher_count(self):
         """The number of publishers that match the subscription now."""
         return self._inner.publisher_count
 
-    def wait_for_publishers(self, count: int = 1, timeout: float | None = None) -> None:
+    def wait_for_publishers(self, count=1, timeout=None):
         """Waits until `count` publishers match; raises `TimeoutError` after `timeout` seconds."""
         self._inner.wait_for_publishers(count, timeout)
 
-    async def wait_for_publishers_async(
-        self, count: int = 1, timeout: float | None = None
-    ) -> None:
+    async def wait_for_publishers_async(self, count=1, timeout=None):
         """Like `wait_for_publishers`, in asyncio."""
         what = f"{count} publishers of {self.topic_name}"
         await self._node.wait_for_graph_async(lambda: self.publisher_count >= count, timeout, what)
 
     @property
-    def refused_messages(self) -> int:
+    def refused_messages(self):
         """The number of received messages that did not have the subscription's type."""
         return self._inner.refused_messages
 
     @property
-    def pinned_messages(self) -> int:
+    def pinned_messages(self):
         """The number of messages that stay in the memory in which they arrived, because arrays
         refer to them."""
         return self._inner.pinned_messages
 
     @property
-    def copied_messages(self) -> int:
+    def copied_messages(self):
         """The number of messages that were copied because arrays referred to too many messages."""
         return self._inner.copied_messages
 
-    def counts(self) -> tuple[int, int, int]:
+    def counts(self):
         """Returns the messages by transport: intra-process, shared memory, network."""
         return self._inner.counts()
 
@@ -215,15 +188,15 @@ class Service(ServiceEndpoint):
     """Answers the requests of a service."""
 
 
-class Call(Generic[Response]):
+class Call:
     """A call of a service: await it in asyncio, or block in `wait`. Neither needs an executor."""
 
     __slots__ = ("_call",)
 
-    def __init__(self, call: Any) -> None:
+    def __init__(self, call):
         self._call = call
 
-    def wait(self, timeout: float | None = None) -> Response:
+    def wait(self, timeout=None):
         """Returns the response.
 
         Raises `TimeoutError` after `timeout` seconds, after which the caller may wait again, and
@@ -231,34 +204,34 @@ class Call(Generic[Response]):
         """
         return self._call.wait(timeout)
 
-    def cancel(self) -> None:
+    def cancel(self):
         """Cancels the call: its response is dropped."""
         self._call.cancel()
 
-    def __await__(self) -> Generator[Any, None, Response]:
+    def __await__(self):
         from feros import _aio
 
         return _aio.response(self._call).__await__()
 
 
-class Client(ServiceEndpoint, Generic[Request, Response]):
+class Client(ServiceEndpoint):
     """Calls a service. A server must be available: `wait_for_service` waits for a server."""
 
-    def call(self, request: Request) -> Call[Response]:
+    def call(self, request):
         """Sends a request; returns a `Call`: await it, or `wait` for it.
 
         Raises `CallFailed` if there is no server.
         """
         return Call(self._inner.call(request))
 
-    def call_async(self, request: Request) -> Future[Response]:
+    def call_async(self, request):
         """Sends a request; returns a `Future` that the executor of the node completes.
 
         Raises `CallFailed` if there is no server.
         """
         from feros.future import Future
 
-        future: Future[Response] = Future()
+        future = Future()
 
         def end(response, error):
             if error is not None:
@@ -269,15 +242,15 @@ class Client(ServiceEndpoint, Generic[Request, Response]):
         self._inner.call_with_callback(request, end, needs_server=True)
         return future
 
-    def service_is_ready(self) -> bool:
+    def service_is_ready(self):
         """Returns whether a server is available."""
         return self._inner.service_is_ready()
 
-    def wait_for_service(self, timeout: float | None = None) -> bool:
+    def wait_for_service(self, timeout=None):
         """Waits at most `timeout` seconds for a server; returns whether a server is available."""
         return self._inner.wait_for_service(timeout)
 
-    async def wait_for_service_async(self, timeout: float | None = None) -> bool:
+    async def wait_for_service_async(self, timeout=None):
         """Like `wait_for_service`, in asyncio."""
         what = f"a server of {self.service_name}"
         return await self._node._comes_async(self.service_is_ready, timeout, what)
@@ -286,25 +259,25 @@ class Client(ServiceEndpoint, Generic[Request, Response]):
 class Timer(Endpoint):
     """Calls a callback periodically."""
 
-    def cancel(self) -> None:
+    def cancel(self):
         """Stops the timer until `reset` is called."""
         self._inner.cancel()
 
-    def reset(self) -> None:
+    def reset(self):
         """Restarts the period of the timer."""
         self._inner.reset()
 
-    def is_canceled(self) -> bool:
+    def is_canceled(self):
         """Returns whether the timer was canceled."""
         return self._inner.is_canceled()
 
     @property
-    def period(self) -> float:
+    def period(self):
         """The period in seconds."""
         return self._inner.period / 1_000_000_000
 
     @property
-    def time_until_next_call(self) -> float | None:
+    def time_until_next_call(self):
         """The time until the timer is due, in seconds; `None` if it was canceled."""
         nanos = self._inner.time_until_next_call()
         return None if nanos is None else nanos / 1_000_000_000
@@ -313,7 +286,7 @@ class Timer(Endpoint):
 class GuardCondition(Endpoint):
     """Makes the executor call a callback after each trigger."""
 
-    def trigger(self) -> None:
+    def trigger(self):
         """Triggers the guard condition. May be called from any thread."""
         self._inner.trigger()
 
@@ -325,7 +298,7 @@ class Parameters:
     def __init__(self, inner):
         self._inner = inner
 
-    def declare(self, name: str, default: Any, **how: Unpack[Declaration]) -> Any:
+    def declare(self, name, default, **how):
         """Declares a parameter that starts with `default`, unless the command line or a file sets
         it; returns its value. `how` may have `description`, `additional_constraints`, `read_only`,
         `dynamic_typing`, `ignore_override`, and `floating_point_range` or `integer_range` as (from,
@@ -336,49 +309,49 @@ class Parameters:
         """
         return self._inner.declare(name, default, **how)
 
-    def undeclare(self, name: str) -> None:
+    def undeclare(self, name):
         """Undeclares a parameter."""
         self._inner.undeclare(name)
 
-    def __contains__(self, name: str) -> bool:
+    def __contains__(self, name):
         return self._inner.has(name)
 
-    def __getitem__(self, name: str) -> Any:
+    def __getitem__(self, name):
         return self._inner.get(name)
 
-    def __setitem__(self, name: str, value: Any) -> None:
+    def __setitem__(self, name, value):
         self._inner.set({name: value})
 
-    def get(self, name: str, default: Any = None) -> Any:
+    def get(self, name, default=None):
         """Returns the value, or `default` if there is no such parameter."""
         return self._inner.get(name) if self._inner.has(name) else default
 
-    def set(self, **values: Any) -> None:
+    def set(self, **values):
         """Sets all of these parameters, or no parameter if one of the values is refused."""
         self._inner.set(values)
 
-    def update(self, values: dict[str, Any]) -> None:
+    def update(self, values):
         """Like `set`, with a dict."""
         self._inner.set(dict(values))
 
-    def by_prefix(self, prefix: str) -> dict[str, Any]:
+    def by_prefix(self, prefix):
         """Returns all parameters below a prefix, by the rest of their names."""
         return self._inner.by_prefix(prefix)
 
-    def names(self) -> list[str]:
+    def names(self):
         """Returns the names of all parameters."""
         return self._inner.list()[0]
 
-    def describe(self, *names: str) -> list[dict[str, Any]]:
+    def describe(self, *names):
         """Returns the descriptors of parameters, as dicts."""
         return self._inner.describe(list(names))
 
-    def on_set(self, callback: Callable[[dict[str, Any]], str | None]) -> ParameterCallback:
+    def on_set(self, callback):
         """Calls `callback(values)` before parameters are set. If it returns a string, the
         parameters are not set, and the string is the reason. Returns a handle with `remove`."""
         return self._inner.on_set(lambda values: callback(_by_name(values)))
 
-    def after_set(self, callback: Callable[[dict[str, Any]], object]) -> ParameterCallback:
+    def after_set(self, callback):
         """Calls `callback(values)` after parameters have been set. Returns a handle with
         `remove`."""
         return self._inner.after_set(lambda values: callback(_by_name(values)))

@@ -11,11 +11,12 @@ from feros import _feros
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Literal
+    from typing import Literal, TypeVar
 
-    from feros._generic import T
     from feros.future import Future
     from feros.node import Node
+
+    T = TypeVar("T")
 
 
 class Executor:

@@ -1,24 +1,15 @@
 """Results that arrive later."""
 
-from __future__ import annotations
-
 import threading
 
-from feros._generic import Generic, T
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Generator
-    from typing import Any
-
-
-class Future(Generic[T]):
+class Future:
     """A result that arrives later: wait for it with an executor, await it in asyncio, or add a
     callback."""
 
     __slots__ = ("_lock", "_done", "_result", "_exception", "_cancelled", "_callbacks")
 
-    def __init__(self) -> None:
+    def __init__(self):
         self._lock = threading.Lock()
         self._done = False
         self._cancelled = False
@@ -26,15 +17,15 @@ class Future(Generic[T]):
         self._exception = None
         self._callbacks = []
 
-    def done(self) -> bool:
+    def done(self):
         """Returns whether the future has ended, even if it was cancelled."""
         return self._done
 
-    def cancelled(self) -> bool:
+    def cancelled(self):
         """Returns whether the future was cancelled."""
         return self._cancelled
 
-    def result(self) -> T:
+    def result(self):
         """Returns the result; raises the exception if the future ended with an exception.
 
         Raises `RuntimeError` if the future has not ended.
@@ -47,19 +38,19 @@ class Future(Generic[T]):
             raise self._exception
         return self._result
 
-    def exception(self) -> BaseException | None:
+    def exception(self):
         """Returns the exception with which the future ended, or `None`."""
         return self._exception
 
-    def set_result(self, result: T) -> None:
+    def set_result(self, result):
         """Ends the future with a result, unless it has already ended."""
         self._end(result, None, False)
 
-    def set_exception(self, exception: BaseException) -> None:
+    def set_exception(self, exception):
         """Ends the future with an exception, unless it has already ended."""
         self._end(None, exception, False)
 
-    def cancel(self) -> None:
+    def cancel(self):
         """Cancels the future, unless it has already ended."""
         self._end(None, None, True)
 
@@ -73,7 +64,7 @@ class Future(Generic[T]):
         for callback in callbacks:
             callback(self)
 
-    def add_done_callback(self, callback: Callable[[Future[T]], object]) -> None:
+    def add_done_callback(self, callback):
         """Calls `callback(future)` when the future ends, on the thread that ends it; immediately if
         it has already ended."""
         with self._lock:
@@ -82,7 +73,7 @@ class Future(Generic[T]):
                 return
         callback(self)
 
-    def __await__(self) -> Generator[Any, None, T]:
+    def __await__(self):
         if not self._done:
             import asyncio
 

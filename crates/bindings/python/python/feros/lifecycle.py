@@ -8,25 +8,15 @@
         feros.spin(Driver("driver", context=context))  # feros lifecycle set /driver configure
 """
 
-from __future__ import annotations
-
 import weakref
 from enum import IntEnum
 
 from feros._feros import ChangeStateError
-from feros._generic import M
 from feros._gone import Gone
 from feros._messages import service_class
 from feros.action import Pending
 from feros.endpoints import Publisher
 from feros.node import Node
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from feros.node import Event
-    from feros.qos import QoSProfile
 
 __all__ = [
     "CallbackReturn", "ChangeStateError", "LifecycleClient", "LifecycleNode", "LifecyclePublisher",
@@ -50,7 +40,7 @@ class State(IntEnum):
     ERRORPROCESSING = 15
 
     @property
-    def label(self) -> str:
+    def label(self):
         """The label, as in stock ROS 2."""
         return self.name.lower()
 
@@ -63,43 +53,28 @@ class CallbackReturn(IntEnum):
     ERROR = 99
 
 
-class Transition(tuple[int, str, State, State]):
+class Transition(tuple):
     """A transition between two states: `(id, label, start, goal)`."""
 
     __slots__ = ()
 
-    def __new__(cls, id: int, label: str, start: int, goal: int) -> Transition:
+    def __new__(cls, id, label, start, goal):
         return super().__new__(cls, (id, label, State(start), State(goal)))
 
-    @property
-    def id(self) -> int:
-        """The number of the transition."""
-        return self[0]
-
-    @property
-    def label(self) -> str:
-        """The name of the transition."""
-        return self[1]
-
-    @property
-    def start(self) -> State:
-        """The state before the transition."""
-        return self[2]
-
-    @property
-    def goal(self) -> State:
-        """The state after the transition."""
-        return self[3]
+    id = property(lambda self: self[0], doc="The number of the transition.")
+    label = property(lambda self: self[1], doc="The name of the transition.")
+    start = property(lambda self: self[2], doc="The state before the transition.")
+    goal = property(lambda self: self[3], doc="The state after the transition.")
 
     def __repr__(self):
         return f"<{self.label} [{self.id}]: {self.start.label} -> {self.goal.label}>"
 
 
-class LifecyclePublisher(Publisher[M]):
+class LifecyclePublisher(Publisher):
     """Publishes while its node is active. Messages at other times are dropped and counted, and a
     warning is logged once until the node is active again."""
 
-    def __init__(self, node: Any, inner: Any, cls: type[M]) -> None:
+    def __init__(self, node, inner, cls):
         super().__init__(node, inner, cls)
         self._send = self.publish
         self.publish = self._publish
@@ -123,13 +98,13 @@ class LifecyclePublisher(Publisher[M]):
         if self._admits():
             self._send(message)
 
-    def publish_serialized(self, data: Any) -> None:
+    def publish_serialized(self, data):
         """Like `Publisher.publish_serialized`, while the node is active."""
         if self._admits():
             super().publish_serialized(data)
 
     @property
-    def is_activated(self) -> bool:
+    def is_activated(self):
         """Whether the publisher sends messages now."""
         return self._node._lifecycle.is_activated
 
@@ -149,6 +124,9 @@ class LifecycleNode(Node):
     not have these services.
     """
 
+    def __init__(self, name, *, context, **options):
+        super().__init__(name, context=context, **options)
+
     def _make(self, context, name, options):
         itself = weakref.ref(self)
 
@@ -162,48 +140,40 @@ class LifecycleNode(Node):
         self._lifecycle = context.create_lifecycle_node(name, run, **options)
         return self._lifecycle.node()
 
-    def on_configure(self, previous: State) -> CallbackReturn | None:
+    def on_configure(self, previous):
         """Prepares the resources of the node."""
 
-    def on_cleanup(self, previous: State) -> CallbackReturn | None:
+    def on_cleanup(self, previous):
         """Releases these resources."""
 
-    def on_activate(self, previous: State) -> CallbackReturn | None:
+    def on_activate(self, previous):
         """Starts the work of the node."""
 
-    def on_deactivate(self, previous: State) -> CallbackReturn | None:
+    def on_deactivate(self, previous):
         """Stops the work of the node."""
 
-    def on_shutdown(self, previous: State) -> CallbackReturn | None:
+    def on_shutdown(self, previous):
         """Ends the work of the node permanently."""
 
-    def on_error(self, previous: State) -> CallbackReturn | None:
+    def on_error(self, previous):
         """Runs after an error in another callback. After success the node is unconfigured,
         otherwise finalized."""
         return CallbackReturn.FAILURE
 
     @property
-    def state(self) -> State:
+    def state(self):
         """The current state."""
         return State(self._lifecycle.state)
 
-    def available_transitions(self) -> list[Transition]:
+    def available_transitions(self):
         """Returns the transitions from the current state."""
         return [Transition(*each) for each in self._lifecycle.transitions()]
 
-    def create_lifecycle_publisher(
-        self,
-        cls: type[M],
-        topic: str,
-        qos: int | QoSProfile = 10,
-        *,
-        queue_depth: int | None = None,
-        on_event: Event | None = None,
-    ) -> LifecyclePublisher[M]:
+    def create_lifecycle_publisher(self, cls, topic, qos=10, **options):
         """Like `create_publisher`, but the publisher only sends while the node is active."""
-        return self._publisher(LifecyclePublisher, cls, topic, qos, queue_depth, on_event)
+        return self._publisher(LifecyclePublisher, cls, topic, qos, **options)
 
-    def trigger_transition(self, transition: int | str | Transition) -> State:
+    def trigger_transition(self, transition):
         """Runs a transition, which is given as a number, a label or a `Transition`; returns the
         state after it.
 
@@ -213,27 +183,27 @@ class LifecycleNode(Node):
         wanted = transition.id if isinstance(transition, Transition) else transition
         return State(self._lifecycle.trigger_transition(wanted))
 
-    def configure(self) -> State:
+    def configure(self):
         """Runs the transition `configure`, like `trigger_transition`."""
         return self.trigger_transition("configure")
 
-    def cleanup(self) -> State:
+    def cleanup(self):
         """Runs the transition `cleanup`, like `trigger_transition`."""
         return self.trigger_transition("cleanup")
 
-    def activate(self) -> State:
+    def activate(self):
         """Runs the transition `activate`, like `trigger_transition`."""
         return self.trigger_transition("activate")
 
-    def deactivate(self) -> State:
+    def deactivate(self):
         """Runs the transition `deactivate`, like `trigger_transition`."""
         return self.trigger_transition("deactivate")
 
-    def shutdown(self) -> State:
+    def shutdown(self):
         """Runs the transition `shutdown`, like `trigger_transition`."""
         return self.trigger_transition("shutdown")
 
-    def destroy(self) -> None:
+    def destroy(self):
         """Destroys the node and all its objects. No lifecycle callback is called."""
         super().destroy()
         self._lifecycle = Gone("the LifecycleNode was destroyed")
@@ -246,7 +216,7 @@ class LifecycleNode(Node):
 class LifecycleClient:
     """Manages a node of this or another program. Await the answers, or `wait` for them."""
 
-    def __init__(self, node: Node, name: str) -> None:
+    def __init__(self, node, name):
         self._node, self._name = node, name
         self._change_state = node.create_client(
             service_class("lifecycle_msgs/srv/ChangeState"), f"{name}/change_state"
@@ -259,12 +229,12 @@ class LifecycleClient:
             f"{name}/get_available_transitions",
         )
 
-    def wait_for_node(self, timeout: float | None = None) -> bool:
+    def wait_for_node(self, timeout=None):
         """Waits until the node exists, for at most `timeout` seconds; returns whether the node
         exists."""
         return self._node._comes(self._is_there, timeout, self._name)
 
-    async def wait_for_node_async(self, timeout: float | None = None) -> bool:
+    async def wait_for_node_async(self, timeout=None):
         """Like `wait_for_node`, in asyncio."""
         return await self._node._comes_async(self._is_there, timeout, self._name)
 
@@ -272,14 +242,14 @@ class LifecycleClient:
         clients = (self._change_state, self._get_state, self._transitions)
         return all(client.service_is_ready() for client in clients)
 
-    def state(self) -> Pending[State]:
+    def state(self):
         """Returns the `State` of the node."""
         request = service_class("lifecycle_msgs/srv/GetState").Request()
         return Pending(
             self._get_state.call(request), lambda response: State(response.current_state.id)
         )
 
-    def available_transitions(self) -> Pending[list[Transition]]:
+    def available_transitions(self):
         """Returns the transitions from the current state of the node."""
         request = service_class("lifecycle_msgs/srv/GetAvailableTransitions").Request()
 
@@ -291,7 +261,7 @@ class LifecycleClient:
 
         return Pending(self._transitions.call(request), finish)
 
-    def change_state(self, transition: int | str | Transition) -> Pending[bool]:
+    def change_state(self, transition):
         """Requests a transition, which is given as a number, a label or a `Transition`; the answer
         is whether the transition succeeded."""
         request = service_class("lifecycle_msgs/srv/ChangeState").Request()
@@ -302,7 +272,7 @@ class LifecycleClient:
             request.transition.id = wanted
         return Pending(self._change_state.call(request), lambda response: response.success)
 
-    def destroy(self) -> None:
+    def destroy(self):
         """Ends the client."""
         for client in (self._change_state, self._get_state, self._transitions):
             client.destroy()

@@ -1,15 +1,9 @@
 """Messages that are built in the memory from which other processes read them."""
 
-from __future__ import annotations
-
 import struct
 import weakref
 
 from feros._feros import LoanError
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 
 class Fields:
@@ -25,7 +19,7 @@ class Fields:
     def _owner(self):
         return self._loan
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name):
         place = self._place(name)
         if isinstance(place, dict):
             return Fields(self._owner(), place)
@@ -36,7 +30,7 @@ class Fields:
             (value,) = struct.unpack_from(f"={code}", memory, at)
         return bool(value) if what == "bool" else value
 
-    def __setattr__(self, name: str, value: Any) -> None:
+    def __setattr__(self, name, value):
         place = self._place(name)
         if isinstance(place, dict):
             raise AttributeError(f"{name} is a message: set its fields")
@@ -109,12 +103,12 @@ class Loan(Fields):
         return view
 
     @property
-    def is_shared(self) -> bool:
+    def is_shared(self):
         """Whether the loan's memory is shared memory, which other processes of this host read
         without a copy."""
         return self._memory.is_shared
 
-    def publish(self) -> bool:
+    def publish(self):
         """Publishes the message. Returns whether the memory itself was passed on, without a copy.
         If the program still holds arrays of the loan, the message is copied, since a published
         message must not change."""
@@ -127,9 +121,9 @@ class Loan(Fields):
         self._views.clear()
         return self._memory.publish()
 
-    def __enter__(self) -> Loan:
+    def __enter__(self):
         return self
 
-    def __exit__(self, kind: object, *_: object) -> None:
+    def __exit__(self, kind, *_):
         if kind is None and not self._is_published:
             self.publish()

@@ -1,8 +1,5 @@
 """Nodes: a name that groups publishers, subscriptions, services, clients, timers and actions."""
 
-from __future__ import annotations
-
-from feros._generic import Feedback, Goal, M, Request, Response, Result
 from feros._gone import Gone
 from feros._messages import message_type
 from feros.clock import Clock, ClockType
@@ -16,40 +13,6 @@ from feros.endpoints import (
     Timer,
 )
 from feros.qos import as_tuple
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-    from typing import Any, Literal, overload
-
-    from typing_extensions import TypedDict, Unpack
-
-    from feros._aio import Stream
-    from feros._feros import CallbackGroup, MessageInfo, Responder
-    from feros._messages import ActionType, ServiceType
-    from feros.action import ActionClient, ActionServer, ServerGoal
-    from feros.context import Context
-    from feros.logging import Logger
-    from feros.msgs.std_msgs.msg import Header
-    from feros.qos import QoSProfile
-
-    Event = Callable[[str, dict[str, Any]], object]
-
-    class Schedule(TypedDict, total=False):
-        callback_group: CallbackGroup | None
-        priority: int
-        deadline: float | None
-
-    class SubscriptionOptions(Schedule, total=False):
-        views: bool
-        max_pinned: int
-        on_event: Event | None
-        ignore_local_publications: bool
-
-    class StreamOptions(TypedDict, total=False):
-        depth: int | None
-        views: bool
-        max_pinned: int
 
 
 def _nanos(seconds, what):
@@ -92,7 +55,7 @@ class Node:
     Raises `FerosError` if the name is not allowed.
     """
 
-    def __init__(self, name: str, *, context: Context, **options: Any) -> None:
+    def __init__(self, name, *, context, **options):
         self._node = self._make(context._context, name, options)
         self._context = context
         self._executor = None
@@ -102,63 +65,38 @@ class Node:
     def _make(self, context, name, options):
         return context.create_node(name, **options)
 
-    @property
-    def context(self) -> Context:
-        """The context of the node."""
-        return self._context
+    context = property(lambda self: self._context, doc="The context of the node.")
+    name = property(lambda self: self._node.name, doc="The name of the node.")
+    namespace = property(lambda self: self._node.namespace, doc="The namespace of the node.")
+    fully_qualified_name = property(
+        lambda self: self._node.fully_qualified_name, doc="The namespace and the name of the node."
+    )
+    clock = property(
+        lambda self: Clock._of(self._node.clock), doc="The clock of the node, which shows ROS time."
+    )
+    parameters = property(
+        lambda self: Parameters(self._node.parameters), doc="The parameters of the node."
+    )
 
     @property
-    def name(self) -> str:
-        """The name of the node."""
-        return self._node.name
-
-    @property
-    def namespace(self) -> str:
-        """The namespace of the node."""
-        return self._node.namespace
-
-    @property
-    def fully_qualified_name(self) -> str:
-        """The namespace and the name of the node."""
-        return self._node.fully_qualified_name
-
-    @property
-    def clock(self) -> Clock:
-        """The clock of the node, which shows ROS time."""
-        return Clock._of(self._node.clock)
-
-    @property
-    def parameters(self) -> Parameters:
-        """The parameters of the node."""
-        return Parameters(self._node.parameters)
-
-    @property
-    def logger(self) -> Logger:
+    def logger(self):
         """The logger of the node."""
         from feros.logging import Logger
 
         return Logger(self._node.logger_name)
 
-    def now(self) -> int:
+    def now(self):
         """Returns the current ROS time in nanoseconds."""
         return self._node.clock.now()
 
-    def header(self, frame_id: str = "") -> Header:
+    def header(self, frame_id=""):
         """Returns a `std_msgs/Header` with the current time and a frame."""
         from feros._messages import message_class
 
         header = message_class("std_msgs/msg/Header")
         return header(stamp=self.clock.now_message(), frame_id=frame_id)
 
-    def create_publisher(
-        self,
-        cls: type[M],
-        topic: str,
-        qos: int | QoSProfile = 10,
-        *,
-        queue_depth: int | None = None,
-        on_event: Event | None = None,
-    ) -> Publisher[M]:
+    def create_publisher(self, cls, topic, qos=10, *, queue_depth=None, on_event=None):
         """Creates a publisher of a message class on a topic. With `queue_depth`, a separate thread
         sends the messages from a queue. `on_event(name, status)` is called for each event of the
         publisher."""
@@ -169,30 +107,6 @@ class Node:
             message_type(cls), topic, as_tuple(qos), queue_depth, on_event
         )
         return made(self, inner, cls)
-
-    if TYPE_CHECKING:
-        @overload
-        def create_subscription(
-            self,
-            cls: type[M],
-            topic: str,
-            callback: Callable[[M], object] | Callable[[M, MessageInfo], object],
-            qos: int | QoSProfile = 10,
-            *,
-            raw: Literal[False] = False,
-            **options: Unpack[SubscriptionOptions],
-        ) -> Subscription[M]: ...
-        @overload
-        def create_subscription(
-            self,
-            cls: type[M],
-            topic: str,
-            callback: Callable[[bytes], object] | Callable[[bytes, MessageInfo], object],
-            qos: int | QoSProfile = 10,
-            *,
-            raw: Literal[True],
-            **options: Unpack[SubscriptionOptions],
-        ) -> Subscription[M]: ...
 
     def create_subscription(
         self, cls, topic, callback, qos=10, *, raw=False, views=True, max_pinned=8,
@@ -216,30 +130,6 @@ class Node:
         )
         return Subscription(self, inner)
 
-    if TYPE_CHECKING:
-        @overload
-        def subscribe(
-            self,
-            cls: type[M],
-            topic: str,
-            qos: int | QoSProfile = 10,
-            *,
-            raw: Literal[False] = False,
-            with_info: Literal[False] = False,
-            **options: Unpack[StreamOptions],
-        ) -> Stream[M]: ...
-        @overload
-        def subscribe(
-            self,
-            cls: type[M],
-            topic: str,
-            qos: int | QoSProfile = 10,
-            *,
-            raw: bool = False,
-            with_info: bool = False,
-            **options: Unpack[StreamOptions],
-        ) -> Stream[Any]: ...
-
     def subscribe(
         self, cls, topic, qos=10, *, depth=None, raw=False, views=True, max_pinned=8,
         with_info=False,
@@ -258,17 +148,8 @@ class Node:
         return Stream(inner, self._context, with_info)
 
     def create_service(
-        self,
-        cls: type[ServiceType[Request, Response]],
-        name: str,
-        callback: Callable[[Request], Response]
-        | Callable[[Request, Responder[Response]], object],
-        qos: int | QoSProfile = 10,
-        *,
-        callback_group: CallbackGroup | None = None,
-        priority: int = 0,
-        deadline: float | None = None,
-    ) -> Service:
+        self, cls, name, callback, qos=10, *, callback_group=None, priority=0, deadline=None
+    ):
         """Creates a service server: `callback(request)` returns the response. A callback with two
         parameters also gets a responder, whose `send(response)` answers now or later."""
         if _takes_two(callback):
@@ -283,9 +164,7 @@ class Node:
         )
         return Service(self, inner)
 
-    def create_client(
-        self, cls: type[ServiceType[Request, Response]], name: str, qos: int | QoSProfile = 10
-    ) -> Client[Request, Response]:
+    def create_client(self, cls, name, qos=10):
         """Creates a client of a service."""
         inner = self._node.create_client(
             name, cls._feros_name, message_type(cls.Request), message_type(cls.Response),
@@ -294,15 +173,8 @@ class Node:
         return Client(self, inner)
 
     def create_timer(
-        self,
-        period: float,
-        callback: Callable[[], object],
-        *,
-        clock: Clock | None = None,
-        callback_group: CallbackGroup | None = None,
-        priority: int = 0,
-        deadline: float | None = None,
-    ) -> Timer:
+        self, period, callback, *, clock=None, callback_group=None, priority=0, deadline=None
+    ):
         """Creates a timer that calls `callback()` every `period` seconds of a clock, by default of
         ROS time."""
         inner = self._node.create_timer(
@@ -311,99 +183,71 @@ class Node:
         )
         return Timer(self, inner)
 
-    def create_wall_timer(
-        self, period: float, callback: Callable[[], object], **options: Unpack[Schedule]
-    ) -> Timer:
+    def create_wall_timer(self, period, callback, **options):
         """Creates a timer that calls `callback()` every `period` seconds of steady time."""
         return self.create_timer(period, callback, clock=Clock(ClockType.STEADY), **options)
 
-    def create_guard_condition(self, callback: Callable[[], object]) -> GuardCondition:
+    def create_guard_condition(self, callback):
         """Creates a guard condition: the executor calls `callback()` after each trigger."""
         return GuardCondition(self, self._node.create_guard_condition(callback))
 
-    def create_callback_group(self, *, reentrant: bool = False) -> CallbackGroup:
+    def create_callback_group(self, *, reentrant=False):
         """Creates a callback group. One callback of the group runs at a time. With `reentrant`,
         callbacks of different entities may run in parallel."""
         return self._node.create_callback_group(reentrant)
 
-    def create_action_server(
-        self,
-        cls: type[ActionType[Goal, Result, Feedback]],
-        name: str,
-        execute: Callable[
-            [ServerGoal[Goal, Result, Feedback]], Result | None | Awaitable[Result | None]
-        ],
-        *,
-        on_goal: Callable[[Goal], bool] | None = None,
-        on_cancel: Callable[[ServerGoal[Goal, Result, Feedback]], bool] | None = None,
-        max_goals: int = 64,
-        result_timeout: float = 10.0,
-        callback_group: CallbackGroup | None = None,
-    ) -> ActionServer[Goal, Result, Feedback]:
+    def create_action_server(self, cls, name, execute, **options):
         """Creates a server of an action; see `feros.action.ActionServer`."""
         from feros.action import ActionServer
 
-        return ActionServer(
-            self, cls, name, execute, on_goal=on_goal, on_cancel=on_cancel, max_goals=max_goals,
-            result_timeout=result_timeout, callback_group=callback_group,
-        )
+        return ActionServer(self, cls, name, execute, **options)
 
-    def create_action_client(
-        self, cls: type[ActionType[Goal, Result, Feedback]], name: str
-    ) -> ActionClient[Goal, Result, Feedback]:
+    def create_action_client(self, cls, name, **options):
         """Creates a client of an action; see `feros.action.ActionClient`."""
         from feros.action import ActionClient
 
-        return ActionClient(self, cls, name)
+        return ActionClient(self, cls, name, **options)
 
-    def resolve_topic_name(self, name: str) -> str:
+    def resolve_topic_name(self, name):
         """Returns the fully qualified name after remapping."""
         return self._node.resolve_topic_name(name)
 
-    def resolve_service_name(self, name: str) -> str:
+    def resolve_service_name(self, name):
         """Returns the fully qualified name after remapping."""
         return self._node.resolve_service_name(name)
 
-    def node_names(self) -> list[tuple[str, str]]:
+    def node_names(self):
         """Returns the name and namespace of each node."""
         return self._node.node_names()
 
-    def topic_names_and_types(self) -> dict[str, list[str]]:
+    def topic_names_and_types(self):
         """Returns the types of each topic, by topic."""
         return self._node.topic_names_and_types()
 
-    def service_names_and_types(self) -> dict[str, list[str]]:
+    def service_names_and_types(self):
         """Returns the types of each service, by service."""
         return self._node.service_names_and_types()
 
-    def action_names_and_types(self) -> dict[str, list[str]]:
+    def action_names_and_types(self):
         """Returns the types of each action, by action."""
         return self._node.action_names_and_types()
 
-    def publishers_info(self, topic: str) -> list[dict[str, Any]]:
+    def publishers_info(self, topic):
         """Returns the information about each publisher of a topic, as dicts."""
         return self._node.publishers_info(topic)
 
-    def subscriptions_info(self, topic: str) -> list[dict[str, Any]]:
+    def subscriptions_info(self, topic):
         """Returns the information about each subscription of a topic, as dicts."""
         return self._node.subscriptions_info(topic)
 
-    def wait_for_graph(
-        self,
-        condition: Callable[[], object],
-        timeout: float | None = None,
-        what: str = "a change of the graph",
-    ) -> None:
+    def wait_for_graph(self, condition, timeout=None, what="a change of the graph"):
         """Waits until `condition()` is true, and checks it again after each change of the graph;
         raises `TimeoutError` after `timeout` seconds."""
         self._node.wait_for_graph(condition, timeout, what)
 
     async def wait_for_graph_async(
-        self,
-        condition: Callable[[], object],
-        timeout: float | None = None,
-        what: str = "a change of the graph",
-    ) -> None:
+        self, condition, timeout=None, what="a change of the graph"
+    ):
         """Like `wait_for_graph`, in asyncio."""
         from feros import _aio
 
@@ -425,7 +269,7 @@ class Node:
             return False
         return True
 
-    def destroy(self) -> None:
+    def destroy(self):
         """Destroys the node and all its objects."""
         for entity in list(self._entities):
             entity.destroy()
@@ -441,10 +285,10 @@ class Node:
         self._entities.clear()
         self._executor, self._node = None, Gone(why)
 
-    def __enter__(self) -> Node:
+    def __enter__(self):
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, *_):
         self.destroy()
 
     def __repr__(self):

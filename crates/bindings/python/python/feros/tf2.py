@@ -25,12 +25,14 @@ from feros.endpoints import Endpoint
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Generator, Sequence
-    from typing import Any
+    from typing import Any, TypeVar
 
-    from feros._generic import M
+    from feros._messages import Message
     from feros.msgs.builtin_interfaces.msg import Time
     from feros.msgs.geometry_msgs.msg import TransformStamped
     from feros.node import Node
+
+    M = TypeVar("M", bound=Message)
 
 __all__ = [
     "Buffer", "ConnectivityException", "ExtrapolationException", "FrameInfo",
