@@ -1,4 +1,5 @@
-//! Waiting for a child in a process that signals end: the child ends first.
+//! Waits for a child in a process that may receive a signal to end: the child ends first, so that
+//! the process leaves no child behind.
 
 use std::io::{self, Read};
 use std::ops::ControlFlow;
@@ -53,7 +54,7 @@ pub struct EndSignals(Arc<AtomicUsize>);
 pub enum Followed {
     /// The output and the child have ended.
     Ended(ExitStatus),
-    /// The receiver of the output wanted no more, so the group was killed.
+    /// `take` returned `Break`, so the group was killed.
     Refused,
     /// This process received a signal with this number, so the group was ended.
     Signalled(i32),
@@ -81,8 +82,9 @@ impl EndSignals {
     }
 
     /// Calls `take` with the output of a child until the output ends, and waits for the child. If a
-    /// signal arrives, all processes of the group get SIGTERM; after two seconds, or when the child
-    /// and the output have ended, SIGKILL. Call this only before any other wait for the child.
+    /// signal arrives, `take` gets no further output, and all processes of the group get SIGTERM;
+    /// after two seconds, or when the child and the output have ended, they get SIGKILL. Call this
+    /// only before any other wait for the child.
     ///
     /// # Errors
     /// If the output cannot be read, or the exit status of the child is lost; the child is then
@@ -119,7 +121,8 @@ impl EndSignals {
     }
 }
 
-/// Ends all processes of a group whose child nobody has waited for.
+/// Ends all processes of a group. The caller must not have waited for the child before, since its
+/// process id names the group.
 fn end(
     child: &mut ChildGroup,
     mut output: Option<&mut (impl Read + AsFd)>,
@@ -141,7 +144,8 @@ fn end(
     child.kill_group()
 }
 
-/// Reads the output that arrives soon; `None` if nothing does, 0 at the end.
+/// Reads the output that arrives within [`LOOK_INTERVAL`]; returns `None` if no output arrives, and
+/// 0 at the end of the output.
 fn read_soon(output: &mut (impl Read + AsFd), buffer: &mut [u8]) -> io::Result<Option<usize>> {
     let limit = Timespec::try_from(LOOK_INTERVAL).ok();
     match poll(&mut [PollFd::new(&*output, PollFlags::IN)], limit.as_ref()) {
@@ -181,7 +185,7 @@ mod tests {
         (followed.unwrap(), String::from_utf8(text).unwrap())
     }
 
-    /// Whether a process runs; nobody may wait for it when it has ended.
+    /// Whether a process runs. A zombie has ended, even if its parent never waits for it.
     fn runs(process: &str) -> bool {
         let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
         stat.rsplit_once(") ").is_some_and(|(_, state)| !state.starts_with(['Z', 'X']))
