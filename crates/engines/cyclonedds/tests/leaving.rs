@@ -1,6 +1,6 @@
 //! Tests that a participant with many endpoints leaves with one announcement, and not with one for
-//! each endpoint, if its session is about to end. Others count the announcements by the engine's
-//! own trace.
+//! each endpoint, if its session is about to end. A second session counts the announcements in the
+//! trace that its own engine writes.
 #![allow(clippy::unwrap_used)]
 
 use std::fs;
@@ -29,7 +29,8 @@ impl Ends {
     }
 }
 
-/// Lets a session with several nodes end, and returns the announcements that another received.
+/// Lets a session with several nodes end, and returns the announcements that another session
+/// received. With `is_whole`, the program first tells the engine that the whole session ends.
 fn ends(is_whole: bool) -> Ends {
     let name = format!("feros-leaving-{}-{is_whole}", std::process::id());
     let trace = std::env::temp_dir().join(name);
@@ -65,7 +66,7 @@ fn ends(is_whole: bool) -> Ends {
         let others = graph.nodes.iter().any(|node| node.name != observer.name);
         (of_others(graph) == 0 && !others).then_some(())
     });
-    drop(observer); // this writes the rest of the trace
+    drop(observer); // the engine writes the rest of the trace when the session ends
     let ends = Ends::in_trace(&trace);
     fs::remove_file(trace).unwrap();
     ends
