@@ -1,5 +1,5 @@
-//! The comparison of systems by feature, after Table 8 of M16: each cell is what manifests declare
-//! and what the cells of the run show.
+//! The comparison of systems by feature, after Table 8 of M16 (Maruyama et al., EMSOFT 2016): each
+//! field shows what manifests declare, and what the cells of the run show.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -131,7 +131,7 @@ fn is_call(record: &Record) -> bool {
 }
 
 fn has_received(record: &Record) -> bool {
-    record.subscriptions.iter().any(|one| one.received > 0)
+    record.subscriptions.iter().any(|subscription| subscription.received > 0)
 }
 
 fn is_placed(record: &Record, placement: &str) -> bool {
@@ -149,7 +149,7 @@ fn least_memory(records: &[&Record]) -> Option<f64> {
     memory.filter(|bytes| bytes.is_finite() && *bytes > 0.0).reduce(f64::min)
 }
 
-/// The words of a cell: what is declared, and what the run showed.
+/// The words of a field: what manifests declare, and what the run showed.
 fn cell(row: &Row<'_>, feature: Feature) -> (String, Option<String>) {
     let declared = match row.declared.get(&feature) {
         Some(words) => words.join(", "),
@@ -160,7 +160,7 @@ fn cell(row: &Row<'_>, feature: Feature) -> (String, Option<String>) {
     (declared, seen(feature, &row.records))
 }
 
-/// The section of the page; nothing if the run has no declarations.
+/// The section of the page; it is empty if the run has no declarations.
 pub(super) fn section(results: &Results) -> Markup {
     let rows = rows(results);
     let table = html! {
@@ -193,7 +193,7 @@ pub(super) fn section(results: &Results) -> Markup {
     }
 }
 
-/// Writes the section into the summary; nothing if the run has no declarations.
+/// Writes the section into the summary, unless the run has no declarations.
 pub(super) fn write(text: &mut String, results: &Results) {
     let rows = rows(results);
     if rows.is_empty() {
