@@ -53,17 +53,17 @@ struct Working {
 }
 
 impl Working {
-    fn does(&self, work: impl FnOnce(&mut Worker) -> Option<Head>) {
+    fn run(&self, work: impl FnOnce(&mut Worker) -> Option<Head>) {
         let mut worker = self.worker.lock().unwrap_or_else(PoisonError::into_inner);
         if let (Some(head), Some(sender)) = (work(&mut worker), &self.sender) {
             sender.send(head);
         }
     }
 
-    fn receives(&self, input: usize, message: &UInt8MultiArray) {
+    fn receive(&self, input: usize, message: &UInt8MultiArray) {
         match Head::read(&message.data) {
-            Some(head) => self.does(|worker| worker.receive(input, head)),
-            None => eprintln!("error: a message of {} bytes is not from here", message.data.len()),
+            Some(head) => self.run(|worker| worker.receive(input, head)),
+            None => eprintln!("error: a message of {} bytes has no head", message.data.len()),
         }
     }
 }
@@ -76,7 +76,8 @@ struct Entities {
     steps: Vec<(Node, Option<Duration>, Working)>,
 }
 
-/// Runs the graph until its chain has carried `--until` messages, or the laboratory stops it.
+/// Runs the graph until its chain has carried `--until` messages (0: without a limit), or until the
+/// laboratory stops it.
 pub(crate) fn run(task: &Task<'_>, output: &Output) -> Result<Ended, Failure> {
     if !matches!(task.arguments.placement, Placement::Composed | Placement::Intra) {
         return Err(Failure::unsupported("the graph runs in one process: composed or intra"));
@@ -148,7 +149,7 @@ impl Entities {
                 topic,
                 options,
                 move |message: Arc<UInt8MultiArray>, _info: MessageInfo| {
-                    working.receives(input, &message);
+                    working.receive(input, &message);
                 },
             )?);
         }
@@ -188,7 +189,7 @@ impl Entities {
         for (node, period, working) in &self.steps {
             if let Some(period) = period {
                 let working = working.clone();
-                timers.push(node.create_wall_timer(*period, move || working.does(Worker::tick))?);
+                timers.push(node.create_wall_timer(*period, move || working.run(Worker::tick))?);
             }
         }
         Ok(timers)
