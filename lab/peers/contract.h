@@ -2,11 +2,11 @@
  * publish at the same pace, and stamp messages and report measurements in the same way. README.md in this folder is the
  * contract in words.
  *
- * For C11 and C++17, everything static. A peer in outline:
+ * The code is for C11 and C++17, and all functions are static. A peer in outline:
  *
  *   struct contract c;
  *   contract_parse(&c, argc, argv, NULL, 0);
- *   contract_hello("rcl", version);
+ *   contract_hello(&c, "rcl", version);
  *   talker:    ... make entities, wait for c.matched subscriptions while !contract_stopped(&c) ...
  *              struct contract_published sent; contract_published_init(&sent, &c);
  *              contract_ready();
@@ -20,7 +20,7 @@
  *   listener:  struct contract_samples got, *all[] = {&got}; contract_samples_init(&got, &c, c.index); ...; contract_ready();
  *              in the callback: now = contract_now() first; contract_note_received(&got, payload, size, now);
  *              until contract_samples_done(&got) or contract_stopped(&c); contract_end(NULL, all, 1);
- *   relay:     both, with contract_note_received before the payload is published again unchanged. It reports only counts.
+ *   relay:     both: the callback publishes the payload again unchanged, and notes it as received. It reports only counts.
  */
 #ifndef FEROS_LAB_CONTRACT_H
 #define FEROS_LAB_CONTRACT_H
@@ -143,7 +143,7 @@ static inline void contract_finish(const char *text) {
   funlockfile(stdout);
 }
 
-/* Without printf, which takes several times as long: there may be many numbers. */
+/* Does not use printf, which takes several times as long, since a line may have many numbers. */
 static inline void contract_put_number(uint64_t number) {
   char digits[20];
   size_t n = sizeof digits;
@@ -382,7 +382,7 @@ static inline uint64_t contract_stamp_loan(const struct contract *c, void *paylo
   return at;
 }
 
-/* Like the function before, but for the program's own memory. */
+/* Like contract_stamp_loan, but for the program's own memory. */
 static inline uint64_t contract_stamp(const struct contract *c, void *payload, uint64_t number) {
   return contract_stamp_loan(c, payload, number, 0);
 }
