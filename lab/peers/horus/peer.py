@@ -3,9 +3,10 @@
 
 Fairness: `bytes` is HORUS's own type for much data, an image of one row: its pixels are in a pool in shared memory, where the
 talker writes them and subscriptions read them, without a copy. `string` is a message without a type of its own, a `str`, which
-HORUS turns into MessagePack; such messages end at 4096 bytes. Nothing wakes another process when a message comes (a node with
-`on=TOPIC` is not called for messages of another process, in 0.4.1), so a subscription is a node whose tick takes all messages, at
-1000 Hz, the default rate of the scheduler: a latency is then where in a tick a message falls, up to 1 ms. With `--form busy`, a loop takes messages without a pause, and needs a processor.
+HORUS turns into MessagePack; such a message has at most 4096 bytes. HORUS does not wake another process when a message
+comes (HORUS 0.4.1 does not call a node with `on=TOPIC` for messages of another process), so a subscription is a node whose tick
+takes all messages, at 1000 Hz, the default rate of the scheduler: a message then waits up to 1 ms for the next tick. With
+`--form busy`, a loop takes messages without a pause, and keeps one processor busy.
 
 QoS: the depth is the capacity of a topic. A subscription that falls behind loses messages, for reliable and best effort alike.
 Transient local and deadlines do not exist. The publisher's thread writes, so the mode is `sync`.
@@ -36,9 +37,9 @@ TICKS_HZ = 1000
 LOOK_SECONDS = 0.05
 LOOKS_UNTIL_READY = 3
 LINGER_SECONDS = 0.2
-# A relay waits this long for a subscription to its output, for which the talker cannot wait.
+# A relay waits this long for a subscription to its output. The talker cannot see this subscription.
 ONWARD_SECONDS = 5
-# What MessagePack needs beside the characters of a string.
+# A message has 4096 bytes, of which MessagePack needs three beside the characters of a string.
 LARGEST_TEXT = 4096 - 3
 IS_TEXT = ARGUMENTS.type == "string"
 SHARED_MEMORY = Path("/dev/shm")
@@ -49,7 +50,7 @@ class Folder:
 
     def __init__(self):
         for lock in SHARED_MEMORY.glob("feros_lab_horus_*"):
-            self.remove_if_unused(lock)  # of a run that was killed
+            self.remove_if_unused(lock)  # a run that was killed leaves its folder behind
         self.path = SHARED_MEMORY / f"feros_lab_horus_{os.environ.get('HORUS_NAMESPACE', 'default')}"
         self.lock = open(self.path, "w")
         fcntl.flock(self.lock, fcntl.LOCK_SH)
@@ -68,7 +69,7 @@ class Folder:
                     shutil.rmtree(SHARED_MEMORY / f"horus_{namespace}", ignore_errors=True)
                 path.unlink()
         except OSError:
-            pass  # another program has it
+            pass  # another program uses the folder, or has removed it
 
 
 def new_topic(name):

@@ -19,13 +19,13 @@ namespace feros_lab {
 
 constexpr std::chrono::milliseconds ACKNOWLEDGED_WITHIN{2000};
 
-/// Says hello, with the rmw that is loaded, which must be the one that the environment names.
+/// Says hello with the name of the loaded rmw, and ends the program if the environment names another rmw.
 inline void say_hello(const contract &c, const char *system) {
   const std::string rmw = rmw_get_implementation_identifier();
   contract_hello(&c, system, (std::string("rclcpp " RCLCPP_VERSION_TEXT ", ") + rmw).c_str());
   const char *wanted = std::getenv("RMW_IMPLEMENTATION");
   if (wanted != nullptr && rmw != wanted)
-    contract_error("failed", "RMW_IMPLEMENTATION names another rmw than the one that is loaded", rmw.c_str());
+    contract_error("failed", "RMW_IMPLEMENTATION names another rmw than the loaded rmw", rmw.c_str());
 }
 
 /// Selects the mode of publishing; it must come before the first publisher.
@@ -34,7 +34,8 @@ inline void set_publish(const contract &c) {
     setenv("RMW_FASTRTPS_PUBLICATION_MODE", c.publish == CONTRACT_PUBLISH_SYNC ? "SYNCHRONOUS" : "ASYNCHRONOUS", 1);
 }
 
-/// A node that carries messages.
+/// Creates a node without /rosout, parameter services and /parameter_events, so that only the measured topics have endpoints
+/// that carry messages.
 inline rclcpp::Node::SharedPtr make_node(const std::string &name, rclcpp::NodeOptions options) {
   options.enable_rosout(false).start_parameter_services(false).start_parameter_event_publisher(false);
   return std::make_shared<rclcpp::Node>(name, options);

@@ -2,11 +2,11 @@
 //
 // Fairness: this uses Debian's packages as they are. A message is a message of Protobuf with one field, and the path that is
 // measured contains what ROS does for its types: the publisher serializes into the buffer that ZeroMQ sends, and the
-// subscription parses before its callback reads the clock. Messages of Protobuf are used again, as its documentation
-// recommends. A relay parses and serializes, like a node. ZeroMQ has no discovery: the address of a topic follows from its
-// name. The publisher binds, and subscriptions connect: `ipc` between processes of one host (in Linux's abstract namespace),
-// `tcp` between hosts and in the variant `tcp`, `inproc` within a process (`composed`), where threads pass the serialized
-// message by pointer.
+// subscription parses before its callback reads the clock. The program uses each message object of Protobuf again, as the
+// documentation of Protobuf recommends. A relay parses and serializes, like a node. ZeroMQ has no discovery: the address of a
+// topic follows from its name. The publisher binds, and subscriptions connect: `ipc` between processes of one host (in Linux's
+// abstract namespace), `tcp` between hosts and in the variant `tcp`, `inproc` within a process (`composed`), where
+// threads pass the serialized message by pointer.
 //
 // QoS: the depth is ZeroMQ's high water mark on both sides; with `keep_all` it is ZeroMQ's default, 1000. A full queue makes
 // the publisher wait if `reliable` and `keep_all` are set; otherwise ZeroMQ drops the newest message. `ipc` and `tcp` are
@@ -27,7 +27,7 @@
 namespace {
 
 constexpr int DEFAULT_HIGH_WATER_MARK = 1000;
-/// The time that a relay waits for a subscription to its output, for which the talker cannot wait.
+/// The time that a relay waits for a subscription to its output. The talker cannot see this subscription.
 constexpr uint64_t ONWARD_WITHIN_MILLIS = 5000;
 /// The time that the end of a program waits for queued messages to be sent.
 constexpr int LINGER_RELIABLE_MILLIS = 2000, LINGER_MILLIS = 200;
@@ -41,8 +41,8 @@ std::string variable(const char *name, const char *otherwise) {
   return value != nullptr ? value : otherwise;
 }
 
-/// FNV-1a, since a topic's number has to be the same in all programs.
-uint32_t number_of(const std::string &topic) {
+/// The hash FNV-1a of a topic. All programs need the same hash, which std::hash does not promise.
+uint32_t hash_of(const std::string &topic) {
   uint32_t hash = 2166136261u;
   for (const char letter : topic) hash = (hash ^ uint8_t(letter)) * 16777619u;
   return hash;
@@ -54,14 +54,14 @@ std::string address_of(const contract &c, bool is_tcp, const std::string &topic)
   if (c.placement == CONTRACT_REMOTE) return "tcp://" + variable("FEROS_LAB_ADDRESS", "127.0.0.1") + port;
   if (!is_tcp) return "ipc://@feros_lab_" + variable("FEROS_LAB_RUN", "by_hand") + "_" + topic;
   // A run has one port, so each topic has its own address of the loopback interface.
-  const uint32_t number = number_of(topic);
-  return "tcp://127." + std::to_string(1 + number % 250) + "." + std::to_string(number / 250 % 250) + ".1" + port;
+  const uint32_t hash = hash_of(topic);
+  return "tcp://127." + std::to_string(1 + hash % 250) + "." + std::to_string(hash / 250 % 250) + ".1" + port;
 }
 
 class Context {
  public:
   Context() : raw(zmq_ctx_new()) {
-    if (raw == nullptr) fail("no context");
+    if (raw == nullptr) fail("ZeroMQ made no context");
   }
   Context(const Context &) = delete;
   ~Context() { zmq_ctx_term(raw); }
@@ -72,7 +72,7 @@ class Context {
 class Socket {
  public:
   Socket(Context &context, int kind) : raw(zmq_socket(context.raw, kind)) {
-    if (raw == nullptr) fail("no socket");
+    if (raw == nullptr) fail("ZeroMQ made no socket");
     set(ZMQ_LINGER, LINGER_MILLIS);
   }
   Socket(const Socket &) = delete;
@@ -113,7 +113,7 @@ class Sender {
  public:
   Sender(Context &context, const contract &c, bool is_tcp, const std::string &topic) : socket_(context, ZMQ_XPUB), c_(c) {
     socket_.set_qos(c);
-    // Each subscription is reported, also if another one has the same filter.
+    // ZeroMQ then reports each subscription, even if an earlier subscription has the same filter.
     socket_.set(ZMQ_XPUB_VERBOSE, 1);
     if (c.is_reliable) socket_.set(ZMQ_LINGER, LINGER_RELIABLE_MILLIS);
     if (c.is_reliable && c.is_keep_all) {
@@ -181,7 +181,7 @@ class Reader {
   Reader(Context &context, const contract &c, const contract *counting, bool is_tcp, const std::string &topic, uint64_t index)
       : socket(context, ZMQ_SUB), c_(c), payload_(c.is_string) {
     socket.set_qos(c);
-    if (zmq_setsockopt(socket.raw, ZMQ_SUBSCRIBE, "", 0) != 0) fail("a subscription has no filter");
+    if (zmq_setsockopt(socket.raw, ZMQ_SUBSCRIBE, "", 0) != 0) fail("a subscription cannot set its filter");
     if (zmq_connect(socket.raw, address_of(c, is_tcp, topic).c_str()) != 0) fail("a subscription cannot connect");
     contract_samples_init(&samples, counting, index);
     contract_published_init(&passed_on, counting);
@@ -192,7 +192,7 @@ class Reader {
     zmq_msg_init(&message);
     while (zmq_msg_recv(&message, socket.raw, ZMQ_DONTWAIT) >= 0) {
       if (!payload_.message().ParseFromArray(zmq_msg_data(&message), int(zmq_msg_size(&message))))
-        contract_error("failed", "a received message is not of Protobuf", nullptr);
+        contract_error("failed", "Protobuf cannot parse a received message", nullptr);
       const uint64_t now = contract_now();
       if (onward != nullptr) pass_on(now);
       contract_note_received(&samples, payload_.data().data(), payload_.data().size(), now);
@@ -215,7 +215,7 @@ class Reader {
   Payload payload_;
 };
 
-/// A thread that polls some subscriptions, until it is told to end.
+/// A thread that polls some subscriptions until the destructor ends it.
 class Spin {
  public:
   Spin(Context &context, std::vector<Reader *> readers)
@@ -223,7 +223,7 @@ class Spin {
     static int count = 0;
     const std::string address = "inproc://end_of_spin_" + std::to_string(count++);
     if (zmq_bind(ended_.raw, address.c_str()) != 0 || zmq_connect(end_.raw, address.c_str()) != 0)
-      fail("a thread has no end");
+      fail("the sockets that end a thread cannot be joined");
     thread_ = std::thread([this] { run(); });
   }
 
@@ -237,7 +237,7 @@ class Spin {
     std::vector<zmq_pollitem_t> items{{ended_.raw, 0, ZMQ_POLLIN, 0}};
     for (Reader *reader : readers_) items.push_back({reader->socket.raw, 0, ZMQ_POLLIN, 0});
     for (;;) {
-      if (zmq_poll(items.data(), int(items.size()), -1) < 0 && zmq_errno() != EINTR) fail("no poll");
+      if (zmq_poll(items.data(), int(items.size()), -1) < 0 && zmq_errno() != EINTR) fail("a thread cannot poll its sockets");
       for (size_t i = 0; i < readers_.size(); ++i)
         if (items[i + 1].revents != 0) readers_[i]->take_all();
       if (items[0].revents != 0) return;
@@ -266,7 +266,7 @@ void talker(const contract &c, bool is_tcp) {
     Sender sender(context, c, is_tcp, c.topic);
     sender.wait_for(c.matched);
     sender.publish_all(sent);
-  } // waits until the queued messages have been sent
+  } // waits until ZeroMQ has sent the queued messages, at most for the time of ZMQ_LINGER
   contract_end(&sent, nullptr, 0);
 }
 
@@ -336,7 +336,7 @@ void chain(const contract &c) {
   contract_end(&sent, &samples, 1);
 }
 
-/// ZeroMQ has no nodes: a context is the nearest, with its threads, which start with its first socket.
+/// ZeroMQ has no nodes. A context with its threads is closest to a node; the threads start with the first socket.
 void idle(const contract &c) {
   {
     std::vector<std::unique_ptr<Context>> contexts;
@@ -346,7 +346,6 @@ void idle(const contract &c) {
       sockets.push_back(std::make_unique<Socket>(*contexts.back(), ZMQ_PUB));
     }
     contract_stay(&c);
-    sockets.clear();
   }
   contract_end(nullptr, nullptr, 0);
 }
@@ -368,7 +367,8 @@ int main(int argc, char **argv) {
   if (c.placement == CONTRACT_INTRA)
     contract_error("unsupported", "ZeroMQ passes serialized messages within a process, and has no other way", nullptr);
   if (c.is_transient_local) contract_error("unsupported", "ZeroMQ keeps no messages for later subscriptions", nullptr);
-  if (c.publish == CONTRACT_PUBLISH_SYNC) contract_error("unsupported", "a thread of ZeroMQ sends", nullptr);
+  if (c.publish == CONTRACT_PUBLISH_SYNC)
+    contract_error("unsupported", "ZeroMQ has no synchronous mode: its own thread sends", nullptr);
   if (c.executor == CONTRACT_EXECUTOR_MULTI) contract_error("unsupported", "ZeroMQ has no executor", nullptr);
   switch (c.role) {
     case CONTRACT_TALKER: talker(c, is_tcp); break;
