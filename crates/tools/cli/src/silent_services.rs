@@ -33,7 +33,7 @@ pub(crate) struct SilentServices {
     is_wanted: Box<dyn Fn(&EndpointInfo) -> bool>,
     /// A gid of this process, whose own services do not count.
     own: Gid,
-    /// The last change of the graph that was looked at.
+    /// The generation of the graph at the last look.
     generation: Option<u64>,
     silent_since: BTreeMap<String, Instant>,
     told: BTreeSet<String>,
@@ -142,7 +142,7 @@ fn told(services: &[String]) -> String {
 }
 
 /// The topic of a service's events.
-fn events_of(service: &str) -> String {
+pub(crate) fn events_of(service: &str) -> String {
     format!("{service}{EVENTS}")
 }
 

@@ -13,7 +13,7 @@ use crate::described;
 use crate::error::CliError;
 use crate::nearest::did_you_mean;
 use crate::qos_args::QosArgs;
-use crate::silent_services::warn_of_silent;
+use crate::silent_services::{events_of, warn_of_silent};
 use crate::types::{InterfaceArgs, Types, identity_of};
 use crate::value_parsers::{parse_count, parse_seconds};
 
@@ -62,7 +62,7 @@ pub(crate) fn run(args: &Args, interfaces: &InterfaceArgs) -> Result<(), CliErro
         Some(name) => name,
         None => type_of(&connection, &service)?,
     };
-    let (topic, name) = (format!("{service}/_service_event"), format!("{service_type}_Event"));
+    let (topic, name) = (events_of(&service), format!("{service_type}_Event"));
     let graph = connection.context.graph();
     let hash = graph.endpoints_of(EndpointKind::Publisher, &topic).find_map(|e| e.type_hash);
     let (identity, ty) = if args.form.raw {
