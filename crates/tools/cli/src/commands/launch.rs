@@ -78,19 +78,19 @@ pub(crate) fn run(args: &Args) -> Result<(), CliError> {
         let arguments = planner.arguments(&file, &assignments).map_err(refused)?;
         return output::print(&listed(&arguments));
     }
-    if args.dry_run {
-        let mut plan = planner.preview(&file, &assignments).map_err(refused)?;
+    let with_output = |mut plan: Plan| {
         if args.show_all_subprocesses_output {
             show_all_output(&mut plan.steps);
         }
+        plan
+    };
+    if args.dry_run {
+        let plan = with_output(planner.preview(&file, &assignments).map_err(refused)?);
         return output::print(&plan.to_string());
     }
     let signals = ending::end_signals()?;
     let planner = planner.ended_by(signals.clone());
-    let mut plan = planner.plan(&file, &assignments).map_err(refused)?;
-    if args.show_all_subprocesses_output {
-        show_all_output(&mut plan.steps);
-    }
+    let plan = with_output(planner.plan(&file, &assignments).map_err(refused)?);
     for warning in &plan.warnings {
         notices::warn(warning);
     }
