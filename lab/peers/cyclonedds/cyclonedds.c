@@ -176,11 +176,13 @@ static void take_all(struct receiving *r) {
     const uint64_t now = contract_now();
     if (!info.valid_data) continue;
     const void *payload = c.is_string ? (const void *) r->message.text.data : r->message.bytes.data._buffer;
-    contract_note_received(&r->samples, payload, c.is_string ? strlen(r->message.text.data) : r->message.bytes.data._length, now);
-    if (r->relay_to == NULL) continue;
-    const uint64_t at = contract_now();
-    checked(dds_write(r->relay_to->writer, &r->message), "dds_write");
-    contract_note_published(&r->relay_to->published, r->relay_to->published.sent, at, contract_now());
+    const size_t size = c.is_string ? strlen(r->message.text.data) : r->message.bytes.data._length;
+    if (r->relay_to != NULL) {
+      const uint64_t at = contract_now();
+      checked(dds_write(r->relay_to->writer, &r->message), "dds_write");
+      contract_note_published(&r->relay_to->published, r->relay_to->published.sent, at, contract_now());
+    }
+    contract_note_received(&r->samples, payload, size, now);
   }
 }
 

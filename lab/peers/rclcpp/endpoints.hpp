@@ -66,10 +66,10 @@ class Writer {
   Writer(const Settings &settings, const rclcpp::Node::SharedPtr &node, const std::string &topic)
       : c_(*settings.c), publisher_(node->create_publisher<Message>(topic, settings.qos())) {}
 
-  size_t matches() const { return publisher_->get_subscription_count() + publisher_->get_intra_process_subscription_count(); }
+  size_t matches() const { return publisher_->get_subscription_count(); }
 
   void wait_for(uint64_t wanted) {
-    while (publisher_->get_subscription_count() < wanted)
+    while (matches() < wanted)
       if (contract_wait_stopped(&c_, 2)) contract_error("not-matched", "the subscriptions were not found in time", nullptr);
   }
 
@@ -133,26 +133,23 @@ class Reader {
  private:
   void received(const Message &message) {
     const uint64_t now = contract_now();
+    const contract_seen seen = see(message);
     if (onward_ != nullptr) {
-      const uint64_t number = number_of(message);
       onward_->publish(message);
-      contract_note_published(&passed_on, number, now, contract_now());
+      contract_note_published(&passed_on, seen.number, now, contract_now());
     }
-    contract_note_received(&samples, message.data.data(), message.data.size(), now);
+    contract_note_seen(&samples, seen, now);
   }
 
   void relay(std::unique_ptr<Message> message) {
-    const uint64_t now = contract_now(), number = number_of(*message);
-    contract_note_received(&samples, message->data.data(), message->data.size(), now);
+    const uint64_t now = contract_now();
+    const contract_seen seen = see(*message);
     onward_->publish(std::move(message));
-    contract_note_published(&passed_on, number, now, contract_now());
+    contract_note_published(&passed_on, seen.number, now, contract_now());
+    contract_note_seen(&samples, seen, now);
   }
 
-  uint64_t number_of(const Message &message) const {
-    uint64_t stamped, number;
-    contract_read_stamp(&c_, message.data.data(), &stamped, &number);
-    return number;
-  }
+  contract_seen see(const Message &message) const { return contract_see(&c_, message.data.data(), message.data.size()); }
 
   contract c_;
   Writer<Message> *onward_;

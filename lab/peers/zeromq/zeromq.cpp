@@ -33,6 +33,8 @@ constexpr uint64_t ONWARD_WITHIN_MILLIS = 5000;
 constexpr int LINGER_RELIABLE_MILLIS = 2000, LINGER_MILLIS = 200;
 /// How often a publisher that waits for room looks whether it has to stop.
 constexpr int BLOCKED_MILLIS = 100;
+/// The largest number of messages that a thread takes from a subscription before it polls again.
+constexpr int TAKEN_AT_ONCE = 1000;
 
 [[noreturn]] void fail(const char *what) { contract_error("failed", what, zmq_strerror(zmq_errno())); }
 
@@ -187,10 +189,11 @@ class Reader {
     contract_published_init(&passed_on, counting);
   }
 
+  /// Takes the waiting messages, at most TAKEN_AT_ONCE: the thread then polls its other sockets as well.
   void take_all() {
     zmq_msg_t message;
     zmq_msg_init(&message);
-    while (zmq_msg_recv(&message, socket.raw, ZMQ_DONTWAIT) >= 0) {
+    for (int i = 0; i < TAKEN_AT_ONCE && zmq_msg_recv(&message, socket.raw, ZMQ_DONTWAIT) >= 0; ++i) {
       if (!payload_.message().ParseFromArray(zmq_msg_data(&message), int(zmq_msg_size(&message))))
         contract_error("failed", "Protobuf cannot parse a received message", nullptr);
       const uint64_t now = contract_now();
@@ -274,21 +277,27 @@ void listener(const contract &c, bool is_tcp) {
   const bool relays = c.role == CONTRACT_RELAY;
   if (relays && c.placement == CONTRACT_REMOTE)
     contract_error("unsupported", "ZeroMQ has no discovery, and the cell gives the address of one host", nullptr);
-  Context context;
-  std::unique_ptr<Sender> onward;
-  if (relays) onward = std::make_unique<Sender>(context, c, is_tcp, c.to);
-  Reader reader(context, c, &c, is_tcp, c.topic, c.index);
-  reader.onward = onward.get();
-  const uint64_t until = contract_now() + ONWARD_WITHIN_MILLIS * 1000000u;
-  while (relays && onward->matches() == 0 && contract_now() < until && !contract_wait_stopped(&c, 5)) {
-  }
-  Spins spins = start(context, {&reader}, false);
-  contract_ready();
-  while (!contract_samples_done(&reader.samples) && !contract_wait_stopped(&c, 50)) {
-  }
-  spins.clear();
-  contract_samples *samples = &reader.samples;
-  contract_end(relays ? &reader.passed_on : nullptr, &samples, 1);
+  contract_samples samples;
+  contract_published passed_on;
+  {
+    Context context;
+    std::unique_ptr<Sender> onward;
+    if (relays) onward = std::make_unique<Sender>(context, c, is_tcp, c.to);
+    Reader reader(context, c, &c, is_tcp, c.topic, c.index);
+    reader.onward = onward.get();
+    const uint64_t until = contract_now() + ONWARD_WITHIN_MILLIS * 1000000u;
+    while (relays && onward->matches() == 0 && contract_now() < until && !contract_wait_stopped(&c, 5)) {
+    }
+    Spins spins = start(context, {&reader}, false);
+    contract_ready();
+    while (!contract_samples_done(&reader.samples) && !contract_wait_stopped(&c, 50)) {
+    }
+    spins.clear();
+    samples = reader.samples;
+    passed_on = reader.passed_on;
+  } // waits as the talker does, so that a relay has sent its messages
+  contract_samples *all = &samples;
+  contract_end(relays ? &passed_on : nullptr, &all, 1);
 }
 
 void pair(const contract &c) {
