@@ -52,8 +52,16 @@ class Folder:
         for lock in SHARED_MEMORY.glob("feros_lab_horus_*"):
             self.remove_if_unused(lock)  # a run that was killed leaves its folder behind
         self.path = SHARED_MEMORY / f"feros_lab_horus_{os.environ.get('HORUS_NAMESPACE', 'default')}"
-        self.lock = open(self.path, "w")
-        fcntl.flock(self.lock, fcntl.LOCK_SH)
+        self.lock = self.locked()
+
+    def locked(self):
+        # Another program may remove the file between both steps; the lock is then on a file without a name.
+        while True:
+            lock = open(self.path, "w")
+            fcntl.flock(lock, fcntl.LOCK_SH)
+            if os.fstat(lock.fileno()).st_nlink > 0:
+                return lock
+            lock.close()
 
     def leave(self):
         self.lock.close()
@@ -102,7 +110,7 @@ class Sender(contract.Sender):
         send = self.send_text if IS_TEXT else self.send_image
         for number in contract.pace(ARGUMENTS):
             self.published.note(number, send(number))
-        # The pool belongs to the talker's process: what a subscription has not read by the end is lost.
+        # The pool belongs to the talker's process, so messages that no subscription has read by its end are lost.
         contract.wait_stopped(ARGUMENTS, LINGER_SECONDS)
 
 
