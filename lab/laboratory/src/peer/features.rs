@@ -172,7 +172,7 @@ pub struct Features {
     pub transports: Vec<Transport>,
     /// The form of messages between processes.
     pub serialization: Serialization,
-    /// The policies of QoS; empty if the system has none of those that ROS 2 has.
+    /// The policies that the system shares with the QoS of ROS 2.
     pub policies: Vec<Policy>,
     /// Whether the system has calls with a response.
     pub calls: bool,
@@ -263,8 +263,8 @@ impl Peers {
     }
 }
 
-/// What the roles and placements of a program say about its system; nothing if the system cannot be
-/// measured on any machine, since its manifest has none.
+/// The features that follow from the roles and placements of a program. A system that no machine
+/// can measure has no roles, and so no such features.
 fn measurable(system: SystemRef<'_>) -> BTreeMap<Feature, Vec<String>> {
     if system.roles().is_empty() {
         return BTreeMap::new();

@@ -12,7 +12,7 @@ pub struct Declaration {
     pub name: String,
     /// The title for people.
     pub title: String,
-    /// What is declared about each feature, as words for people.
+    /// The declared words about each feature, for people.
     pub features: BTreeMap<Feature, Vec<String>>,
 }
 

@@ -73,7 +73,8 @@ fn add<'a>(words: &mut Vec<&'a str>, others: &'a [String]) {
     }
 }
 
-/// What the results of a system's programs show about a feature; `None` if a run cannot show it.
+/// Describes how the results of a system's programs show a feature, or returns `None` if a run
+/// cannot show it.
 fn seen(feature: Feature, records: &[&Record]) -> Option<String> {
     let cells = |is_shown: fn(&Record) -> bool| {
         count(records.iter().filter(|record| is_shown(record)).count(), "")

@@ -19,7 +19,7 @@ const MOST_BYTES: usize = 1 << 20;
 const MOST_WORK: u64 = 1 << 24;
 const MOST_MILLIS: u64 = 60_000;
 
-/// What a step does.
+/// The kind of work of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// Publishes at its period.
@@ -61,7 +61,7 @@ impl Kind {
 /// A callback of a node, with its topics.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Step {
-    /// What it does.
+    /// The kind of work.
     pub kind: Kind,
     /// The name of its node.
     pub node: String,

@@ -55,6 +55,8 @@ struct Working {
 impl Working {
     fn run(&self, work: impl FnOnce(&mut Worker) -> Option<Head>) {
         let mut worker = self.worker.lock().unwrap_or_else(PoisonError::into_inner);
+        // The lock is held during the send, so that the numbers of a topic come in order. No
+        // subscription of a graph is called on the publishing thread.
         if let (Some(head), Some(sender)) = (work(&mut worker), &self.sender) {
             sender.send(head);
         }

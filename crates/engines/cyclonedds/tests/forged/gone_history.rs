@@ -1,5 +1,5 @@
 //! A reliable reader asks for large messages that have left the writer's history. The writer must
-//! tell with a GAP that these messages are gone; otherwise the reader waits for them forever.
+//! answer with a GAP for these messages; otherwise the reader waits for them forever.
 
 use std::net::SocketAddr;
 use std::ops::RangeInclusive;
@@ -22,7 +22,7 @@ const LAST: u64 = 6;
 /// The pause after which no further datagram is expected for now.
 const QUIET: Duration = Duration::from_millis(10);
 
-/// What the writer tells the reader.
+/// An answer of the writer to the reader.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Told {
     /// The sample with this number, or a fragment of it.
@@ -78,8 +78,8 @@ impl Reader {
         }
     }
 
-    /// Repeats a request until the writer has told that all these samples are gone. Returns what
-    /// the writer told since the first request.
+    /// Repeats a request until GAPs of the writer cover all these samples. Returns the answers
+    /// since the first request.
     fn ask_until_gone(
         &mut self,
         gone: RangeInclusive<u64>,
@@ -87,7 +87,7 @@ impl Reader {
     ) -> Vec<Told> {
         let writer = self.talker.publisher.gid().0;
         self.told.clear();
-        until("the writer tells what is gone", || {
+        until("the GAPs of the writer", || {
             self.requests += 1;
             // INFO_DST (DDSI-RTPS 2.5, 9.4.5.9)
             let destination = submessage(0x0e, 0x01, &writer[..12]);

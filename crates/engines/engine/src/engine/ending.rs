@@ -21,7 +21,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub struct Ending(Vec<Arc<AtomicBool>>);
 
 impl Default for Ending {
-    /// The ending of one session, which has not begun.
+    /// An ending of one session. It has not begun.
     fn default() -> Self {
         Self(vec![Arc::default()])
     }

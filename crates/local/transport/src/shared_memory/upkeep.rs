@@ -248,7 +248,7 @@ mod tests {
         assert_eq!(Arc::strong_count(&endpoint), 1);
     }
 
-    /// An endpoint that tells which upkeep has run.
+    /// An endpoint that reports each upkeep.
     struct Ends(SyncSender<&'static str>);
 
     impl KeepUp for Ends {

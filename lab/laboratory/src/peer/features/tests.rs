@@ -115,7 +115,7 @@ fn every_peer_of_the_repository_declares_its_features() {
                 "{}",
                 peer.name
             );
-            // What a system says about calls must not contradict the roles of its program.
+            // The declared calls of a system must not contradict the roles of its program.
             let calls = declared.iter().any(|one| one.features[&Feature::Calls] == ["yes"]);
             let has_calls = system.roles().contains(&Role::Calls);
             assert!(calls || !has_calls || declared.is_empty(), "{}", peer.name);
