@@ -29,6 +29,7 @@
 //! | `keys` | each known endpoint takes less memory |
 //! | `leaving` | a participant with many endpoints leaves with one announcement |
 //! | `library` | the library of a participant is known, with its version |
+//! | `discovery_times` | discovery repeats packets less often than data does |
 //! | `no_cxx` | no C++ compiler is required |
 
 use std::path::Path;
@@ -54,6 +55,7 @@ const PATCHES: &[&str] = &[
     include_str!("../patches/early.patch"),
     include_str!("../patches/library.patch"),
     include_str!("../patches/leaving.patch"),
+    include_str!("../patches/discovery_times.patch"),
 ];
 
 /// A change of one file: `old` occurs exactly `times` times, and becomes `new`.

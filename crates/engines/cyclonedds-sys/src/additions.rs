@@ -1,5 +1,5 @@
 //! The functions that Feros adds to Cyclone DDS: samples and topics of the shim, the sender's rate
-//! on a full link, and the requests for lost fragments.
+//! on a full link, the requests for lost fragments, and the times of discovery.
 
 use std::ffi::{CStr, c_char, c_void};
 
@@ -204,4 +204,14 @@ unsafe extern "C" {
         now: i64,
         least: i64,
     ) -> i64;
+}
+
+unsafe extern "C" {
+    // See `engine/feros_discovery.h`.
+    pub fn feros_is_discovery(is_builtin: bool, topic: *const c_char) -> bool;
+    pub fn feros_discovery_heartbeat(configured: i64) -> i64;
+    pub fn feros_discovery_request(configured: i64, repeats: u32) -> i64;
+    pub fn feros_discovery_repeat(configured: i64, repeats: u32) -> i64;
+    pub fn feros_discovery_greeting(configured: i64) -> i64;
+    pub fn feros_discovery_next_greeting(usual: i64, age: i64) -> i64;
 }
