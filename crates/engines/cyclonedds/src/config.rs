@@ -156,6 +156,8 @@ fn internal(xml: &mut String, user: &str, tuning: &Tuning) {
     // A message with many fragments needs several rounds of heartbeat, request and retransmission,
     // and a lossy network loses these packets as often as data. So the intervals between these
     // steps are short, and the reader repeats its request without waiting for a heartbeat.
+    // Discovery has longer times of its own
+    // (`crates/engines/cyclonedds-sys/patches/discovery_times.patch`).
     xml.push_str(
         "<Internal>\
          <GenerateKeyhash>true</GenerateKeyhash>\
