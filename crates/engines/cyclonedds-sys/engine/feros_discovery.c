@@ -9,13 +9,16 @@
 /* The topic of rmw_dds_common. Its name has no prefix of ROS. */
 #define TOPIC "ros_discovery_info"
 
+#define FIRST_HEARTBEAT MILLISECONDS (10)
 /* The usual time of Cyclone DDS. */
-#define HEARTBEAT MILLISECONDS (100)
+#define LONGEST_HEARTBEAT MILLISECONDS (100)
+#define FIRST_REMINDER MILLISECONDS (10)
+#define REMINDERS 3
 #define FIRST_REQUEST MILLISECONDS (20)
 #define LONGEST_REQUEST MILLISECONDS (200)
-/* Fast DDS answers a request for announcements within 100 ms, and sends heartbeats for them each
-   second. */
-#define FIRST_REPEAT MILLISECONDS (100)
+/* A lost answer is asked for again soon. Fast DDS, which answers within 100 ms, may then send it
+   three times. */
+#define FIRST_REPEAT MILLISECONDS (20)
 #define LONGEST_REPEAT MILLISECONDS (1000)
 #define FIRST_GREETING MILLISECONDS (1)
 #define SECOND_GREETING MILLISECONDS (9)
@@ -40,9 +43,14 @@ bool feros_is_discovery (bool is_builtin, const char *topic)
   return is_builtin || (topic != NULL && strcmp (topic, TOPIC) == 0);
 }
 
-int64_t feros_discovery_heartbeat (int64_t configured)
+int64_t feros_discovery_heartbeat (int64_t configured, uint32_t sent)
 {
-  return at_least (configured, HEARTBEAT);
+  return at_least (configured, growing (FIRST_HEARTBEAT, LONGEST_HEARTBEAT, sent));
+}
+
+int64_t feros_discovery_reminder (uint32_t reminders)
+{
+  return reminders < REMINDERS ? growing (FIRST_REMINDER, LONGEST_HEARTBEAT, reminders) : INT64_MAX;
 }
 
 int64_t feros_discovery_request (int64_t configured, uint32_t repeats)

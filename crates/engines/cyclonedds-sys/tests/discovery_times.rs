@@ -6,7 +6,7 @@ use std::ptr;
 
 use feros_cyclonedds_sys::{
     feros_discovery_greeting, feros_discovery_heartbeat, feros_discovery_next_greeting,
-    feros_discovery_repeat, feros_discovery_request, feros_is_discovery,
+    feros_discovery_reminder, feros_discovery_repeat, feros_discovery_request, feros_is_discovery,
 };
 
 const MILLISECOND: i64 = 1_000_000;
@@ -16,9 +16,9 @@ const SECOND: i64 = 1_000 * MILLISECOND;
 const SHORT: i64 = MILLISECOND;
 const SHORT_REPEAT: i64 = 5 * MILLISECOND;
 
-fn heartbeat(configured: i64) -> i64 {
+fn heartbeat(configured: i64, sent: u32) -> i64 {
     // SAFETY: the function only computes.
-    unsafe { feros_discovery_heartbeat(configured) }
+    unsafe { feros_discovery_heartbeat(configured, sent) }
 }
 
 fn request(configured: i64, repeats: u32) -> i64 {
@@ -53,20 +53,31 @@ fn endpoints_of_the_protocol_and_of_nodes_belong_to_discovery() {
 
 #[test]
 fn a_writer_sends_few_heartbeats_however_short_the_times_of_data_are() {
-    for configured in [0, 1, SHORT, SHORT_REPEAT, 100 * MILLISECOND] {
-        assert_eq!(heartbeat(configured), 100 * MILLISECOND);
+    for configured in [0, 1, SHORT, SHORT_REPEAT] {
+        let times = [0, 1, 2, 3, 4, 5, u32::MAX].map(|sent| heartbeat(configured, sent));
+        assert_eq!(times.map(|time| time / MILLISECOND), [10, 20, 40, 80, 100, 100, 100]);
     }
     // A user may configure longer times.
-    assert_eq!(heartbeat(SECOND), SECOND);
-    assert_eq!(heartbeat(i64::MAX), i64::MAX);
+    for sent in [0, 1, u32::MAX] {
+        assert_eq!(heartbeat(SECOND, sent), SECOND);
+        assert_eq!(heartbeat(i64::MAX, sent), i64::MAX);
+    }
+}
+
+#[test]
+fn a_new_reader_that_does_not_answer_is_reminded_three_times() {
+    // SAFETY: the function only computes.
+    let reminders = [0, 1, 2, 3, u32::MAX].map(|count| unsafe { feros_discovery_reminder(count) });
+    let expected = [10 * MILLISECOND, 20 * MILLISECOND, 40 * MILLISECOND, i64::MAX, i64::MAX];
+    assert_eq!(reminders, expected);
 }
 
 #[test]
 fn a_lost_request_is_repeated_soon_and_then_ever_later() {
     let requests = [0, 1, 2, 3, 4, 5].map(|repeats| request(SHORT, repeats) / MILLISECOND);
     assert_eq!(requests, [20, 40, 80, 160, 200, 200]);
-    let repeats = [0, 1, 2, 3, 4, 5].map(|count| repeat(SHORT_REPEAT, count) / MILLISECOND);
-    assert_eq!(repeats, [100, 200, 400, 800, 1000, 1000]);
+    let repeats = [0, 1, 2, 3, 4, 5, 6].map(|count| repeat(SHORT_REPEAT, count) / MILLISECOND);
+    assert_eq!(repeats, [20, 40, 80, 160, 320, 640, 1000]);
     assert_eq!(request(SHORT, u32::MAX), 200 * MILLISECOND);
     assert_eq!(repeat(SHORT_REPEAT, u32::MAX), SECOND);
     for count in [0, 1, 7, u32::MAX] {
@@ -86,7 +97,7 @@ fn a_reader_that_gets_no_answer_repeats_few_requests() {
         now += repeat(SHORT_REPEAT, count);
         count += 1;
     }
-    assert!(count <= 13, "{count} requests");
+    assert!(count <= 16, "{count} requests");
 }
 
 #[test]

@@ -13,12 +13,12 @@ use feros_test_support::own_domain;
 /// first domain.
 const LOSSY_DOMAIN_ID: u32 = 124;
 
-/// Opens a session. On the lossy domain id, which the clients use, seven of ten datagrams are lost.
+/// Opens a session. On the lossy domain id, which the clients use, four of ten datagrams are lost.
 /// To compensate for this, announcements are repeated at a short interval.
 fn open(domain_id: u32) -> Arc<dyn Session> {
     let configuration = format!(
         "<CycloneDDS><Domain id=\"{LOSSY_DOMAIN_ID}\"><Discovery><ExternalDomainId>{}</ExternalDomainId>\
-         <SPDPInterval>100ms</SPDPInterval></Discovery><Internal><Test><XmitLossiness>700</XmitLossiness></Test></Internal></Domain></CycloneDDS>",
+         <SPDPInterval>100ms</SPDPInterval></Discovery><Internal><Test><XmitLossiness>400</XmitLossiness></Test></Internal></Domain></CycloneDDS>",
         own_domain()
     );
     ConfiguredCycloneEngine { configuration }.open(&SessionOptions::localhost(domain_id)).unwrap()
