@@ -158,12 +158,17 @@ pub(crate) fn complete_if_asked() {
     completion::complete_if_asked(CommandLine::command);
 }
 
-/// Makes `-5` a value, since no flag is a number; the option then reports a wrong value.
+/// Makes `-5` a value; the option then reports a wrong value. If a flag of the command is a number,
+/// as `-1` of `topic pub`, this holds only for the values of options.
 fn read_numbers_as_values(command: clap::Command) -> clap::Command {
+    let is_number = |flag: char| flag.is_ascii_digit();
+    let has_number = command.get_arguments().any(|a| a.get_short().is_some_and(is_number));
     let command = command.mut_args(|argument| {
         let takes_value = argument.get_action().takes_values();
         let takes_all = argument.is_allow_hyphen_values_set();
-        if takes_value && !takes_all { argument.allow_negative_numbers(true) } else { argument }
+        let takes_flag = has_number && argument.is_positional();
+        let is_read = takes_value && !takes_all && !takes_flag;
+        if is_read { argument.allow_negative_numbers(true) } else { argument }
     });
     command.mut_subcommands(read_numbers_as_values)
 }
