@@ -185,6 +185,26 @@ fn a_traced_command_ends_and_its_trace_is_complete() {
     });
 }
 
+/// A supervisor sends a signal to the verb alone, and not to the command as a terminal does.
+#[test]
+fn a_signal_to_the_verb_alone_ends_a_traced_command() {
+    let folder = tempfile::tempdir().unwrap();
+    for signal in [Signal::INT, Signal::TERM, Signal::HUP] {
+        if !end_a_verb(&[signal]) {
+            continue;
+        }
+        let _watchdog = Watchdog::start();
+        let mark = format!("supervised_{}_{}", signal.as_raw(), std::process::id());
+        let out = folder.path().join(&mark);
+        let line = ["trace", "run", "--out", out.to_str().unwrap(), "--"];
+        let mut running = start(&mark, &[&line[..], &TRACED].concat());
+        until_it_says(&mut running, "publisher: beginning loop");
+        running.signal(signal);
+        assert!(running.finish().success().contains("no message was traced"), "{signal:?}");
+        until("its processes have ended", || processes_with(MARK, &mark).is_empty());
+    }
+}
+
 #[cfg(feature = "zenoh")]
 #[test]
 fn a_router_ends() {

@@ -4,17 +4,25 @@ use std::ffi::OsString;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use feros_process::hangup_to_handle;
 use rustix::process::{Pid, Signal, kill_process};
 use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::iterator::SignalsInfo;
+use signal_hook::iterator::exfiltrator::raw::WithRawSiginfo;
 
 use super::summarize::print_summary;
 use crate::error::CliError;
 use crate::notices;
+
+/// How long the command may take to end by itself before it gets a signal. A signal to the whole
+/// process group has reached it already, and a second signal may end it before its trace is
+/// written.
+const BY_ITSELF: Duration = Duration::from_millis(200);
+
+/// How often to look for signals and for the end of the command.
+const LOOK_INTERVAL: Duration = Duration::from_millis(20);
 
 /// The command to run, and the folder for its trace.
 #[derive(clap::Args)]
@@ -37,19 +45,15 @@ pub(crate) fn run(args: &Args) -> Result<(), CliError> {
         .command
         .split_first()
         .ok_or_else(|| CliError::usage("name the command to run after `--`"))?;
-    // Ctrl-C is a signal for the command that runs: it ends and writes its trace, which this verb
-    // then summarizes. This verb passes SIGTERM and the end of a terminal on to the command.
-    let [interrupted, terminated] = [(), ()].map(|()| Arc::new(AtomicBool::new(false)));
-    signal_hook::flag::register(SIGINT, interrupted)?;
-    for signal in [SIGTERM].into_iter().chain(hangup_to_handle()) {
-        signal_hook::flag::register(signal, Arc::clone(&terminated))?;
-    }
+    // On a signal, the command that runs ends and writes its trace, which this verb then summarizes.
+    let signals = [SIGINT, SIGTERM].into_iter().chain(hangup_to_handle());
+    let signals = SignalsInfo::<WithRawSiginfo>::new(signals)?;
     let child =
         Command::new(program).args(arguments).env(feros::trace::FOLDER_VARIABLE, &folder).spawn();
     let child = child.map_err(|error| {
         CliError::failed(format!("{} cannot be started: {error}", Path::new(program).display()))
     })?;
-    let status = wait(child, &terminated)?;
+    let status = wait(child, signals)?;
     notices::note(format!("the trace is in {}", folder.display()));
     if !status.success() {
         notices::warn(format!("the command ended with {status}"));
@@ -89,16 +93,30 @@ fn prepare(folder: PathBuf) -> Result<PathBuf, CliError> {
     Ok(folder)
 }
 
-fn wait(mut child: Child, terminated: &AtomicBool) -> Result<ExitStatus, CliError> {
+/// Waits for the command, and passes signals on to it.
+fn wait(
+    mut child: Child,
+    mut signals: SignalsInfo<WithRawSiginfo>,
+) -> Result<ExitStatus, CliError> {
+    let mut due = None;
     loop {
         if let Some(status) = child.try_wait()? {
             return Ok(status);
         }
-        if terminated.swap(false, Ordering::Relaxed)
+        for info in signals.pending() {
+            let is_from_kernel = info.si_code > 0; // sigaction(2)
+            let signal = match info.si_signo {
+                SIGINT if is_from_kernel => continue, // the terminal sends it to the command, too
+                SIGINT => Signal::INT,
+                _ => Signal::TERM, // programs that do not handle SIGHUP write their trace, too
+            };
+            due = Some((Instant::now() + BY_ITSELF, signal));
+        }
+        if let Some((_, signal)) = due.take_if(|(time, _)| Instant::now() >= *time)
             && let Some(pid) = i32::try_from(child.id()).ok().and_then(Pid::from_raw)
         {
-            let _ = kill_process(pid, Signal::TERM); // it may just have ended
+            let _ = kill_process(pid, signal); // it may just have ended
         }
-        std::thread::sleep(Duration::from_millis(20));
+        std::thread::sleep(LOOK_INTERVAL);
     }
 }
