@@ -5,13 +5,14 @@
 //! `bag record` and `action send_goal` are tested in [`crate::bag`] and [`crate::action`], and
 //! `lab` in `tests/lab`.
 
-use std::fs::Permissions;
+use std::fs::{File, Permissions};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
 use feros_interop::Domain;
 use feros_process::ignores_hangup;
 use feros_test_support::{Watchdog, processes_with, until};
+use rustix::fs::{FlockOperation, flock};
 use rustix::process::Signal;
 
 use crate::bag::bag_of;
@@ -280,6 +281,44 @@ fn a_build_ends_with_cargo() {
             command.env("RUSTC", program);
         })
     });
+}
+
+/// Another cargo may hold a lock for as long as it builds.
+#[test]
+fn a_build_ends_while_cargo_waits_for_a_lock() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).into_os_string().into_string().unwrap();
+    let [package, home] = [path("package"), path("home")];
+    std::fs::create_dir_all(format!("{package}/src")).unwrap();
+    std::fs::create_dir(&home).unwrap();
+    let manifest = "[package]\nname = 'waits'\nedition = '2021'\n[workspace]\n";
+    std::fs::write(format!("{package}/Cargo.toml"), manifest).unwrap();
+    std::fs::write(format!("{package}/src/lib.rs"), "").unwrap();
+    let lock = File::create(format!("{home}/.package-cache")).unwrap();
+    flock(&lock, FlockOperation::LockExclusive).unwrap();
+    let waits = |mark: &str| {
+        let waiting = std::fs::read_to_string("/proc/locks").unwrap();
+        let waiting: Vec<_> = waiting.lines().filter(|line| line.contains("->")).collect();
+        let waits = |id: &u32| waiting.iter().any(|line| line.contains(&format!(" {id} ")));
+        processes_with(MARK, mark).iter().any(waits)
+    };
+    for signal in [Signal::INT, Signal::TERM, Signal::HUP] {
+        if !end_a_verb(&[signal]) {
+            continue;
+        }
+        let _watchdog = Watchdog::start();
+        let mark = format!("locked_{}_{}", signal.as_raw(), std::process::id());
+        let (prefix, build) = (path("prefix"), path("build"));
+        let line = ["component", "build", &package, "--prefix", &prefix, "--build-dir", &build];
+        let running = Running::start_with(&line, |command| {
+            command.env(MARK, &mark).env("CARGO_HOME", &home);
+        });
+        until("cargo waits for the lock", || waits(&mark));
+        running.signal(signal);
+        let finished = running.finish();
+        assert_eq!(finished.code, Some(128 + signal.as_raw()), "{finished:?}");
+        until("its processes have ended", || processes_with(MARK, &mark).is_empty());
+    }
 }
 
 /// `nohup` starts programs that ignore SIGHUP, so that they outlive their terminal.
