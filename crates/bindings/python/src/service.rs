@@ -114,15 +114,28 @@ pub(crate) struct Responder {
     response_type: Py<MessageType>,
 }
 
+impl Responder {
+    fn take(&self) -> PyResult<SerializedResponder> {
+        let responder = self.responder.lock().take();
+        responder.ok_or_else(|| FerosError::new_err("the request was already answered"))
+    }
+}
+
 #[pymethods]
 impl Responder {
     /// Sends the response.
     fn send(&self, py: Python<'_>, response: &Bound<'_, PyAny>) -> PyResult<()> {
         let bytes = self.response_type.get().to_vec(response)?;
-        let Some(responder) = self.responder.lock().take() else {
-            return Err(FerosError::new_err("the request was already answered"));
-        };
+        let responder = self.take()?;
         py.detach(|| responder.send(&bytes)).map_err(publish_error)
+    }
+
+    /// Sends the response; an error, for example because the client has left, is logged.
+    fn answer(&self, py: Python<'_>, response: &Bound<'_, PyAny>) -> PyResult<()> {
+        let bytes = self.response_type.get().to_vec(response)?;
+        let responder = self.take()?;
+        py.detach(|| responder.answer(&bytes));
+        Ok(())
     }
 
     /// The identity of the call in service introspection events; `None` once the request has been

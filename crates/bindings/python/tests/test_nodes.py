@@ -186,6 +186,62 @@ def test_services_answer_in_place_and_later(context):
         late[0].send(SetBool.Response())
 
 
+def test_a_client_that_leaves_does_not_end_its_server(context):
+    server = context.create_node("server")
+    clients, asked = [], []
+
+    def leave(request):
+        clients[0].destroy()
+        return SetBool.Response(success=True)
+
+    def leave_later(request, responder):
+        clients[1].destroy()
+        asked.append(responder)
+
+    server.create_service(SetBool, "leave", leave)
+    server.create_service(SetBool, "later", leave_later)
+    node = context.create_node("clients")
+    clients += [node.create_client(SetBool, "leave"), node.create_client(SetBool, "later")]
+    with feros.Executor() as executor:
+        executor.add_node(server)
+        for client in clients:
+            assert client.wait_for_service(60)
+            client.call(SetBool.Request())
+        assert executor.spin_until(lambda: asked, 60)
+        with pytest.raises(feros.FerosError, match="cannot be reached"):
+            asked[0].send(SetBool.Response())
+    context.spin_in_background(server)
+    again = node.create_client(SetBool, "leave")
+    assert again.wait_for_service(60)
+    assert again.call(SetBool.Request()).wait(60).success
+
+
+def test_an_action_client_that_leaves_does_not_end_the_server(context):
+    fibonacci = get_interface("example_interfaces/action/Fibonacci")
+    server, node = context.create_node("server"), context.create_node("client")
+    clients, asked = [], []
+
+    def is_accepted(goal):
+        asked.append(goal.order)
+        if goal.order == 0:
+            clients[0].destroy()
+        return True
+
+    server.create_action_server(
+        fibonacci, "left", lambda goal: fibonacci.Result(), on_goal=is_accepted
+    )
+    clients += [node.create_action_client(fibonacci, "left") for _ in range(2)]
+    with feros.Executor() as executor:
+        executor.add_node(server)
+        assert all(client.wait_for_server(60) for client in clients)
+        clients[0].send_goal(fibonacci.Goal(order=0))
+        assert executor.spin_until(lambda: len(asked) == 1, 60)
+    context.spin_in_background(server)
+    goal = clients[1].send_goal(fibonacci.Goal(order=1)).wait(60)
+    assert goal.result().wait(60)[0].name == "SUCCEEDED"
+    assert asked == [0, 1]
+
+
 def test_services_announce_the_hash_of_their_type(context):
     """Engines other than DDS use the hash to decide whether endpoints match."""
     node = context.create_node("hashes")

@@ -137,6 +137,7 @@ class ActionServer:
         self._max_goals, self._result_timeout = max_goals, result_timeout
         self._goals = {}
         self._lock = threading.Lock()
+        self._is_status_outdated = self._is_status_published = False
         self.action_name = node.resolve_topic_name(name)
         base = f"{self.action_name}/_action"
         impl = cls.Impl
@@ -172,14 +173,14 @@ class ActionServer:
             with self._lock:
                 self._goals[goal_id] = goal
             response.accepted = True
-            responder.send(response)
+            responder.answer(response)
             goal._change(GoalStatus.EXECUTING)
             self._publish_status()
             threading.Thread(
                 target=self._run, args=(goal,), name=f"feros-goal-{goal_id.hex()[:6]}", daemon=True
             ).start()
         else:
-            responder.send(response)
+            responder.answer(response)
 
     def _run(self, goal):
         try:
@@ -248,7 +249,7 @@ class ActionServer:
         response = self._cls.Impl.GetResultService.Response()
         response.status = int(status)
         response.result = result
-        responder.send(response)
+        responder.answer(response)
 
     def _publish_feedback(self, goal_id, feedback):
         message = self._cls.Impl.FeedbackMessage()
@@ -263,15 +264,34 @@ class ActionServer:
         return info
 
     def _publish_status(self):
-        message = self._cls.Impl.GoalStatusMessage()
+        # The last message, which late subscriptions get, must have the latest statuses. So one
+        # thread at a time publishes, also the changes that other threads make meanwhile.
         with self._lock:
-            goals = list(self._goals.values())
+            self._is_status_outdated = True
+            if self._is_status_published:
+                return
+            self._is_status_published = True
+        while True:
+            with self._lock:
+                if not self._is_status_outdated:
+                    self._is_status_published = False
+                    return
+                self._is_status_outdated = False
+                goals = list(self._goals.values())
+            try:
+                self._status.publish(self._statuses(goals))
+            except _feros.FerosError as error:  # a full subscription must not end the server
+                if self._node._context.ok():
+                    self._node.logger.warning("no status was published: %s", error)
+
+    def _statuses(self, goals):
+        message = self._cls.Impl.GoalStatusMessage()
         for goal in goals:
             status = message_class("action_msgs/msg/GoalStatus")()
             status.goal_info = self._info(goal)
             status.status = int(goal.status)
             message.status_list.append(status)
-        self._status.publish(message)
+        return message
 
     def _ended(self, goal):
         self._publish_status()

@@ -151,12 +151,13 @@ class Node:
         self, cls, name, callback, qos=10, *, callback_group=None, priority=0, deadline=None
     ):
         """Creates a service server: `callback(request)` returns the response. A callback with two
-        parameters also gets a responder, whose `send(response)` answers now or later."""
+        parameters also gets a responder, which answers now or later: `send(response)` raises if
+        the client has left, and `answer(response)` logs it."""
         if _takes_two(callback):
             answer = callback
         else:
             def answer(request, responder):
-                responder.send(callback(request))
+                responder.answer(callback(request))
 
         inner = self._node.create_service(
             name, cls._feros_name, message_type(cls.Request), message_type(cls.Response),

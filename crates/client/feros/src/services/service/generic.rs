@@ -160,6 +160,15 @@ impl SerializedResponder {
         })
     }
 
+    /// Sends the response as [`send`](Self::send) does, but counts and logs an error. This is for
+    /// callers that can do no more about it; a client may leave at any time.
+    pub fn answer(self, response: &[u8]) {
+        let troubles = self.asked.troubles.clone();
+        if let Err(error) = self.send(response) {
+            troubles.unsent(&error);
+        }
+    }
+
     /// Deliberately leaves the request without a response, and logs no warning. The client waits
     /// until its timeout.
     pub fn give_up(mut self) {
