@@ -92,7 +92,7 @@ impl Node {
 
     #[pyo3(signature = (message_type, topic, qos, callback, *, with_info=false, raw=false,
         views=true, max_pinned=8, schedule=None, on_event=None, ignore_local=false,
-        content_filter=None))]
+        log_lost=true, content_filter=None))]
     #[allow(clippy::too_many_arguments, reason = "Python passes them by name")]
     fn create_subscription(
         &self,
@@ -108,6 +108,7 @@ impl Node {
         schedule: Option<Schedule>,
         on_event: Option<Py<PyAny>>,
         ignore_local: bool,
+        log_lost: bool,
         content_filter: Option<FilterTuple>,
     ) -> PyResult<Subscription> {
         let arguments = SubscriptionArguments {
@@ -120,6 +121,7 @@ impl Node {
             schedule,
             on_event,
             ignore_local,
+            log_lost,
             content_filter,
         };
         Subscription::new(py, self.as_owner(), arguments, callback, with_info)
@@ -149,6 +151,7 @@ impl Node {
             schedule: None,
             on_event: None,
             ignore_local: false,
+            log_lost: true,
             content_filter: None,
         };
         Inbox::new(py, self.as_owner(), arguments, depth)

@@ -38,6 +38,7 @@ pub(crate) struct SubscriptionArguments<'a> {
     pub(crate) schedule: Option<Schedule>,
     pub(crate) on_event: Option<Py<PyAny>>,
     pub(crate) ignore_local: bool,
+    pub(crate) log_lost: bool,
     pub(crate) content_filter: Option<FilterTuple>,
 }
 
@@ -45,6 +46,7 @@ impl SubscriptionArguments<'_> {
     fn options(&mut self, owner: Owner<'_>) -> SubscriptionOptions {
         let mut options = SubscriptionOptions::from(self.qos);
         options.callback = callback_options(self.schedule.as_ref());
+        options.log_lost_messages = self.log_lost;
         if self.ignore_local {
             options = options.ignore_local_publications();
         }

@@ -398,6 +398,22 @@ def test_actions(context):
     assert goal.result().wait(60)[0].name == "ABORTED"
 
 
+def test_statuses_that_replace_each_other_are_no_lost_messages(context, capfd):
+    fibonacci = get_interface("example_interfaces/action/Fibonacci")
+    server, client = context.create_node("server"), context.create_node("client")
+    server.create_action_server(fibonacci, "quick", lambda goal: fibonacci.Result())
+    context.spin_in_background(server)
+    action = client.create_action_client(fibonacci, "quick")
+    assert action.wait_for_server(60)
+    for _ in range(20):
+        action.send_goal(fibonacci.Goal()).wait(60).result().wait(60)
+    with feros.Executor() as executor:
+        executor.add_node(client)
+        while executor.spin_once(0):
+            pass
+    assert "lost" not in capfd.readouterr().err
+
+
 def test_feedback_that_comes_behind_the_result_is_heard(context):
     fibonacci = get_interface("example_interfaces/action/Fibonacci")
     server, client = context.create_node("server"), context.create_node("client")

@@ -393,8 +393,10 @@ class ActionClient:
         self._feedback = node.create_subscription(
             impl.FeedbackMessage, f"{base}/feedback", self._deliver
         )
+        # Each message has the statuses of all goals, so the last one is enough.
         self._statuses = node.create_subscription(
-            impl.GoalStatusMessage, f"{base}/status", self._note, QoSProfile.latched()
+            impl.GoalStatusMessage, f"{base}/status", self._note, QoSProfile.latched(),
+            log_lost_messages=False,
         )
 
     @property

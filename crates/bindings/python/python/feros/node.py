@@ -111,7 +111,7 @@ class Node:
     def create_subscription(
         self, cls, topic, callback, qos=10, *, raw=False, views=True, max_pinned=8,
         callback_group=None, priority=0, deadline=None, on_event=None,
-        ignore_local_publications=False,
+        ignore_local_publications=False, log_lost_messages=True,
     ):
         """Creates a subscription that calls `callback(message)` or `callback(message, info)`.
 
@@ -126,7 +126,7 @@ class Node:
             message_type(cls), topic, as_tuple(qos), callback, with_info=_takes_two(callback),
             raw=raw, views=views, max_pinned=max_pinned,
             schedule=_schedule(callback_group, priority, deadline), on_event=on_event,
-            ignore_local=ignore_local_publications,
+            ignore_local=ignore_local_publications, log_lost=log_lost_messages,
         )
         return Subscription(self, inner)
 

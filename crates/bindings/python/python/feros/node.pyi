@@ -73,6 +73,7 @@ class Node:
         deadline: float | None = None,
         on_event: Event | None = None,
         ignore_local_publications: bool = False,
+        log_lost_messages: bool = True,
     ) -> Subscription[M]: ...
     @overload
     def create_subscription(
@@ -90,6 +91,7 @@ class Node:
         deadline: float | None = None,
         on_event: Event | None = None,
         ignore_local_publications: bool = False,
+        log_lost_messages: bool = True,
     ) -> Subscription[M]: ...
     @overload
     def subscribe(
