@@ -11,6 +11,7 @@ import pytest
 import rclpy
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.exceptions import (
+    InvalidParameterTypeException,
     InvalidHandle,
     InvalidNodeNameException,
     InvalidTopicNameException,
@@ -203,6 +204,19 @@ def test_overrides_of_the_command_line():
         node = rclpy.create_node("overridden")
         assert node.declare_parameter("speed", 1.0).value == 2.5
         assert node.resolve_topic_name("chatter") == "/other"
+
+
+def test_overrides_have_the_declared_type():
+    arguments = ["--ros-args"]
+    for assignment in ("bytes:=[1, 255]", "empty:=[]", "too_large:=[256]"):
+        arguments += ["-p", assignment]
+    with rclpy.init(args=arguments):
+        node = rclpy.create_node("overridden")
+        assert node.declare_parameter("bytes", [b"\x00"]).value == [b"\x01", b"\xff"]
+        empty = node.declare_parameter("empty", ["a"])
+        assert (empty.type_, empty.value) == (Parameter.Type.STRING_ARRAY, [])
+        with pytest.raises(InvalidParameterTypeException):
+            node.declare_parameter("too_large", [b"\x00"])
 
 
 _SPINS = """

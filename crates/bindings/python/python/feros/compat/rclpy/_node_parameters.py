@@ -21,7 +21,12 @@ from .exceptions import (
     ParameterNotDeclaredException,
     ParameterUninitializedException,
 )
-from .parameter import PARAMETER_SEPARATOR_STRING, Parameter, parameter_value_to_python
+from .parameter import (
+    PARAMETER_SEPARATOR_STRING,
+    Parameter,
+    override_as_declared,
+    parameter_value_to_python,
+)
 from .validate_parameter_name import validate_parameter_name
 
 class NodeParameters:
@@ -129,7 +134,7 @@ class NodeParameters:
             descriptor.type = type_.value
         descriptor.name = name
         if not ignore_override and name in self._parameter_overrides:
-            return self._parameter_overrides[name]
+            return override_as_declared(self._parameter_overrides[name], type_)
         if value is None:
             return Parameter(name, Parameter.Type.NOT_SET)
         return Parameter(name, type_, value)

@@ -158,6 +158,21 @@ _FIELDS: Dict[IntEnum, str] = {
 }
 
 
+def override_as_declared(override: 'Parameter[Any]', declared: IntEnum) -> 'Parameter[Any]':
+    """Converts a value from a parameter file to the declared type. In YAML, an empty list has no
+    element type, and bytes do not exist: an empty list becomes one of the declared type, and
+    integers from 0 to 255 become bytes. Other values stay as they are."""
+    value, type_ = override.value, _Type(declared)
+    if type_ < _Type.BYTE_ARRAY or not isinstance(value, list):
+        return override
+    if not value:
+        return Parameter(override.name, type_, [])
+    are_bytes = override.type_ == _Type.INTEGER_ARRAY and all(0 <= one <= 255 for one in value)
+    if type_ == _Type.BYTE_ARRAY and are_bytes:
+        return Parameter(override.name, type_, [bytes([one]) for one in value])
+    return override
+
+
 def get_parameter_value(string_value: str) -> ParameterValue:
     """Parses a text by the rules of YAML. A text that is not another kind of value is a string."""
     import yaml
