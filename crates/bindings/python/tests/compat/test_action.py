@@ -34,6 +34,19 @@ def test_a_goal_succeeds(node, spin_until):
     assert [list(one.feedback.sequence) for one in told] == [[0, 1]]
 
 
+def test_statuses_that_replace_each_other_are_no_lost_messages(node, capfd):
+    def execute(goal):
+        goal.succeed()
+        return Fibonacci.Result()
+
+    ActionServer(node, Fibonacci, "quick", execute)
+    client = ActionClient(node, Fibonacci, "quick")
+    assert client.wait_for_server(60.0)
+    for _ in range(20):
+        assert _result(node, client, Fibonacci.Goal()).status == GoalStatus.STATUS_SUCCEEDED
+    assert "lost" not in capfd.readouterr().err
+
+
 def test_a_goal_begins_between_two_spins(node, spin_until):
     waiting = []
 

@@ -78,6 +78,8 @@ class NodeEndpoints:
         subscription._native = self._rclpy_made(lambda: native.create_subscription(
             message_type(msg_type), topic, to_tuple(qos), subscription._queue, raw=raw,
             views=False, on_event=tell,
+            # Each message has the statuses of all goals, so the last one is enough.
+            log_lost=not topic.endswith('/_action/status'),
             content_filter=content_filter_options and tuple(content_filter_options)),
             'subscription')
         return subscription
