@@ -170,7 +170,7 @@ def pace(arguments):
             if wait_stopped(arguments):
                 return
         if now < due:
-            time.sleep((due - now_nanos()) / 1e9 if due > now_nanos() else 0)
+            time.sleep(max(0, due - now_nanos()) / 1e9)
         else:
             due = now
         due += period
