@@ -352,6 +352,7 @@ fn messages_sent_before_the_publisher_left_are_delivered() {
         publisher.wait_for_subscriptions(1, WATCHDOG).unwrap();
         spin_until(&executor, || {
             publisher.publish(Int32 { data: -1 }).unwrap();
+            receiver.try_iter().for_each(|data| assert_eq!(data, -1));
             publisher.transports()[0].transport == Some(Transport::SharedMemory)
         });
         (0..50).for_each(|data| publisher.publish(Int32 { data }).unwrap());
