@@ -19,6 +19,10 @@ use crate::types::{InterfaceArgs, Types};
 use crate::value_parsers::parse_count;
 use crate::{described, ending, notices, output};
 
+/// The variable with the token. `clap` does not read it, since an empty one counts as unset, and
+/// since errors in it name the variable.
+const TOKEN_VARIABLE: &str = "FEROS_VIEW_TOKEN";
+
 /// Show the running system in the browser, until Ctrl-C
 #[derive(clap::Args)]
 #[command(
@@ -36,7 +40,8 @@ pub(crate) struct Args {
     port: u16,
     /// The token that the link must contain; by default, one is generated if other machines can
     /// connect. Other users of this machine can read this option, but not the variable
-    #[arg(long, value_name = "TOKEN", env = "FEROS_VIEW_TOKEN", hide_env_values = true, value_parser = Token::new)]
+    /// [env: FEROS_VIEW_TOKEN]
+    #[arg(long, value_name = "TOKEN", value_parser = Token::new)]
     token: Option<Token>,
     /// Let clients publish, call services and set parameters
     #[arg(long)]
@@ -78,7 +83,11 @@ fn options(
     types: Arc<Types>,
     connection: &Connection,
 ) -> Result<ViewOptions, CliError> {
-    let token = match args.token {
+    let given = match args.token {
+        None => token_of_environment()?,
+        token => token,
+    };
+    let token = match given {
         None if !args.listen.is_loopback() => Some(Token::random()?),
         token => token,
     };
@@ -100,6 +109,16 @@ fn options(
         doctor: Some(doctor()),
         traces: args.traces.or_else(traces_of_environment),
     })
+}
+
+fn token_of_environment() -> Result<Option<Token>, CliError> {
+    let Some(text) = std::env::var_os(TOKEN_VARIABLE).filter(|text| !text.is_empty()) else {
+        return Ok(None);
+    };
+    match Token::new(&text.to_string_lossy()) {
+        Ok(token) => Ok(Some(token)),
+        Err(error) => Err(CliError::usage(format!("{TOKEN_VARIABLE}: {error}"))),
+    }
 }
 
 fn traces_of_environment() -> Option<PathBuf> {

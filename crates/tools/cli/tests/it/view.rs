@@ -143,6 +143,24 @@ fn addresses_and_tokens_that_cannot_be_used_are_refused() {
 }
 
 #[test]
+fn an_empty_token_in_the_environment_counts_as_unset() {
+    let start = |token: &str| {
+        Running::start_with(&["view", "--port", "0", "--no-open"], |command| {
+            command.env("FEROS_VIEW_TOKEN", token);
+        })
+    };
+    for (token, path) in [("", "/"), ("0123456789", "/?token=0123456789")] {
+        let mut view = start(token);
+        let link = view.line().unwrap();
+        assert_eq!(parts(&link).1, path);
+        view.interrupt();
+        view.finish().success();
+    }
+    let text = start("short").finish().failure(2);
+    assert!(text.contains("FEROS_VIEW_TOKEN: a token has 8 to 128 characters"), "{text}");
+}
+
+#[test]
 fn the_component_has_a_launch_file() {
     let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../view/component/launch/view.launch.xml");
     let shown = feros(&["launch", file, "--show-args"]).success();

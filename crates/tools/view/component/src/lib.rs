@@ -95,10 +95,12 @@ fn view_options(settings: &Settings) -> Result<(ViewOptions, OfToken), Error> {
     // Both values are within the ranges of the parameters.
     let port = u16::try_from(settings.port.get()).unwrap_or(feros_view::DEFAULT_PORT);
     let max_connections = usize::try_from(settings.max_connections.get()).unwrap_or(1);
-    let (token, of_token) = match std::env::var(TOKEN_VARIABLE) {
-        Ok(token) => (Some(Token::new(&token).map_err(Error::other)?), OfToken::Variable),
-        Err(_) if address.is_loopback() => (None, OfToken::NotNeeded),
-        Err(_) => (Some(Token::random().map_err(Error::other)?), OfToken::MadeUp),
+    // An empty variable counts as unset.
+    let set = std::env::var(TOKEN_VARIABLE).ok().filter(|token| !token.is_empty());
+    let (token, of_token) = match set {
+        Some(token) => (Some(of_variable(&token)?), OfToken::Variable),
+        None if address.is_loopback() => (None, OfToken::NotNeeded),
+        None => (Some(Token::random().map_err(Error::other)?), OfToken::MadeUp),
     };
     let mut interfaces = feros_interface::shipped().clone();
     // Packages that cannot be read have no definitions, which does not affect the other packages.
@@ -113,6 +115,10 @@ fn view_options(settings: &Settings) -> Result<(ViewOptions, OfToken), Error> {
         ..ViewOptions::default()
     };
     Ok((options, of_token))
+}
+
+fn of_variable(token: &str) -> Result<Token, Error> {
+    Token::new(token).map_err(|error| Error::other(format!("{TOKEN_VARIABLE}: {error}")))
 }
 
 register!(View, "feros_view::View");

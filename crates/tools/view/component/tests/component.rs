@@ -109,9 +109,13 @@ fn a_token_that_is_made_up_is_told_on_standard_error_alone() {
         );
     }
     let test = "a_token_that_is_made_up_is_told_on_standard_error_alone";
-    let said = in_a_process_of_its_own(test, None);
-    let links: Vec<_> = said.lines().filter(|line| line.contains("token=")).collect();
-    assert!(matches!(*links, [link] if link.starts_with("link of the page: http://")), "{said}");
+    // An empty variable counts as unset.
+    for token in [None, Some("")] {
+        let said = in_a_process_of_its_own(test, token);
+        let links: Vec<_> = said.lines().filter(|line| line.contains("token=")).collect();
+        let is_link = |link: &str| link.starts_with("link of the page: http://");
+        assert!(matches!(*links, [link] if is_link(link)), "{said}");
+    }
 }
 
 #[test]
