@@ -14,6 +14,7 @@ import { h } from "./shell/dom";
 import { helpOf } from "./shell/keys";
 import { Layout } from "./shell/layout";
 import { noticesOf } from "./shell/notices";
+import { staleLine } from "./shell/stale";
 import { stateLine } from "./shell/state_line";
 import { Tabs } from "./shell/tabs";
 import { themeButton } from "./shell/theme";
@@ -65,7 +66,8 @@ function start(): void {
     theme,
     help.button,
   );
-  document.body.append(header, noticesOf(connection), tabs.panels, help.dialog);
+  const stale = staleLine(connection, tabs.panels);
+  document.body.append(header, noticesOf(connection), stale, tabs.panels, help.dialog);
   connection.socket.connect();
 }
 

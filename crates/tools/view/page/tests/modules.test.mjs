@@ -174,3 +174,64 @@ test("names in the scene that would cover each other are lifted", async () => {
   const many = spread(Array.from({ length: 10 }, () => label(0, 0)));
   assert.equal(new Set(many).size, 10);
 });
+
+test("lifted names have a line to their frame, and other names have no line", async () => {
+  const { DISTANCE, leaders } = await load("scene/labels.ts");
+  const label = { x: 0, y: 0, width: 60, height: 10 };
+  assert.deepEqual(leaders([label, null, label], [0, 0, 2]), [0, 0, (2 + DISTANCE) * 10]);
+});
+
+test("unseen characters of others are escaped as the command escapes them", async () => {
+  const { hasUnseen, lines, phrase, shown } = await load("shell/shown.ts");
+  assert.equal(shown("/talker"), "/talker");
+  assert.equal(shown("/a\u001b[2J\n"), "/a\\u{1b}[2J\\u{a}");
+  assert.equal(lines("a\nb\tc\u0007\r").text, "a\nb\tc\\u{7}\\u{d}");
+  assert.equal(shown("a\nb\u202e"), "a\\u{a}b\\u{202e}");
+  const unseen = [0x61c, 0x200e, 0x200f, 0x2028, 0x202e, 0x2066, 0x2069, 0, 0x1f, 0x7f, 0x9f];
+  for (const code of unseen) {
+    const character = String.fromCodePoint(code);
+    assert.equal(shown(character), `\\u{${code.toString(16)}}`);
+    assert.ok(hasUnseen(character) && hasUnseen(`a${character}`));
+  }
+  for (const code of [0x20, 0xa0, 0x61b, 0x200d, 0x2027, 0x202f, 0x2065, 0x206a, 0x5d0, 0x1f916]) {
+    const character = String.fromCodePoint(code);
+    assert.equal(shown(character), character);
+    assert.ok(!hasUnseen(character));
+  }
+  assert.equal(phrase`${"/a"} → ${"/b\u2069"}: x`.text, "/a → /b\\u{2069}: x");
+  assert.equal(phrase`${"/א"} → ${"/b"}`.text, "\u2068/א\u2069 → /b");
+});
+
+test("strings of messages are in quotation marks, and their values are unambiguous", async () => {
+  const { leafText, lineOf } = await load("messages/values.ts");
+  assert.equal(leafText('a"\\\n\u001b').text, '"a\\"\\\\\\n\\u{1b}"');
+  assert.equal(leafText("\\u{1b}").text, '"\\\\u{1b}"');
+  assert.equal(leafText(12n).text, "12");
+  assert.equal(lineOf({ a: ["b", 1], c: "\u202e" }).text, '{a: ["b", 1], c: "\\u{202e}"}');
+  assert.equal(lineOf(["א", 1]).text, '["א", 1]'.replace('"א"', '\u2068"א"\u2069'));
+});
+
+test("a rate of 0 is shown when it can be measured", async () => {
+  const { LiveFigures, rateText } = await load("connection/live_figures.ts");
+  const figures = new LiveFigures(() => undefined);
+  const seen = (rateHz) => {
+    const topic = { name: "/a", rateHz };
+    figures.receive({ topics: [topic] });
+    return rateText(topic);
+  };
+  assert.deepEqual([null, 0, 0, 0].map(seen), [null, "…", "…", "0.00 Hz"]);
+  assert.deepEqual([null, 0, 9.5, 0].map(seen), [null, "…", "9.50 Hz", "0.00 Hz"]);
+  figures.resume();
+  assert.equal(seen(0), "…", "another server measures anew");
+});
+
+test("an empty graph says what to check", async () => {
+  const { whyEmpty } = await load("graph/model.ts");
+  const [own, other] = [{ name: "/_feros_view" }, { name: "/talker" }];
+  assert.match(
+    whyEmpty({ nodes: [own] }, { filter: " " }),
+    /^No node was found yet.*ROS_DOMAIN_ID/,
+  );
+  assert.match(whyEmpty({ nodes: [own] }, { filter: "x" }), /Check the filter/);
+  assert.match(whyEmpty({ nodes: [own, other] }, { filter: "" }), /Check the options/);
+});

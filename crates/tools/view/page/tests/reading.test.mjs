@@ -79,6 +79,40 @@ test("lists break names at their separators, and no list scrolls sideways", asyn
   }
 });
 
+test("on a phone, the text of a log is below its logger, and both are seen", async (t) => {
+  const layout = { tab: "logs" };
+  const session = await Session.start(t, { layout, size: SIZES.phone, isStill: true });
+  const { page, server } = session;
+  await session.untilServer("it is subscribed to", () => server.subscribed.has("/rosout"));
+  for (const msg of ["short", "the camera does not answer, and will be started again ".repeat(4)]) {
+    server.publish("/rosout", {
+      ...{
+        stamp: { sec: 1, nanosec: 0 },
+        level: 30,
+        name: LONG.slice(1).replaceAll("/", "."),
+        msg,
+      },
+      ...{ file: "a.rs", function: "f", line: 1 },
+    });
+  }
+  await session.untilText(".line .text", "started again");
+  const lines = await page.$$eval(".line", (all) =>
+    all.map((line) => {
+      const box = (each) => each.getBoundingClientRect().toJSON();
+      const [logger, text] = [".logger", ".text"].map((each) => box(line.querySelector(each)));
+      return { line: box(line), logger, text };
+    }),
+  );
+  assert.equal(lines.length, 2);
+  for (const { line, logger, text } of lines) {
+    assert.ok(text.top >= logger.bottom - 1, `${text.top} is below ${logger.bottom}`);
+    assert.ok(text.bottom <= line.bottom + 1 && logger.top >= line.top - 1, "within its row");
+    assert.ok(text.width > 200 && text.right <= 390 && logger.right <= 390, `${text.width}`);
+  }
+  assert.ok(lines[1].line.top >= lines[0].line.bottom - 1, "no row covers another");
+  assert.ok(await page.$eval(".log", (each) => each.scrollWidth <= each.clientWidth));
+});
+
 test("a notice covers nothing", async (t) => {
   const session = await Session.start(t, { isStill: true });
   await session.untilText(".connection", "● feros view on mock");

@@ -12,12 +12,17 @@ test("when the server ends, the page reports that, and later shows the same agai
   const { port } = session.server;
   await session.server.close();
   await session.untilText(".connection", "next attempt in");
+  await session.untilText(".stale-line:not([hidden])", "Old values: there is no connection");
+  const opacity = () => session.page.$eval(".pane", (each) => getComputedStyle(each).opacity);
+  assert.equal(await opacity(), "0.5");
   session.server = new MockServer(session.robot);
   await session.server.listen(port);
   session.robot.start(session.server);
   // The click has no effect if the page has reconnected in the meantime.
   await session.page.$eval(".connection button", (each) => each.click());
   await session.untilText(".connection", "● feros view on mock");
+  await session.until("no value is old", () => document.querySelector(".stale-line").hidden);
+  assert.equal(await opacity(), "1");
   await session.untilServer("it subscribes again", () => session.server.subscribed.has("/imu"));
   const note = await session.text(".tree p");
   await session.until(

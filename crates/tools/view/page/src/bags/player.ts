@@ -1,7 +1,7 @@
 // A running player: pause, step, speed, and a slider through its bag.
 
 import type { Connection } from "../connection/connection";
-import { button, h, select, setText } from "../shell/dom";
+import { button, h, select, setAttribute, setText } from "../shell/dom";
 import { timeOfDay } from "../shell/units";
 import { whileVisible } from "../shell/visibility";
 import { Steering } from "./steering";
@@ -149,6 +149,6 @@ export class Player {
     const seconds = (nanos: bigint): string => (Number(nanos / 1_000_000n) / 1000).toFixed(1);
     const text = `${seconds(shown - span.start)} of ${seconds(span.end - span.start)} s`;
     setText(this.position, `${text} · ${timeOfDay(shown)}`);
-    this.slider.setAttribute("aria-valuetext", text);
+    setAttribute(this.slider, "aria-valuetext", text);
   }
 }

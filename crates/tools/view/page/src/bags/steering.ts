@@ -3,6 +3,7 @@
 import type { Connection } from "../connection/connection";
 import { errorText, type Value } from "../decode/codec";
 import { h, setText } from "../shell/dom";
+import { lines } from "../shell/shown";
 
 export class Steering {
   readonly outcome = h("p", { class: "outcome", role: "status" });
@@ -33,6 +34,6 @@ export class Steering {
 
   tell(kind: string, words: string): void {
     this.outcome.className = `outcome ${kind}`;
-    setText(this.outcome, words);
+    setText(this.outcome, lines(words));
   }
 }

@@ -56,6 +56,8 @@ export interface TopicFigures {
   subscriptions: number;
   transports: Record<Transport, number>;
   rateHz: number | null;
+  /** Set by the page: whether the topic has been measured long enough for a rate. */
+  isRateKnown?: boolean;
   bytesPerSecond: number | null;
   sizeBytes: number | null;
   ageNanos: MedianAndP99 | null;

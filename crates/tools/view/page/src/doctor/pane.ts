@@ -3,7 +3,8 @@
 import type { Connection } from "../connection/connection";
 import type { Finding } from "../connection/protocol";
 import { errorText } from "../decode/codec";
-import { button, h, setText } from "../shell/dom";
+import { breakable, button, h, setText } from "../shell/dom";
+import { lines } from "../shell/shown";
 import { onVisibility } from "../shell/visibility";
 
 const SIGNS: Record<Finding["level"], string> = {
@@ -71,8 +72,10 @@ export class DoctorPane {
           h(
             "div",
             {},
-            h("p", {}, text),
-            cure !== null && cure !== "" && h("p", { class: "cure" }, h("b", {}, "Cure: "), cure),
+            h("p", {}, breakable(lines(text))),
+            cure !== null &&
+              cure !== "" &&
+              h("p", { class: "cure" }, h("b", {}, "Cure: "), breakable(lines(cure))),
           ),
         ),
       ),

@@ -2,6 +2,7 @@
 // makes the graph larger in the available space.
 
 import { Graph as LayeredGraph, layout } from "@dagrejs/dagre";
+import { shown } from "../shell/shown";
 import type { Graph } from "./model";
 
 export interface Point {
@@ -36,7 +37,8 @@ const MOST_LETTERS = 34;
 
 /** Shortens a long name to its end, which distinguishes it from its neighbours. */
 export function shortName(name: string): string {
-  return name.length <= MOST_LETTERS ? name : `…${name.slice(1 - MOST_LETTERS)}`;
+  const text = shown(name);
+  return text.length <= MOST_LETTERS ? text : `…${text.slice(1 - MOST_LETTERS)}`;
 }
 
 /** Describes the structure, which alone determines the positions of boxes and edges. */

@@ -1,14 +1,17 @@
 // The details of the chosen box or edge, or of the whole system if nothing is chosen.
 
+import { rateText } from "../connection/live_figures";
 import type {
   CallFigures,
   EdgeFigures,
   Figures,
   Mismatch,
+  NodeFigures,
   TopicFigures,
 } from "../connection/protocol";
 import { breakable, button, h, svg } from "../shell/dom";
-import { bytes, hertz, nanoseconds } from "../shell/units";
+import { lines, listed, phrase, type Shown } from "../shell/shown";
+import { bytes, nanoseconds } from "../shell/units";
 import { layersOf } from "./layers";
 import type { Box, Edge, Graph } from "./model";
 import { lookOf, ORDER } from "./transports";
@@ -39,22 +42,22 @@ export function detailsOf(
   return overview(figures, actions);
 }
 
-function facts(pairs: [string, string | null][]): HTMLElement {
+function facts(pairs: [string, string | Shown | null][]): HTMLElement {
   const list = h("dl");
   for (const [name, value] of pairs) {
-    if (value !== null)
-      list.append(h("dt", {}, name), h("dd", {}, name === "Type" ? breakable(value) : value));
+    if (value !== null) list.append(h("dt", {}, name), h("dd", {}, breakable(value)));
   }
   return list;
 }
 
 function mismatchBlock(mismatch: Mismatch, onClick?: () => void): HTMLElement {
+  const { publisher, subscription, problem, cure } = mismatch;
   return h(
     "div",
     { class: "mismatch" },
     h("strong", {}, "✕ Mismatch"),
-    h("p", {}, breakable(`${mismatch.publisher} → ${mismatch.subscription}: ${mismatch.problem}`)),
-    h("p", {}, h("b", {}, "Cure: "), mismatch.cure),
+    h("p", {}, breakable(phrase`${publisher} → ${subscription}: ${problem}`)),
+    h("p", {}, h("b", {}, "Cure: "), breakable(lines(cure))),
     onClick && button("Show", onClick),
   );
 }
@@ -70,13 +73,17 @@ function topicDetails(
   const mismatches = edge === null ? topic.mismatches : edge.mismatches;
   return [
     h("h2", {}, breakable(topic.name)),
-    h("p", { class: "dim" }, breakable(edge === null ? "topic" : `edge to ${edge.to.slice(5)}`)),
+    h(
+      "p",
+      { class: "dim" },
+      breakable(edge === null ? "topic" : phrase`edge to ${edge.to.slice(5)}`),
+    ),
     ...mismatches.map((each) => mismatchBlock(each)),
     facts([
-      ["Type", topic.types.join(", ")],
-      ["Rate", topic.rateHz === null ? "not measured" : hertz(topic.rateHz)],
+      ["Type", listed(topic.types)],
+      ["Rate", rateText(topic) ?? "not measured"],
       ["Size", topic.sizeBytes === null ? null : bytes(topic.sizeBytes)],
-      ["Traffic", topic.bytesPerSecond === null ? null : `${bytes(topic.bytesPerSecond)}/s`],
+      ["Traffic", trafficText(topic)],
       ["Latency", age && `p50 ${nanoseconds(age.p50)}, p99 ${nanoseconds(age.p99)}`],
       ["Lost", topic.lost === null ? null : String(topic.lost)],
       ["Publishers", String(topic.publishers)],
@@ -100,8 +107,8 @@ function matches(pairs: EdgeFigures[]): HTMLElement {
         "li",
         {},
         h("span", { class: `badge ${pair.transport}` }, word),
-        h("span", {}, breakable(`${pair.publisher} → ${pair.subscription}`)),
-        h("span", { class: "dim" }, pair.why === null ? qos : `${qos}; ${pair.why}`),
+        h("span", {}, breakable(phrase`${pair.publisher} → ${pair.subscription}`)),
+        h("span", { class: "dim" }, breakable(pair.why === null ? qos : `${qos}; ${pair.why}`)),
       ),
     );
   }
@@ -134,7 +141,7 @@ function nodeDetails(figures: Figures, graph: Graph, box: Box, actions: Actions)
     h("p", { class: "dim" }, kinds.filter(Boolean).join(", ")),
     facts([
       ["PID", node?.pid?.toString() ?? "unknown: not a Feros node on this host"],
-      ["CPU", cpuText(node?.cpu)],
+      ["CPU", cpuText(node)],
       ["Memory", node?.pssBytes ? bytes(node.pssBytes) : null],
     ]),
     h("h3", {}, "Publishes"),
@@ -150,12 +157,23 @@ function nodeDetails(figures: Figures, graph: Graph, box: Box, actions: Actions)
       actions,
     ),
     h("h3", {}, "Serves"),
-    h("p", { class: "dim" }, breakable(served.join(", ") || "No services or actions.")),
+    h(
+      "p",
+      { class: "dim" },
+      breakable(served.length > 0 ? listed(served) : "No services or actions."),
+    ),
   ];
 }
 
-function cpuText(cpu: number | null | undefined): string | null {
-  return cpu === null || cpu === undefined ? null : `${(cpu * 100).toFixed(1)} % of a core`;
+function trafficText({ bytesPerSecond, isRateKnown }: TopicFigures): string | null {
+  if (bytesPerSecond === null) return null;
+  return isRateKnown === false ? "…" : `${bytes(bytesPerSecond)}/s`;
+}
+
+/** The time of a processor can be measured from the second figures on. */
+function cpuText(node: NodeFigures | undefined): string | null {
+  if (node === undefined || node.pid === null) return null;
+  return node.cpu === null ? "…" : `${(node.cpu * 100).toFixed(1)} % of a core`;
 }
 
 function names(list: string[], kind: "node" | "topic", actions: Actions): HTMLElement {
@@ -212,7 +230,7 @@ function overview(figures: Figures, actions: Actions): HTMLElement[] {
   );
   const { connections } = figures;
   return [
-    h("h2", {}, figures.host),
+    h("h2", {}, breakable(figures.host)),
     ...mismatches,
     h("h3", {}, "Matches by transport"),
     legend,

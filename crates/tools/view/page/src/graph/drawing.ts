@@ -1,9 +1,11 @@
 // The graph as SVG: it is rebuilt when its structure changes; otherwise, only its texts and classes
 // change.
 
+import { rateText } from "../connection/live_figures";
 import type { NodeFigures } from "../connection/protocol";
-import { setText, svg } from "../shell/dom";
-import { bytes, hertz, nanoseconds } from "../shell/units";
+import { setAttribute, setText, svg } from "../shell/dom";
+import { shown } from "../shell/shown";
+import { bytes, nanoseconds } from "../shell/units";
 import { type Arrangement, LABEL_WIDTH, type Point, shortName } from "./arrange";
 import type { Box, Edge, Graph } from "./model";
 import { lookOf, ORDER } from "./transports";
@@ -110,7 +112,7 @@ export class Drawing {
     for (const line of drawn.words) setText(line, `${words} `);
     drawn.group.classList.toggle("chosen", box.id === chosen);
     drawn.group.classList.toggle("broken", (box.topic?.mismatches.length ?? 0) > 0);
-    drawn.group.setAttribute("aria-label", `${box.kind} ${box.name} ${words}`);
+    setAttribute(drawn.group, "aria-label", `${box.kind} ${box.name} ${words}`);
   }
 
   private makeEdge(edge: Edge, arrangement: Arrangement): void {
@@ -169,7 +171,7 @@ export class Drawing {
       setText(line, words[at] === undefined ? "" : `${words[at]} `),
     );
     const ends = `${edge.from} to ${edge.to}`;
-    drawn.group.setAttribute("aria-label", [ends, ...words].join(" "));
+    setAttribute(drawn.group, "aria-label", [ends, ...words].join(" "));
   }
 }
 
@@ -177,9 +179,10 @@ function wordsOf({ kind, topic, call, node }: Box): string {
   if (kind === "node") return nodeWords(node);
   if (call !== undefined) return call.type.split("/").pop() ?? kind;
   if (topic === undefined) return kind;
-  if (topic.rateHz === null) return topic.types[0]?.split("/").pop() ?? "";
+  const rate = rateText(topic);
+  if (rate === null) return topic.types[0]?.split("/").pop() ?? "";
   const size = topic.sizeBytes === null ? "" : ` · ${bytes(topic.sizeBytes)}`;
-  return `${hertz(topic.rateHz)}${size}`;
+  return `${rate}${size}`;
 }
 
 function nodeWords(node: NodeFigures | undefined): string {
@@ -213,7 +216,7 @@ const MOST_LETTERS = 26;
 
 /** Shortens a text so that it fits next to the line. */
 function shortened(words: string): string {
-  const text = words.replace(/^QoS does not match: /, "");
+  const text = shown(words).replace(/^QoS does not match: /, "");
   return text.length > MOST_LETTERS ? `${text.slice(0, MOST_LETTERS - 1)}…` : text;
 }
 

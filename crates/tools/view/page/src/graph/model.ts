@@ -90,6 +90,21 @@ export function graphOf(figures: Figures, ends: ConnectionGraph, wishes: Wishes)
   return wishes.filter.trim() === "" ? graph : filtered(graph, wishes.filter);
 }
 
+/** Returns the reason why a graph has no boxes. */
+export function whyEmpty({ nodes }: Figures, wishes: Wishes): string {
+  if (wishes.filter.trim() !== "") {
+    return "Nothing to show. Check the filter and the options.";
+  }
+  if (nodes.every(({ name }) => isHidden(name))) {
+    return (
+      "No node was found yet. Check that nodes are running, and that they have the same " +
+      "ROS_DOMAIN_ID and a ROS_AUTOMATIC_DISCOVERY_RANGE that reaches this server. The Doctor " +
+      "tab lists problems of the network."
+    );
+  }
+  return "Nothing to show. Check the options.";
+}
+
 class Builder {
   private readonly nodes: Map<string, NodeFigures>;
 

@@ -10,7 +10,7 @@ import { type Arrangement, arrange, type Point, structureOf } from "./arrange";
 import { Camera } from "./camera";
 import { detailsOf } from "./details";
 import { Drawing } from "./drawing";
-import { type Graph, graphOf, type Wishes } from "./model";
+import { type Graph, graphOf, whyEmpty, type Wishes } from "./model";
 
 const MOST_ELEMENTS = 1500;
 const MOST_MEASURED = 100;
@@ -156,7 +156,7 @@ export class GraphPane {
     const count = graph.boxes.size + graph.edges.size;
     const isTooMuch = count > MOST_ELEMENTS;
     this.note.hidden = count > 0 && !isTooMuch;
-    if (count === 0) setText(this.note, "Nothing to show. Check the filter and the options.");
+    if (count === 0) setText(this.note, whyEmpty(figures, this.wishes));
     if (isTooMuch) {
       setText(this.note, `The graph of ${count} boxes and edges is too large: set a filter.`);
       graph.boxes.clear();

@@ -5,11 +5,15 @@ import type { Connection } from "../connection/connection";
 import { errorText } from "../decode/codec";
 import { breakable, button, h, select, setText } from "../shell/dom";
 import { type Layout, numberOf, textOf } from "../shell/layout";
+import { lines } from "../shell/shown";
 import { timeOfDay } from "../shell/units";
 import { whileVisible } from "../shell/visibility";
 import { levelName, LEVELS, type Line, type Logger, Store } from "./store";
 
+/** The heights of a row, as in the styles; a narrow row has its text below, in two lines. */
 const ROW_PX = 20;
+const NARROW_ROW_PX = 58;
+const NARROW = "(max-width: 700px)";
 const SPARE_ROWS = 10;
 const LEVEL_CHOICES = LEVELS.map(([level, name]) => [String(level), name] as const);
 const MINIMUMS = LEVEL_CHOICES.map(([level, name]) => [level, `${name} and above`] as const);
@@ -29,6 +33,7 @@ export class LogsPane {
   private readonly side = h("ul", { class: "loggers" });
   private readonly note = h("span", { class: "dim" });
   private readonly least: HTMLSelectElement;
+  private readonly narrow = matchMedia(NARROW);
   private isFollowing = true;
   private isWaiting = false;
   private hiddenSince: string | null = null;
@@ -62,7 +67,7 @@ export class LogsPane {
         "aria-live": "off",
         onscroll: () => {
           const { scrollTop, scrollHeight, clientHeight } = this.list;
-          this.isFollowing = scrollTop + clientHeight > scrollHeight - ROW_PX * 2;
+          this.isFollowing = scrollTop + clientHeight > scrollHeight - this.rowPx * 2;
           this.draw();
         },
       },
@@ -156,18 +161,23 @@ export class LogsPane {
     this.draw();
   }
 
+  private get rowPx(): number {
+    return this.narrow.matches ? NARROW_ROW_PX : ROW_PX;
+  }
+
   /** Draws the visible rows; the other rows have no elements. */
   private draw(): void {
     const { shown } = this.store;
-    this.rows.style.height = `${shown.length * ROW_PX}px`;
+    const { rowPx } = this;
+    this.rows.style.height = `${shown.length * rowPx}px`;
     if (this.isFollowing) this.list.scrollTop = this.list.scrollHeight;
-    const first = Math.max(0, Math.floor(this.list.scrollTop / ROW_PX) - SPARE_ROWS);
-    const count = Math.ceil(this.list.clientHeight / ROW_PX) + 2 * SPARE_ROWS;
+    const first = Math.max(0, Math.floor(this.list.scrollTop / rowPx) - SPARE_ROWS);
+    const count = Math.ceil(this.list.clientHeight / rowPx) + 2 * SPARE_ROWS;
     const visible = shown.slice(first, first + count);
     this.rows.replaceChildren(
       ...visible.map((line, at) => {
         const row = this.row(line);
-        row.style.top = `${(first + at) * ROW_PX}px`;
+        row.style.top = `${(first + at) * rowPx}px`;
         return row;
       }),
     );
@@ -192,26 +202,30 @@ export class LogsPane {
   }
 
   private row(line: Line): HTMLElement {
-    if (line.level === null) return h("div", { class: "line remark" }, line.text);
+    if (line.level === null) return h("div", { class: "line remark" }, lines(line.text));
     const level = levelName(line.level);
     return h(
       "div",
       {
         class: `line ${level.toLowerCase()}`,
-        title: line.text,
+        title: lines(line.text),
         onclick: () => this.showWhole(line),
       },
       h("time", {}, timeOfDay(line.timeNanos)),
       h("b", { class: "level" }, level),
       h("span", { class: "logger" }, line.logger),
-      h("span", { class: "text" }, line.text),
+      h("span", { class: "text" }, lines(line.text)),
     );
   }
 
   private showWhole(line: Line): void {
     this.whole.hidden = false;
     const place = line.place === "" ? "" : `\n${line.place}`;
-    this.whole.textContent = `${line.logger}: ${line.text}${place}`;
+    this.whole.replaceChildren(
+      h("bdi", {}, line.logger),
+      ": ",
+      h("bdi", {}, lines(line.text + place)),
+    );
   }
 
   private drawLoggers(): void {

@@ -3,7 +3,7 @@
 
 import { errorText } from "../decode/codec";
 import type { Message } from "../connection/channels";
-import { h, setText } from "../shell/dom";
+import { h, setAttribute, setText } from "../shell/dom";
 import { type Part, textOf } from "../shell/layout";
 import { plain, timeOfDay } from "../shell/units";
 import { whileVisible } from "../shell/visibility";
@@ -23,7 +23,7 @@ export class ImagePanel implements Panel {
 
   constructor({ connection }: PanelContext, state: Part) {
     this.topic = textOf(state.t, "");
-    this.canvas.setAttribute("aria-label", `Image of ${this.topic}`);
+    setAttribute(this.canvas, "aria-label", `Image of ${this.topic}`);
     this.canvas.addEventListener("pointermove", (event) => this.readSpot(event));
     this.canvas.addEventListener("pointerleave", () => setText(this.spot, ""));
     const frame = h("div", { class: "frame" }, this.canvas);

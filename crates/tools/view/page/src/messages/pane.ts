@@ -1,9 +1,10 @@
 // The pane of messages: topics on the left, a grid of displays on the right.
 
 import type { Connection } from "../connection/connection";
+import { rateText } from "../connection/live_figures";
 import { numericFields, parsePath } from "../decode/fields";
 import { ScenePanel } from "../scene/panel";
-import { button, h } from "../shell/dom";
+import { button, h, setAttribute } from "../shell/dom";
 import { flagOf, type Layout, type Part, partsOf, textOf } from "../shell/layout";
 import { whileVisible } from "../shell/visibility";
 import { ImagePanel } from "./image";
@@ -72,7 +73,7 @@ export class MessagesPane {
     this.restore();
     whileVisible(this.element, () => {
       const endFigures = connection.figures.follow((figures) => {
-        topics.showRates(new Map(figures.topics.map((each) => [each.name, each.rateHz])));
+        topics.showRates(new Map(figures.topics.map((each) => [each.name, rateText(each)])));
         this.measure();
       });
       this.measure();
@@ -150,7 +151,7 @@ export class MessagesPane {
     if (panel instanceof PlotPanel) this.lastPlot = panel;
     const frame = h("section", { class: `panel kind-${kind}`, tabindex: "-1" });
     const shown: Shown = { panel, frame, isWide: flagOf(state.b, false) };
-    frame.setAttribute("aria-label", `${KIND_NAMES[kind]} ${panel.title()}`);
+    setAttribute(frame, "aria-label", `${KIND_NAMES[kind]} ${panel.title()}`);
     frame.classList.toggle("wide", shown.isWide);
     const isTitled = panel.title() !== KIND_NAMES[kind];
     frame.append(

@@ -6,6 +6,7 @@ import "uplot/dist/uPlot.min.css";
 import type { Message } from "../connection/channels";
 import { asNumber, numericFields, parsePath, valueAt, type FieldPath } from "../decode/fields";
 import { breakable, button, h, select, setText, svg } from "../shell/dom";
+import { hasUnseen } from "../shell/shown";
 import { numberOf, type Part, textsOf } from "../shell/layout";
 import { plain } from "../shell/units";
 import { whileVisible } from "../shell/visibility";
@@ -137,7 +138,8 @@ export class PlotPanel implements Panel {
     for (const channel of this.context.connection.channels.byTopic.values()) {
       try {
         for (const field of numericFields(channel.codec.definitions, 30)) {
-          options.push(h("option", { value: channel.topic + field }));
+          const path = channel.topic + field;
+          if (!hasUnseen(path)) options.push(h("option", { value: path }));
         }
       } catch {
         // A schema that cannot be read has no fields to suggest; the tree shows the reason.

@@ -2,32 +2,16 @@
 
 import { errorText } from "../decode/codec";
 import type { Message } from "../connection/channels";
-import { isTime } from "../decode/fields";
 import { h } from "../shell/dom";
+import { phrase, Shown, lines } from "../shell/shown";
 import { type Part, textOf } from "../shell/layout";
 import { timeOfDay } from "../shell/units";
 import { whileVisible } from "../shell/visibility";
 import { type Panel, type PanelContext, rateFor, shortType } from "./panel";
-import { leafText } from "./tree";
+import { lineOf } from "./values";
 
 const MOST_LINES = 200;
-const MOST_ELEMENTS = 16;
 const MOST_CHARACTERS = 2000;
-
-/** Returns a message as one line. */
-export function lineOf(value: unknown): string {
-  if (value === null || typeof value !== "object" || isTime(value)) return leafText(value);
-  const isView = ArrayBuffer.isView(value) && !(value instanceof DataView);
-  if (Array.isArray(value) || isView) {
-    const list = value as unknown as ArrayLike<unknown>;
-    const count = Math.min(MOST_ELEMENTS, list.length);
-    const shown = Array.from({ length: count }, (_, at) => lineOf(list[at]));
-    return `[${shown.join(", ")}${list.length > count ? `, … ${list.length - count} more` : ""}]`;
-  }
-  return `{${Object.entries(value)
-    .map(([key, each]) => `${key}: ${lineOf(each)}`)
-    .join(", ")}}`;
-}
 
 export class TextPanel implements Panel {
   readonly kind = "text";
@@ -71,13 +55,14 @@ export class TextPanel implements Panel {
     if (isAtEnd) this.list.scrollTop = this.list.scrollHeight;
   }
 
-  private textOf(message: Message): string {
+  private textOf(message: Message): Shown {
     try {
       const isText = shortType(message.channel.type) === "std_msgs/String";
-      const text = isText ? String(message.value.data) : lineOf(message.value);
-      return text.length > MOST_CHARACTERS ? `${text.slice(0, MOST_CHARACTERS)}…` : text;
+      const text = isText ? lines(String(message.value.data)).text : lineOf(message.value).text;
+      const isLong = text.length > MOST_CHARACTERS;
+      return new Shown(isLong ? `${text.slice(0, MOST_CHARACTERS)}…` : text);
     } catch (error) {
-      return `This message cannot be read: ${errorText(error)}`;
+      return phrase`This message cannot be read: ${errorText(error)}`;
     }
   }
 }

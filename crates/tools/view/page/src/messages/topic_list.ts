@@ -2,7 +2,6 @@
 
 import type { Connection } from "../connection/connection";
 import { breakable, button, h, setText } from "../shell/dom";
-import { hertz } from "../shell/units";
 import { type Kind, KIND_NAMES, kindsFor } from "./panel";
 
 const MOST_ROWS = 500;
@@ -36,10 +35,9 @@ export class TopicList {
     this.draw();
   }
 
-  showRates(rates: Map<string, number | null>): void {
+  showRates(rates: Map<string, string | null>): void {
     for (const [topic, element] of this.rates) {
-      const rate = rates.get(topic);
-      setText(element, rate === null || rate === undefined ? "" : hertz(rate));
+      setText(element, rates.get(topic) ?? "");
     }
   }
 

@@ -5,10 +5,12 @@ import { errorText } from "../decode/codec";
 import type { Message } from "../connection/channels";
 import { isNumeric, isTime } from "../decode/fields";
 import { button, h, setText } from "../shell/dom";
+import { Shown } from "../shell/shown";
 import { type Part, textOf, textsOf } from "../shell/layout";
-import { plain, timeOfDay } from "../shell/units";
+import { timeOfDay } from "../shell/units";
 import { whileVisible } from "../shell/visibility";
 import { type Panel, type PanelContext, rateFor } from "./panel";
+import { leafText } from "./values";
 
 const MOST_ELEMENTS = 100;
 const PREVIEW = 6;
@@ -23,21 +25,14 @@ function isBranch(value: unknown): value is object {
   return value !== null && typeof value === "object" && !isTime(value);
 }
 
-export function leafText(value: unknown): string {
-  if (typeof value === "number") return plain(value);
-  if (typeof value === "bigint") return value.toString();
-  if (typeof value === "string") return JSON.stringify(value);
-  if (isTime(value)) return `${value.sec}.${String(value.nanosec).padStart(9, "0")} s`;
-  return String(value);
-}
-
 /** Returns the text of a closed branch: its length and its first values. */
-function summary(value: object): string {
-  if (!isSequence(value)) return "";
+function summary(value: object): Shown {
+  if (!isSequence(value)) return new Shown("");
   const shown = Array.from({ length: Math.min(PREVIEW, value.length) }, (_, at) => value[at]);
   const more = value.length > shown.length ? ", …" : "";
   const isFlat = shown.length > 0 && !shown.some(isBranch);
-  return `[${value.length}]${isFlat ? ` ${shown.map(leafText).join(", ")}${more}` : ""}`;
+  const values = isFlat ? ` ${Shown.join(shown.map(leafText), ", ").text}${more}` : "";
+  return new Shown(`[${value.length}]${values}`);
 }
 
 /** One row of the tree, and the rows below it after the user has opened it. */

@@ -3,6 +3,7 @@
 import type { Connection } from "../connection/connection";
 import { errorText } from "../decode/codec";
 import { breakable, button, h, setText } from "../shell/dom";
+import { lines } from "../shell/shown";
 import { readLoadParameters } from "./load_parameters";
 
 export class Components {
@@ -122,6 +123,6 @@ export class Components {
 
   private tell(kind: string, words: string): void {
     this.outcome.className = `outcome ${kind}`;
-    setText(this.outcome, words);
+    setText(this.outcome, lines(words));
   }
 }

@@ -4,6 +4,7 @@ import { everyMessage } from "../connection/channels";
 import type { Connection } from "../connection/connection";
 import { errorText } from "../decode/codec";
 import { button, h, setText } from "../shell/dom";
+import { lines } from "../shell/shown";
 
 interface State {
   id: number;
@@ -85,6 +86,6 @@ export class Lifecycle {
 
   private tell(kind: string, words: string): void {
     this.outcome.className = `outcome ${kind}`;
-    setText(this.outcome, words);
+    setText(this.outcome, lines(words));
   }
 }

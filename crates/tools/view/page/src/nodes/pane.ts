@@ -5,20 +5,29 @@ import type { Connection } from "../connection/connection";
 import type { DistributionFigures, Figures, NodeFigures } from "../connection/protocol";
 import { breakable, h, setText } from "../shell/dom";
 import { type Layout, textOf } from "../shell/layout";
+import { listed, phrase, Shown } from "../shell/shown";
 import { bytes } from "../shell/units";
 import { whileVisible } from "../shell/visibility";
 import { Components } from "./components";
 import { Lifecycle } from "./lifecycle";
 
 /** The participants by distribution: `participants: 1 Feros, 2 Kilted (Fast DDS 3.2.2)`. */
-function counted(distributions: DistributionFigures[]): string {
-  const one = ({ name, participants, libraries }: DistributionFigures): string => {
-    const shown = libraries.slice(0, 3).join(", ");
-    return `${participants} ${name}${shown === "" ? "" : ` (${shown})`}`;
+function counted(distributions: DistributionFigures[]): Shown {
+  const one = ({ name, participants, libraries }: DistributionFigures): Shown => {
+    const some = listed(libraries.slice(0, 3));
+    const within = some.text === "" ? some : new Shown(` (${some.text})`);
+    return phrase`${String(participants)} ${name}${within}`;
   };
   const participants = distributions.reduce((sum, each) => sum + each.participants, 0);
   const noun = participants === 1 ? "participant" : "participants";
-  return participants === 0 ? "" : `${noun}: ${distributions.map(one).join(", ")}`;
+  const all = Shown.join(distributions.map(one), ", ");
+  return new Shown(participants === 0 ? "" : `${noun}: ${all.text}`);
+}
+
+/** The time of a processor can be measured from the second figures on. */
+function cpuText({ pid, cpu }: NodeFigures): string {
+  if (cpu !== null) return `${(cpu * 100).toFixed(1)} %`;
+  return pid === null ? "" : "…";
 }
 
 export class NodesPane {
@@ -136,7 +145,7 @@ export class NodesPane {
     const cells = [
       kind.join(", "),
       node.pid === null ? "unknown" : String(node.pid),
-      node.cpu === null ? "" : `${(node.cpu * 100).toFixed(1)} %`,
+      cpuText(node),
       node.pssBytes === null ? "" : bytes(node.pssBytes),
       node.distribution ?? "unknown",
     ];

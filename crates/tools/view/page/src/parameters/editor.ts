@@ -2,6 +2,7 @@
 
 import type { Parameter, ParameterValue } from "../connection/protocol";
 import { breakable, button, h, setText } from "../shell/dom";
+import { escapeUnseen, hasUnseen, lines, phrase } from "../shell/shown";
 
 export interface Description {
   description: string;
@@ -11,9 +12,14 @@ export interface Description {
 
 type Set = (parameter: Parameter) => Promise<Parameter | null>;
 
+/** Unseen characters in a list of texts; JSON has an escape for each, so the value is the same. */
+function jsonEscape(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
+}
+
 export function valueText(value: ParameterValue | undefined): string {
   if (value === undefined || value === null) return "";
-  return typeof value === "string" ? value : JSON.stringify(value);
+  return typeof value === "string" ? value : escapeUnseen(JSON.stringify(value), jsonEscape);
 }
 
 /** Whether two values are equal; doubles may differ by one part in 10^12. */
@@ -53,6 +59,8 @@ export class Editor {
   readonly element: HTMLElement;
   private readonly input: HTMLInputElement;
   private readonly outcome = h("span", { class: "outcome", role: "status" });
+  /** The value with its unseen characters escaped, if it has any: the field has the true value. */
+  private readonly unseen = h("span", { class: "dim description" });
   private readonly description = h("span", { class: "dim description" });
   private isEdited = false;
 
@@ -100,6 +108,7 @@ export class Editor {
       form,
       h("span", { class: "dim type" }, this.typeName()),
       this.outcome,
+      this.unseen,
       this.description,
     );
     this.show(parameter);
@@ -115,6 +124,9 @@ export class Editor {
   /** Shows a new value from the node, but keeps a text that the user is writing. */
   show(parameter: Parameter): void {
     this.parameter = parameter;
+    const { value } = parameter;
+    const isUnclear = typeof value === "string" && hasUnseen(value);
+    setText(this.unseen, isUnclear ? phrase`the value has unseen characters: ${value}` : "");
     if (this.isEdited) return;
     if (typeof parameter.value === "boolean") this.input.checked = parameter.value;
     else this.input.value = valueText(parameter.value);
@@ -122,7 +134,7 @@ export class Editor {
 
   describe({ description, readOnly, constraints }: Description): void {
     const words = [readOnly ? "read-only" : "", description, constraints].filter(Boolean);
-    setText(this.description, words.join(" · "));
+    setText(this.description, lines(words.join(" · ")));
     if (readOnly) {
       this.input.disabled = true;
       this.element.querySelector("button")?.setAttribute("disabled", "");
@@ -145,7 +157,10 @@ export class Editor {
 
   private submit(): void {
     try {
-      void this.send(parseValue(this.input.value, this.parameter));
+      // A field drops line breaks, so a value that the user did not edit is sent as it came.
+      const { value } = this.parameter;
+      const isOld = !this.isEdited && typeof value === "string";
+      void this.send(isOld ? value : parseValue(this.input.value, this.parameter));
     } catch (error) {
       this.tell("failed", (error as Error).message);
     }
@@ -165,6 +180,6 @@ export class Editor {
 
   private tell(kind: string, words: string): void {
     this.outcome.className = `outcome ${kind}`;
-    setText(this.outcome, words);
+    setText(this.outcome, lines(words));
   }
 }

@@ -5,16 +5,25 @@ import {
   BufferAttribute,
   BufferGeometry,
   Group,
+  LineBasicMaterial,
   LineDashedMaterial,
   LineSegments,
   type Sprite,
   Vector3,
 } from "three";
-import { labelOf, spread } from "./labels";
+import { DISTANCE, labelOf, leaders, spread } from "./labels";
 import { free } from "./layer";
 import type { Transforms } from "./transforms";
 
 const MOST_FRAMES = 200;
+
+/** The view of the camera: places on the canvas, in pixels. */
+export interface View {
+  placeOf: (point: Vector3) => { x: number; y: number } | null;
+  /** Returns the point that the view shows so many pixels above another, at the same depth. */
+  raised: (point: Vector3, pixels: number) => Vector3;
+  unitPixels: number;
+}
 
 export class Frames {
   readonly object = new Group();
@@ -24,17 +33,25 @@ export class Frames {
     new BufferGeometry(),
     new LineDashedMaterial({ color: 0x888888, dashSize: 0.1, gapSize: 0.06 }),
   );
+  /** Lines from frames to those of their names that are lifted. */
+  private readonly leaders = new LineSegments(
+    new BufferGeometry(),
+    new LineBasicMaterial({ depthTest: false, transparent: true, opacity: 0.6 }),
+  );
   private colour = "";
   private halo = "";
 
   constructor() {
     this.links.frustumCulled = false;
-    this.object.add(this.links);
+    this.leaders.frustumCulled = false;
+    this.leaders.renderOrder = 9;
+    this.object.add(this.links, this.leaders);
   }
 
   update(transforms: Transforms, fixed: string, [colour, halo]: [string, string]): void {
     if (colour !== this.colour) this.clear();
     this.colour = colour;
+    this.leaders.material.color.set(colour);
     this.halo = halo;
     const names = transforms.names().slice(0, MOST_FRAMES);
     const places = new Map<string, Vector3>();
@@ -63,15 +80,26 @@ export class Frames {
     this.names.clear();
   }
 
-  /** Stacks names that would otherwise cover each other. */
-  spread(placeOf: (point: Vector3) => { x: number; y: number } | null, unitPixels: number): void {
+  /** Stacks names that would otherwise cover each other, with lines to their frames. */
+  spread({ placeOf, raised, unitPixels }: View): void {
     const labels = [...this.names].sort(([one], [other]) => (one < other ? -1 : 1));
     const boxes = labels.map(([name, label]) => {
-      const place = placeOf(new Vector3().setFromMatrixPosition(this.axes.get(name)!.matrix));
+      const place = placeOf(this.pointOf(name));
       const [width, height] = [label.scale.x * unitPixels, label.scale.y * unitPixels];
       return place && { ...place, width, height };
     });
-    spread(boxes).forEach((level, at) => labels[at]![1].center.set(0.5, -0.35 - level));
+    const levels = spread(boxes);
+    levels.forEach((level, at) => labels[at]![1].center.set(0.5, -DISTANCE - level));
+    const points = leaders(boxes, levels).flatMap((pixels, at) => {
+      if (pixels === 0) return [];
+      const point = this.pointOf(labels[at]![0]);
+      return [...point.toArray(), ...raised(point, pixels).toArray()];
+    });
+    replacePoints(this.leaders, points);
+  }
+
+  private pointOf(name: string): Vector3 {
+    return new Vector3().setFromMatrixPosition(this.axes.get(name)!.matrix);
   }
 
   private make(name: string): Group {
@@ -79,7 +107,7 @@ export class Frames {
     group.matrixAutoUpdate = false;
     const axes = new AxesHelper(0.35);
     const label = labelOf(name, this.colour, 0.035, true, this.halo);
-    label.center.set(0.5, -0.35);
+    label.center.set(0.5, -DISTANCE);
     group.add(axes, label);
     this.axes.set(name, group);
     this.names.set(name, label);
@@ -93,10 +121,14 @@ export class Frames {
       const parent = places.get(transforms.parentOf(name) ?? "");
       if (parent !== undefined) points.push(...place.toArray(), ...parent.toArray());
     }
-    this.links.geometry.dispose();
-    this.links.geometry = new BufferGeometry();
-    const positions = new BufferAttribute(new Float32Array(points), 3);
-    this.links.geometry.setAttribute("position", positions);
+    replacePoints(this.links, points);
     this.links.computeLineDistances();
   }
+}
+
+function replacePoints(lines: LineSegments, points: number[]): void {
+  lines.geometry.dispose();
+  lines.geometry = new BufferGeometry();
+  const positions = new BufferAttribute(new Float32Array(points), 3);
+  lines.geometry.setAttribute("position", positions);
 }

@@ -8,6 +8,7 @@ import {
   Sprite,
   SpriteMaterial,
 } from "three";
+import { shown } from "../shell/shown";
 
 /** The height of letters in pictures; texts of a fixed size are about half as high on screen. */
 const PIXELS = 48;
@@ -37,6 +38,17 @@ export function spread(labels: (LabelBox | null)[]): number[] {
   });
 }
 
+/** The distance between a point and the name below or above it, in label heights. */
+export const DISTANCE = 0.35;
+
+/** Returns the length, in pixels, of the line from each point up to its lifted label; 0: no line. */
+export function leaders(labels: (LabelBox | null)[], levels: number[]): number[] {
+  return labels.map((label, at) => {
+    const level = levels[at] ?? 0;
+    return label === null || level === 0 ? 0 : (level + DISTANCE) * label.height;
+  });
+}
+
 function overlap(one: LabelBox, other: LabelBox): boolean {
   return (
     Math.abs(one.x - other.x) < (one.width + other.width) / 2 &&
@@ -57,7 +69,7 @@ export function labelOf(
   halo: string | null = null,
 ): Sprite {
   const canvas = document.createElement("canvas");
-  const words = text.slice(0, LONGEST);
+  const words = shown(text.slice(0, LONGEST)).slice(0, LONGEST);
   const pixels = isFixedSize ? FIXED_PIXELS : PIXELS;
   const font = `${pixels}px system-ui, sans-serif`;
   const measure = canvas.getContext("2d");

@@ -276,7 +276,11 @@ export class ScenePanel implements Panel {
     this.frames.object.visible = this.hasFrames;
     if (!this.hasFrames) return;
     this.frames.update(this.transforms, fixed, stage.textColours);
-    this.frames.spread((point) => stage.placeOf(point), stage.unitPixels);
+    this.frames.spread({
+      placeOf: (point) => stage.placeOf(point),
+      raised: (point, pixels) => stage.raised(point, pixels),
+      unitPixels: stage.unitPixels,
+    });
   }
 
   private fixedFrame(): string {

@@ -89,6 +89,13 @@ export class Stage {
     return { x: ((x + 1) / 2) * clientWidth, y: ((1 - y) / 2) * clientHeight };
   }
 
+  /** Returns the point that is shown so many pixels above another, at the same depth. */
+  raised(point: Vector3, pixels: number): Vector3 {
+    const shown = point.clone().project(this.camera);
+    shown.y += (2 * pixels) / Math.max(1, this.canvas.clientHeight);
+    return shown.unproject(this.camera);
+  }
+
   /** The height of the view at a distance of 1, in pixels: the unit of labels. */
   get unitPixels(): number {
     return (this.camera.projectionMatrix.elements[5]! * this.canvas.clientHeight) / 2;

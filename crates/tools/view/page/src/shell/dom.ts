@@ -1,8 +1,11 @@
-// Creates elements in one expression. Untrusted text becomes text, never markup.
+// Creates elements in one expression. Untrusted text becomes text, never markup, and its unseen
+// characters are escaped.
 
-type Child = Node | string | null | undefined | false;
+import { phrase, Shown, textOfShown } from "./shown";
+
+type Child = Node | string | Shown | null | undefined | false;
 type Handler = (event: never) => void;
-type Property = string | number | boolean | null | undefined | Handler;
+type Property = string | Shown | number | boolean | null | undefined | Handler;
 
 /** Creates an element: `on...` become listeners, other properties attributes, except for `null`. */
 export function h<K extends keyof HTMLElementTagNameMap>(
@@ -12,7 +15,7 @@ export function h<K extends keyof HTMLElementTagNameMap>(
 ): HTMLElementTagNameMap[K] {
   const element = document.createElement(tag);
   apply(element, properties);
-  for (const child of children) if (child) element.append(child);
+  append(element, children);
   return element;
 }
 
@@ -24,8 +27,23 @@ export function svg<K extends keyof SVGElementTagNameMap>(
 ): SVGElementTagNameMap[K] {
   const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
   apply(element, properties);
-  for (const child of children) if (child) element.append(child);
+  append(element, children);
   return element;
+}
+
+function append(element: Element, children: Child[]): void {
+  for (const child of children) {
+    if (child) element.append(child instanceof Node ? child : textOfShown(child));
+  }
+}
+
+/** Attributes whose texts people read. */
+const READ = new Set(["title", "placeholder", "aria-label", "aria-valuetext"]);
+
+/** Sets an attribute; if people read it, its unseen characters are escaped. */
+export function setAttribute(element: Element, name: string, value: string | Shown): void {
+  const isRead = value instanceof Shown || READ.has(name);
+  element.setAttribute(name, isRead ? textOfShown(value) : value);
 }
 
 function apply(element: Element, properties: Record<string, Property>): void {
@@ -33,16 +51,18 @@ function apply(element: Element, properties: Record<string, Property>): void {
     if (value === null || value === undefined || value === false) continue;
     if (typeof value === "function") {
       element.addEventListener(name.slice(2), value as EventListener);
-    } else element.setAttribute(name, value === true ? "" : String(value));
+    } else if (value instanceof Shown) setAttribute(element, name, value);
+    else setAttribute(element, name, value === true ? "" : String(value));
   }
 }
 
 const JOINTS = /(?<=[/_.:-])/;
 
 /** Lets a name break at its separators, and within a word only if the word alone is too long. */
-export function breakable(name: string): DocumentFragment {
+export function breakable(name: string | Shown): DocumentFragment {
   const fragment = document.createDocumentFragment();
-  name.split(JOINTS).forEach((part, at) => {
+  const { text } = typeof name === "string" ? phrase`${name}` : name;
+  text.split(JOINTS).forEach((part, at) => {
     if (at > 0) fragment.append(document.createElement("wbr"));
     fragment.append(part);
   });
@@ -50,8 +70,9 @@ export function breakable(name: string): DocumentFragment {
 }
 
 /** Sets the text of an element only if it differs, so that selections of the user survive. */
-export function setText(element: Element, text: string): void {
-  if (element.textContent !== text) element.textContent = text;
+export function setText(element: Element, text: string | Shown): void {
+  const shown = textOfShown(text);
+  if (element.textContent !== shown) element.textContent = shown;
 }
 
 /** Creates a button; `label` is its name for screen readers if the text is only a symbol. */

@@ -2,6 +2,7 @@
 
 import type { Connection, Status } from "../connection/connection";
 import { button, h } from "./dom";
+import { lines } from "./shown";
 
 const MOST = 4;
 const WORDS = ["Info", "Warning", "Error"] as const;
@@ -15,7 +16,7 @@ export function noticesOf(connection: Connection): HTMLElement {
     const notice = h(
       "div",
       { class: `notice level-${level}`, "data-text": text },
-      h("span", {}, text),
+      h("span", {}, lines(text)),
       button("×", () => notice.remove(), { label: "Dismiss", class: "icon" }),
     );
     element.append(notice);

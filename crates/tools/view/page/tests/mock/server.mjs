@@ -79,14 +79,14 @@ export class MockServer {
     await new Promise((resolve) => this.http.close(resolve));
   }
 
-  /** Sends a message to all subscribers; the bytes are real CDR. */
+  /** Sends a message, or the CDR of a message, to all subscribers; the bytes are real CDR. */
   publish(topic, message, timeNanos = BigInt(Date.now()) * 1_000_000n) {
     const channel = [...this.channels.values()].find(({ info }) => info.topic === topic);
     let payload = null;
     for (const connection of this.connections) {
       for (const [subscription, entry] of connection.subscriptions) {
         if (entry.channelId !== channel.info.id) continue;
-        payload ??= channel.writer.writeMessage(message);
+        payload ??= message instanceof Uint8Array ? message : channel.writer.writeMessage(message);
         const frame = Buffer.alloc(13 + payload.length);
         frame.writeUInt8(1, 0);
         frame.writeUInt32LE(subscription, 1);
