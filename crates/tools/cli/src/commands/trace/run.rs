@@ -45,7 +45,7 @@ pub(crate) fn run(args: &Args) -> Result<(), CliError> {
         .command
         .split_first()
         .ok_or_else(|| CliError::usage("name the command to run after `--`"))?;
-    // On a signal, the command that runs ends and writes its trace, which this verb then summarizes.
+    // On a signal, the command that runs ends and writes its trace. This verb then summarizes it.
     let signals = [SIGINT, SIGTERM].into_iter().chain(hangup_to_handle());
     let signals = SignalsInfo::<WithRawSiginfo>::new(signals)?;
     let child =
