@@ -20,7 +20,7 @@ const MOST_FRAMES = 200;
 /** The view of the camera: places on the canvas, in pixels. */
 export interface View {
   placeOf: (point: Vector3) => { x: number; y: number } | null;
-  /** Returns the point that the view shows so many pixels above another, at the same depth. */
+  /** Returns the point that the view shows `pixels` above another one, at the same depth. */
   raised: (point: Vector3, pixels: number) => Vector3;
   unitPixels: number;
 }

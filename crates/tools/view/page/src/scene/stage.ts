@@ -89,7 +89,7 @@ export class Stage {
     return { x: ((x + 1) / 2) * clientWidth, y: ((1 - y) / 2) * clientHeight };
   }
 
-  /** Returns the point that is shown so many pixels above another, at the same depth. */
+  /** Returns the point that the view shows `pixels` above another one, at the same depth. */
   raised(point: Vector3, pixels: number): Vector3 {
     const shown = point.clone().project(this.camera);
     shown.y += (2 * pixels) / Math.max(1, this.canvas.clientHeight);
