@@ -21,7 +21,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub struct Ending(Vec<Arc<AtomicBool>>);
 
 impl Default for Ending {
-    /// An ending of one session. It has not begun.
+    /// The ending of one session, before it begins.
     fn default() -> Self {
         Self(vec![Arc::default()])
     }

@@ -161,7 +161,7 @@ impl SerializedResponder {
     }
 
     /// Sends the response as [`send`](Self::send) does, but counts and logs an error. This is for
-    /// callers that can do no more about it; a client may leave at any time.
+    /// callers that cannot handle the error: a client may leave at any time.
     pub fn answer(self, response: &[u8]) {
         let troubles = self.asked.troubles.clone();
         if let Err(error) = self.send(response) {
