@@ -30,5 +30,5 @@ mod server;
 #[cfg(feature = "server")]
 pub use server::{
     DEFAULT_PATIENCE, DEFAULT_PORT, Describe, Doctor, Server, StartError, Token, TokenError,
-    ViewOptions,
+    TokenVariableError, ViewOptions,
 };

@@ -38,7 +38,7 @@ mod reading;
 mod session;
 mod watcher;
 
-pub use access::{Token, TokenError};
+pub use access::{Token, TokenError, TokenVariableError};
 pub use error::StartError;
 pub use listening::Server;
 pub use options::{DEFAULT_PATIENCE, DEFAULT_PORT, Describe, Doctor, ViewOptions};

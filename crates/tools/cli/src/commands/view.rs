@@ -19,10 +19,6 @@ use crate::types::{InterfaceArgs, Types};
 use crate::value_parsers::parse_count;
 use crate::{described, ending, notices, output};
 
-/// The variable with the token. `clap` does not read it, since an empty one counts as unset, and
-/// since errors in it name the variable.
-const TOKEN_VARIABLE: &str = "FEROS_VIEW_TOKEN";
-
 /// Show the running system in the browser, until Ctrl-C
 #[derive(clap::Args)]
 #[command(
@@ -83,8 +79,9 @@ fn options(
     types: Arc<Types>,
     connection: &Connection,
 ) -> Result<ViewOptions, CliError> {
+    // `clap` does not read the variable, since it would refuse an empty one.
     let given = match args.token {
-        None => token_of_environment()?,
+        None => Token::from_environment().map_err(CliError::usage)?,
         token => token,
     };
     let token = match given {
@@ -109,16 +106,6 @@ fn options(
         doctor: Some(doctor()),
         traces: args.traces.or_else(traces_of_environment),
     })
-}
-
-fn token_of_environment() -> Result<Option<Token>, CliError> {
-    let Some(text) = std::env::var_os(TOKEN_VARIABLE).filter(|text| !text.is_empty()) else {
-        return Ok(None);
-    };
-    match Token::new(&text.to_string_lossy()) {
-        Ok(token) => Ok(Some(token)),
-        Err(error) => Err(CliError::usage(format!("{TOKEN_VARIABLE}: {error}"))),
-    }
 }
 
 fn traces_of_environment() -> Option<PathBuf> {

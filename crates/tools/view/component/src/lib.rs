@@ -9,10 +9,6 @@ use feros::{Context, Error, Node, NodeOptions, Parameter, Parameters};
 use feros_component::{Component, register};
 use feros_view::{Server, Token, ViewOptions};
 
-/// The environment variable with the token. The token is not a parameter, since anybody may read
-/// parameters.
-const TOKEN_VARIABLE: &str = "FEROS_VIEW_TOKEN";
-
 #[derive(Parameters)]
 struct Settings {
     /// The address to listen at: 127.0.0.1 for this machine only, 0.0.0.0 for all networks
@@ -95,10 +91,9 @@ fn view_options(settings: &Settings) -> Result<(ViewOptions, OfToken), Error> {
     // Both values are within the ranges of the parameters.
     let port = u16::try_from(settings.port.get()).unwrap_or(feros_view::DEFAULT_PORT);
     let max_connections = usize::try_from(settings.max_connections.get()).unwrap_or(1);
-    // An empty variable counts as unset.
-    let set = std::env::var(TOKEN_VARIABLE).ok().filter(|token| !token.is_empty());
-    let (token, of_token) = match set {
-        Some(token) => (Some(of_variable(&token)?), OfToken::Variable),
+    // The token is not a parameter, since anybody may read parameters.
+    let (token, of_token) = match Token::from_environment().map_err(Error::other)? {
+        Some(token) => (Some(token), OfToken::Variable),
         None if address.is_loopback() => (None, OfToken::NotNeeded),
         None => (Some(Token::random().map_err(Error::other)?), OfToken::MadeUp),
     };
@@ -115,10 +110,6 @@ fn view_options(settings: &Settings) -> Result<(ViewOptions, OfToken), Error> {
         ..ViewOptions::default()
     };
     Ok((options, of_token))
-}
-
-fn of_variable(token: &str) -> Result<Token, Error> {
-    Token::new(token).map_err(|error| Error::other(format!("{TOKEN_VARIABLE}: {error}")))
 }
 
 register!(View, "feros_view::View");

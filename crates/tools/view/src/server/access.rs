@@ -24,11 +24,29 @@ pub struct Token(String);
 )]
 pub struct TokenError;
 
+/// The error for a variable whose text cannot be a token.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("{variable}: {0}", variable = Token::VARIABLE)]
+pub struct TokenVariableError(TokenError);
+
 /// The shortest token that a user may choose.
 const SHORTEST: usize = 8;
 const LONGEST: usize = 128;
 
 impl Token {
+    /// The environment variable with the token. Other users cannot read it.
+    pub const VARIABLE: &str = "FEROS_VIEW_TOKEN";
+
+    /// Returns the token in [`Token::VARIABLE`]; an empty variable counts as unset.
+    ///
+    /// # Errors
+    /// When the text of the variable cannot be a token.
+    pub fn from_environment() -> Result<Option<Self>, TokenVariableError> {
+        let text = std::env::var_os(Self::VARIABLE).filter(|text| !text.is_empty());
+        let token = text.map(|text| Self::new(&text.to_string_lossy())).transpose();
+        token.map_err(TokenVariableError)
+    }
+
     /// Creates a token that the user chose.
     ///
     /// # Errors
