@@ -105,9 +105,11 @@ pub fn endpoints_come_and_go_without_growth(fixture: &dyn Fixture) {
 
 /// Returns the resident memory of this process, or 0 if the platform does not report it.
 fn resident_bytes() -> usize {
-    let statm = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
-    statm.split_whitespace().nth(1).and_then(|pages| pages.parse::<usize>().ok()).unwrap_or(0)
-        * 4096
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let kilobytes = status.lines().find_map(|line| {
+        line.strip_prefix("VmRSS:")?.trim().strip_suffix("kB")?.trim_end().parse::<usize>().ok()
+    });
+    kilobytes.unwrap_or(0) * 1024
 }
 
 /// Sessions can be opened and closed repeatedly. Other sessions see each of them appear and
