@@ -29,6 +29,7 @@
 //! |---|---|
 //! | `reason` | the reasons against more direct transports, and the publishers whose memory a subscription declined |
 //! | `format_version`, `error`, `limits` | the version of all formats, the errors, and the system's limits |
+//! | `page` | the size of a page, and the pages of a range of bytes |
 //! | `mapped_file` | maps files into memory |
 //! | `segment` | the process segment |
 //! | `peers` | other processes: their segments, handles of them, and reports of their end |
@@ -75,6 +76,8 @@ mod limits;
 mod mapped_file;
 #[cfg(not(loom))]
 mod node;
+#[cfg(not(loom))]
+mod page;
 #[cfg(not(loom))]
 mod peers;
 #[cfg(not(loom))]

@@ -30,11 +30,12 @@ use self::space::{LOCK_TIMEOUT, PREFIX_FILE, Space, SpaceLock, check_access};
 use crate::error::UnavailableError;
 use crate::ipc::Ipc;
 use crate::limits::{check_file_size, check_open_files};
-use crate::storage::populate::{MARGIN_BYTES, SHM, free_bytes};
+use crate::page::page_bytes;
+use crate::storage::populate::{SHM, free_bytes, margin_bytes, small_files_bytes};
 use crate::storage::{self, Failure};
 
-/// The bytes that a node needs in `/dev/shm` for a few small files.
-const NODE_BYTES: u64 = 64 * 1024;
+/// The limit on the size of each of the few small files of a node.
+const NODE_FILE_BYTES: u64 = 64 * 1024;
 
 /// The node that [`HostNode::shared`] returns.
 static SHARED: Mutex<Weak<HostNode>> = Mutex::new(Weak::new());
@@ -232,17 +233,15 @@ fn check_room_for_node(folder: &Path) -> Result<(), UnavailableError> {
         folder: folder.to_owned(),
         cause: cause.to_string(),
     })?;
-    check_space(NODE_BYTES, free)?;
-    check_file_size(NODE_BYTES)
+    check_space(small_files_bytes(page_bytes()), free)?;
+    check_file_size(NODE_FILE_BYTES)
 }
 
 /// Checks whether `needed_bytes` and a margin fit into the free space.
 pub(crate) fn check_space(needed_bytes: u64, free_bytes: u64) -> Result<(), UnavailableError> {
-    if free_bytes < needed_bytes.saturating_add(MARGIN_BYTES) {
-        return Err(UnavailableError::Full {
-            needed_bytes: needed_bytes.saturating_add(MARGIN_BYTES),
-            free_bytes,
-        });
+    let needed_bytes = needed_bytes.saturating_add(margin_bytes(page_bytes()));
+    if free_bytes < needed_bytes {
+        return Err(UnavailableError::Full { needed_bytes, free_bytes });
     }
     Ok(())
 }

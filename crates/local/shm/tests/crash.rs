@@ -145,7 +145,7 @@ fn descriptors() -> usize {
 fn resident_bytes() -> u64 {
     let pages: u64 =
         fs::read_to_string("/proc/self/statm").unwrap().split(' ').nth(1).unwrap().parse().unwrap();
-    pages * 4096
+    pages * rustix::param::page_size() as u64
 }
 
 /// Sends one message from the survivor's publisher to the survivor's own connection, and takes it

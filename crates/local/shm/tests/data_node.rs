@@ -143,13 +143,15 @@ fn shared_files_have_their_memory_from_the_start() {
     let publisher = HostPublisher::create(&node, settings).unwrap();
     let connection =
         Connection::open(&node, 1, ConnectionSettings { depth: 4096, type_hash: None }).unwrap();
+    let page = rustix::param::page_size() as u64;
     for path in shared_files(&node) {
         let found = fs::metadata(&path).unwrap();
         let (taken, size) = (found.blocks() * 512, found.len());
         if path.extension().unwrap() == "data" {
             // Messages get their pages one by one. The only resident pages are those with the
             // records of iceoryx2 and with the heads of some messages.
-            assert!(size > 1 << 30 && (4096..64 * 1024).contains(&taken), "{path:?} {taken}");
+            let few = page..16 * page;
+            assert!(size > 1 << 30 && few.contains(&taken), "{path:?} {taken}");
         } else {
             assert!(taken >= size, "{path:?} has {taken} of {size} bytes");
         }
@@ -322,7 +324,9 @@ fn full() {
         held.push(sample);
     };
     assert!(matches!(first_error, LoanError::SharedMemoryFull { .. }), "{first_error}");
-    assert!((4..=6).contains(&held.len()), "{}", held.len());
+    // Larger pages make the small files of iceoryx2 larger.
+    let fewest = if rustix::param::page_size() > 4096 { 2 } else { 4 };
+    assert!((fewest..=6).contains(&held.len()), "{}", held.len());
     fs::write("/dev/shm/filler", vec![1; 3 << 20]).unwrap_err();
     // New shared memory cannot be made, but existing publishers continue with the memory that they
     // already have.

@@ -24,7 +24,8 @@ pub(super) struct Layout {
     channels: [Control; MAX_SERVERS],
 }
 
-/// The assignment of channels to servers.
+/// The assignment of channels to servers. Its alignment, and that of [`Side`], is the smallest size
+/// of a page, whatever the size of a page is: the format has only one layout.
 #[cfg_attr(not(loom), repr(C, align(4096)))]
 #[cfg_attr(loom, derive(Default))] // loom's stacks are too small for the alignment
 pub(super) struct Claims {

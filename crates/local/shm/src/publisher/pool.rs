@@ -18,10 +18,11 @@ use crate::ipc::service::{HEAD_BYTES, MAX_MESSAGE_BYTES, Service, WireHeader};
 use crate::limits::check_file_size;
 use crate::mapped_file::MappedFile;
 use crate::node::{check_space, refused};
+use crate::page::page_bytes;
 use crate::rings::chunks::Chunks;
 use crate::rings::connection;
 use crate::rings::sending_end::{SendingEnd, Stride};
-use crate::storage::populate::{Pages, free_bytes, make_present};
+use crate::storage::populate::{Pages, free_bytes, make_present, small_files_bytes};
 use crate::storage::{self, take_sparse};
 
 type Port = iceoryx2::port::publisher::Publisher<Ipc, [u8], ()>;
@@ -29,6 +30,10 @@ type Chunk = SampleMutUninit<Ipc, [MaybeUninit<u8>], ()>;
 
 /// The number of bytes that are reserved before a message. iceoryx2 uses fewer bytes.
 const PORT_HEAD_BYTES: usize = 256;
+
+/// The size of the smallest chunk, whatever the size of a page is. If a page is larger, several
+/// chunks share it, so that small messages do not take a whole page each.
+const SMALLEST_CHUNK_BYTES: usize = 4096;
 
 /// The name of a pool in error messages.
 const A_POOL: &str = "a publisher's pool";
@@ -57,7 +62,7 @@ impl PoolLimits {
             what: "reading the free space of /dev/shm",
             cause: cause.to_string(),
         })?;
-        check_space(self.max_messages as u64 * 8 + 64 * 1024, free)
+        check_space(self.max_messages as u64 * 8 + small_files_bytes(page_bytes()), free)
     }
 }
 
@@ -86,9 +91,7 @@ impl Pool {
         failed_connections: &Arc<AtomicU64>,
     ) -> Result<Self, UnavailableError> {
         limits.check_free()?;
-        // Chunks consist of whole pages, and leave room for messages of varying size, because
-        // address space costs nothing.
-        let chunk_bytes = (message_bytes.max(1) + PORT_HEAD_BYTES).next_power_of_two().max(4096);
+        let chunk_bytes = chunk_bytes(message_bytes);
         let message_bytes = (chunk_bytes - PORT_HEAD_BYTES).min(MAX_MESSAGE_BYTES);
         check_file_size((limits.max_messages as u64).saturating_mul(chunk_bytes as u64))?;
         let made = create_port(service, limits, message_bytes, failed_connections)?;
@@ -273,6 +276,12 @@ impl Drop for Pool {
     }
 }
 
+/// The size of the chunks of a pool for messages of this size. The chunks leave room for messages
+/// of varying size, because address space costs nothing.
+fn chunk_bytes(message_bytes: usize) -> usize {
+    (message_bytes.max(1) + PORT_HEAD_BYTES).next_power_of_two().max(SMALLEST_CHUNK_BYTES)
+}
+
 /// The parts that iceoryx2 makes for a pool.
 struct Made {
     port: Port,
@@ -346,5 +355,17 @@ fn lacking(cause: Errno) -> UnavailableError {
             free_bytes: free_bytes().unwrap_or(0),
         },
         other => UnavailableError::Refused { what: A_POOL, cause: other.to_string() },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn chunks_have_room_for_larger_messages_than_the_expected() {
+        for (message, chunk) in [(0, 4096), (3840, 4096), (3841, 8192), (1 << 20, 2 << 20)] {
+            assert_eq!(chunk_bytes(message), chunk, "{message}");
+        }
     }
 }

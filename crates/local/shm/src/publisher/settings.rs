@@ -76,7 +76,8 @@ pub struct PoolUse {
     pub max_loans: usize,
     /// The size of the largest message for which the pool does not need to grow.
     pub message_bytes: usize,
-    /// The memory that the pool has taken from `/dev/shm`. The pool keeps it for later messages.
+    /// The memory that the messages of the pool have taken from `/dev/shm`. The pool keeps it for
+    /// later messages. The rest of the last page of a message is not counted.
     pub used_bytes: u64,
     /// The memory that the pool may take, if it is limited.
     pub limit_bytes: Option<u64>,

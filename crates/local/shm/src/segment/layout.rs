@@ -23,6 +23,8 @@ pub(crate) struct Layout {
     entries: [Entry; MAX_SUBSCRIPTIONS],
 }
 
+// The alignment is `SMALLEST_PAGE_BYTES`, whatever the size of a page is: the format has only one
+// layout.
 #[repr(C, align(4096))]
 struct Header {
     magic: AtomicU64,
@@ -113,5 +115,25 @@ impl Layout {
     pub(crate) fn doorbell_of_number(&self, number: u32) -> Option<&Doorbell> {
         let index = number as usize % MAX_DOORBELLS;
         (self.doorbell_number(index) == number).then(|| &self.doorbells[index])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::page::SMALLEST_PAGE_BYTES;
+
+    /// The format of a segment. Two processes have the same, whatever the size of a page is.
+    #[test]
+    fn the_layout_does_not_depend_on_the_size_of_a_page() {
+        assert_eq!(align_of::<Layout>(), SMALLEST_PAGE_BYTES);
+        assert_eq!(Layout::HEADER, Extent { offset_bytes: 0, size_bytes: 4096 });
+        let doorbells = [0, MAX_DOORBELLS - 1].map(Layout::extent_of_doorbell);
+        let offsets = [4096, 4096 + 63 * 576];
+        assert_eq!(doorbells, offsets.map(|at| Extent { offset_bytes: at, size_bytes: 576 }));
+        let entries = [0, MAX_SUBSCRIPTIONS - 1].map(Layout::extent_of_entry);
+        let offsets = [40_960, 40_960 + 1023 * 1088];
+        assert_eq!(entries, offsets.map(|at| Extent { offset_bytes: at, size_bytes: 1088 }));
+        assert_eq!(SEGMENT_BYTES, 40_960 + 1024 * 1088);
     }
 }

@@ -8,6 +8,7 @@ use rustix::io::Errno;
 
 use super::layout::{Layout, SEGMENT_BYTES};
 use crate::mapped_file::MappedFile;
+use crate::page::SMALLEST_PAGE_BYTES;
 
 /// A mapped segment. Dropping this value unmaps it.
 #[derive(Debug)]
@@ -21,9 +22,10 @@ impl Mapping {
     }
 
     pub(crate) fn layout(&self) -> &Layout {
+        const { assert!(align_of::<Layout>() <= SMALLEST_PAGE_BYTES) };
         // SAFETY: the memory is mapped while `self` exists. It is large enough, and aligned because
-        // a page is aligned to 4096 bytes. `Layout` consists of atomics: any content is valid for
-        // them, and a concurrent change by another process is not a data race.
+        // it begins at a page. `Layout` consists of atomics: any content is valid for them, and a
+        // concurrent change by another process is not a data race.
         unsafe { self.0.start().cast().as_ref() }
     }
 }

@@ -21,13 +21,13 @@ use iceoryx2_cal::named_concept::{NamedConceptBuilder, NamedConceptConfiguration
 use rustix::fs::{FileType, Mode, OFlags, RawMode};
 use rustix::io::Errno;
 use rustix::mm::{MapFlags, ProtFlags};
-use rustix::param::page_size;
 use rustix::process::geteuid;
 
 use super::file::{Draft, UnnamedFile};
 use super::populate::SHM;
 use super::{Configuration, FAILURE, Failure, Head, SPARSE, Storage};
 use crate::mapped_file::MappedFile;
+use crate::page::page_bytes;
 
 /// The limit on the size of a storage, which is more than any queue or list needs. iceoryx2 reads
 /// sizes from its own files. Without a limit, overwritten sizes could make it fill the whole
@@ -108,7 +108,7 @@ impl<T: Debug + Send + Sync + ZeroCopySend, const WHOLE: bool> Builder<'_, T, WH
         let file = UnnamedFile::new(size_bytes).map_err(failed)?;
         // The payload of a sparse storage follows the head. The first page of the payload is
         // allocated too.
-        let needed = if WHOLE { size_bytes } else { size_of::<Head<T>>() + page_size() };
+        let needed = if WHOLE { size_bytes } else { size_of::<Head<T>>() + page_bytes() };
         file.allocate(0..needed.min(size_bytes)).map_err(failed)?;
         file.copy_from(&draft).map_err(failed)?;
         let mapping = file.map(size_bytes).map_err(failed)?;

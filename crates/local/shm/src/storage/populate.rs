@@ -10,15 +10,23 @@ use std::ffi::c_void;
 
 use rustix::io::Errno;
 use rustix::mm::{Advice, madvise};
-use rustix::param::page_size;
+
+use crate::page::{page_bytes, pages_around, pages_within};
 
 /// The file system that contains POSIX shared memory. The function `shm_open` of glibc always uses
 /// this file system.
 pub(crate) const SHM: &str = "/dev/shm";
 
 /// The number of bytes that must remain free when a file of a known size is made. They are for the
-/// other small files of iceoryx2 and for other processes.
-pub(crate) const MARGIN_BYTES: u64 = 512 * 1024;
+/// other small files of iceoryx2, each of which takes at least a page, and for other processes.
+pub(crate) fn margin_bytes(page_bytes: usize) -> u64 {
+    small_files_bytes(page_bytes).max(512 * 1024)
+}
+
+/// The number of bytes that a few small files take.
+pub(crate) fn small_files_bytes(page_bytes: usize) -> u64 {
+    16 * page_bytes as u64
+}
 
 /// The number of bytes that `/dev/shm` can still provide, or `u64::MAX` if it has no limit.
 pub(crate) fn free_bytes() -> Result<u64, Errno> {
@@ -36,26 +44,26 @@ pub(crate) fn free_bytes() -> Result<u64, Errno> {
 /// The range must be within one shared mapping of this process, namely the mapping of a publisher's
 /// own segment. Otherwise, this function fails.
 pub(crate) fn make_present(address: usize, length: usize) -> Result<(), Errno> {
-    let page = page_size();
-    let start = address & !(page - 1);
-    let end = (address + length).next_multiple_of(page);
-    let needed = (end - start) as u64;
+    let (bytes, page) = (address..address + length, page_bytes());
+    let pages = pages_around(bytes.clone(), page);
+    let needed = pages.len() as u64;
     if free_bytes()? < needed {
         return Err(Errno::NOSPC); // a failed attempt would use up memory for a moment
     }
     let pointer = |address| std::ptr::with_exposed_provenance_mut::<c_void>(address);
     // SAFETY: populating does not change any content, and the kernel refuses a range that is not
     // mapped.
-    match unsafe { madvise(pointer(start), end - start, Advice::LinuxPopulateWrite) } {
+    match unsafe { madvise(pointer(pages.start), pages.len(), Advice::LinuxPopulateWrite) } {
         // On a kernel before 5.14, only the free space can be checked.
-        Err(Errno::INVAL) if free_bytes()? > needed + MARGIN_BYTES => Ok(()),
+        Err(Errno::INVAL) if free_bytes()? > needed + margin_bytes(page) => Ok(()),
         Err(Errno::INVAL) => Err(Errno::NOSPC),
         Err(error) => {
-            let (start, end) = (address.next_multiple_of(page), (address + length) & !(page - 1));
-            if start < end {
+            // A page may be shared with the next chunk, so only pages of this range are returned.
+            let pages = pages_within(bytes, page);
+            if !pages.is_empty() {
                 // SAFETY: these are whole pages within a range that the caller is about to write
                 // for the first time, so no code reads them.
-                let _ = unsafe { madvise(pointer(start), end - start, Advice::LinuxRemove) };
+                let _ = unsafe { madvise(pointer(pages.start), pages.len(), Advice::LinuxRemove) };
             }
             Err(error)
         }
@@ -104,5 +112,17 @@ impl Pages {
             self.present_bytes[chunk] = length;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::page::PAGE_SIZES;
+
+    #[test]
+    fn room_is_kept_for_small_files_of_whole_pages() {
+        assert_eq!(PAGE_SIZES.map(small_files_bytes), [64 << 10, 256 << 10, 1 << 20]);
+        assert_eq!(PAGE_SIZES.map(margin_bytes), [512 << 10, 512 << 10, 1 << 20]);
     }
 }

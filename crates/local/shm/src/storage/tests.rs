@@ -13,11 +13,13 @@ use rustix::io::Errno;
 
 use super::populate::SHM;
 use super::{Head, Storage, forget_failure, take_failure};
+use crate::page::page_bytes;
 
 const CHILD: &str = "FEROS_STORAGE_CHILD";
-const PAGE: usize = 4096;
+/// The size of the test's `/dev/shm`.
+const FILE_SYSTEM_PAGES: usize = 16;
+/// The size of a storage.
 const PAGES: usize = 8;
-const SUPPLEMENTARY_BYTES: usize = PAGES * PAGE - size_of::<Head<u64>>();
 
 #[test]
 fn a_size_that_nobody_needs_is_refused_before_any_memory_is_taken() {
@@ -46,10 +48,12 @@ fn whatever_room_is_left_no_touch_of_a_storage_can_fail() {
     if !unshare(&["true"]).status().is_ok_and(|status| status.success()) {
         return skip("a small /dev/shm of one's own needs a mount namespace; run it as root");
     }
-    let mount = "mount -t tmpfs -o size=64k,mode=1777 none /dev/shm && exec \"$0\" \"$@\"";
+    let size = FILE_SYSTEM_PAGES * page_bytes();
+    let mount =
+        format!("mount -t tmpfs -o size={size},mode=1777 none /dev/shm && exec \"$0\" \"$@\"");
     let this = std::env::current_exe().unwrap();
     let name = "storage::tests::whatever_room_is_left_no_touch_of_a_storage_can_fail";
-    let mut child = unshare(&["sh", "-c", mount]);
+    let mut child = unshare(&["sh", "-c", &mount]);
     let output = child.arg(this).args(["--exact", name, "--nocapture"]).output().unwrap();
     let said = [output.stdout, output.stderr].concat();
     let said = String::from_utf8_lossy(&said);
@@ -82,13 +86,13 @@ fn in_a_small_dev_shm() {
 /// Calls `run` while exactly this many pages are free.
 fn with_room<T>(pages: usize, run: impl Fn() -> T) -> T {
     let filler = format!("{SHM}/filler");
-    let _ = fs::write(&filler, vec![1; 64 << 10]);
+    let _ = fs::write(&filler, vec![1; FILE_SYSTEM_PAGES * page_bytes()]);
     let full = fs::metadata(&filler).unwrap().len();
     fs::File::options()
         .write(true)
         .open(&filler)
         .unwrap()
-        .set_len(full - (pages * PAGE) as u64)
+        .set_len(full - (pages * page_bytes()) as u64)
         .unwrap();
     run()
 }
@@ -97,7 +101,7 @@ fn with_room<T>(pages: usize, run: impl Fn() -> T) -> T {
 fn make<const WHOLE: bool>() -> Option<Storage<u64, WHOLE>> {
     let builder = || {
         <Storage<u64, WHOLE> as DynamicStorage<u64>>::Builder::new(&name())
-            .supplementary_size(SUPPLEMENTARY_BYTES)
+            .supplementary_size(PAGES * page_bytes() - size_of::<Head<u64>>())
     };
     forget_failure();
     let Ok(storage) = builder().initializer(|_, _| true).create() else {
@@ -114,8 +118,9 @@ fn name() -> FileName {
 }
 
 fn touch<const WHOLE: bool>(storage: &Storage<u64, WHOLE>, pages: std::ops::Range<usize>) {
+    let size = page_bytes();
     for page in pages {
-        let place = storage.mapping.start().as_ptr().wrapping_add(page * PAGE + PAGE / 2);
+        let place = storage.mapping.start().as_ptr().wrapping_add(page * size + size / 2);
         // SAFETY: the address lies within the mapping, and there are no other references to the
         // mapping.
         unsafe { place.write_volatile(7) };

@@ -2,7 +2,10 @@
 
 #![allow(clippy::unwrap_used)]
 
+use std::collections::BTreeSet;
+
 use super::*;
+use crate::page::{PAGE_SIZES, SMALLEST_PAGE_BYTES, page_bytes, pages_around};
 use feros_doorbell::Slot;
 
 fn segment() -> Arc<ProcessSegment> {
@@ -18,7 +21,7 @@ fn the_process_has_one_segment() {
     let [first, second] = [(); 2].map(|()| ProcessSegment::of_this_process().unwrap());
     assert!(Arc::ptr_eq(&first, &second));
     assert_eq!(first.token(), process_token());
-    assert_eq!(SEGMENT_BYTES % 4096, 0, "whole pages");
+    assert!(SEGMENT_BYTES.is_multiple_of(SMALLEST_PAGE_BYTES), "whole small pages");
 }
 
 #[test]
@@ -99,6 +102,28 @@ fn an_entry_is_kept_while_an_attachment_needs_it() {
     assert_ne!(again.id(), id);
 }
 
+/// The kilobytes of all pages that contain one of these extents.
+fn kilobytes_of(extents: &[Extent], page: usize) -> usize {
+    let pages = |extent: &Extent| {
+        let end = extent.offset_bytes + extent.size_bytes;
+        pages_around(extent.offset_bytes..end, page).step_by(page)
+    };
+    extents.iter().flat_map(pages).collect::<BTreeSet<_>>().len() * page / 1024
+}
+
+/// The header, and one doorbell and three entries that are in use.
+fn extents_in_use() -> Vec<Extent> {
+    let entries = (0..3).map(Layout::extent_of_entry);
+    [Layout::HEADER, Layout::extent_of_doorbell(0)].into_iter().chain(entries).collect()
+}
+
+#[test]
+fn larger_pages_hold_more_of_a_segment() {
+    let costs =
+        |page| [&[Layout::HEADER][..], &extents_in_use()[..]].map(|used| kilobytes_of(used, page));
+    assert_eq!(PAGE_SIZES.map(costs), [[4, 12], [16, 32], [64, 64]]);
+}
+
 /// Memory that was not reserved is not resident: according to `/proc`, only the header and the
 /// pages of used doorbells and entries of this mapping are resident.
 #[test]
@@ -111,12 +136,13 @@ fn a_segment_costs_the_pages_that_are_used() {
         let line = lines.find(|line| line.starts_with("Rss:")).unwrap();
         line.split_whitespace().nth(1).unwrap().parse::<usize>().unwrap()
     };
-    assert_eq!(resident_kilobytes(), 4);
+    assert_eq!(resident_kilobytes(), kilobytes_of(&[Layout::HEADER], page_bytes()));
     let doorbell = segment.doorbell().unwrap();
     doorbell.ring(Slot::new(0).unwrap());
     let entries: Vec<_> = (0..3).map(|_| segment.subscription_entry().unwrap()).collect();
     let attachments: Vec<_> =
         entries.iter().map(|entry| entry.attach(publisher(1), 1).unwrap()).collect();
-    assert_eq!(resident_kilobytes(), 12, "header, doorbells, entries");
+    let expected = kilobytes_of(&extents_in_use(), page_bytes());
+    assert_eq!(resident_kilobytes(), expected, "header, doorbells, entries");
     drop((doorbell, entries, attachments));
 }
