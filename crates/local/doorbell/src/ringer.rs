@@ -9,7 +9,7 @@ use crate::flags::Slot;
 use crate::listener::Listener;
 use crate::ready_set::ReadySet;
 use crate::routes::{Attachment, ObserverId, Place, Routes};
-use feros_sync::{Arc, AtomicBool, AtomicUsize, Ordering, RwLock};
+use feros_sync::{Arc, AtomicBool, AtomicUsize, Ordering, RwLock, fence};
 
 /// Signals that an entity has work. All clones ring the same entity.
 ///
@@ -167,6 +167,7 @@ impl Ringer {
         let mut routes = self.cell.routes.write();
         routes.attach_wait_set(Attachment { ready_set: Arc::clone(ready_set), slot });
         self.cell.wait_sets.store(routes.wait_sets.len(), Ordering::Relaxed);
+        fence(Ordering::SeqCst); // pairs with the fence in `relay`
     }
 
     /// Ends one attachment to this wait set's ready set.
@@ -184,6 +185,11 @@ impl Ringer {
     /// A thread that finds a ring of another process in `from` must call this. Other processes ring
     /// at only one place, and this call passes the ring on to the entity's other wait sets.
     pub fn relay(&self, from: &Arc<ReadySet>) {
+        // The other process has made its data available, and this thread reads the number of wait
+        // sets. `attach_wait_set` writes the number, and the wait set checks the entity. Each side
+        // has a fence between its two steps, so this thread finds the wait set, or the wait set
+        // finds the data.
+        fence(Ordering::SeqCst);
         if self.cell.wait_sets.load(Ordering::Relaxed) > 0 {
             let routes = self.cell.routes.read();
             let others = |to: &&Attachment| !Arc::ptr_eq(&to.ready_set, from);

@@ -344,6 +344,34 @@ fn data_put_while_an_entity_joins_a_wait_set_is_found() {
     });
 }
 
+/// An entity of an executor joins a wait set, while the executor's thread relays a ring of another
+/// process. Either the wait set finds the data when it checks the entity, or the ring wakes the
+/// wait set.
+#[test]
+fn data_put_by_another_process_while_an_entity_joins_a_wait_set_is_found() {
+    explore(3, || {
+        let [executor, wait_set] = [(); 2].map(|()| Arc::new(ReadySet::private()));
+        let ringer = Ringer::new();
+        assert!(ringer.attach(&executor, Slot::FIRST));
+        let data = Arc::new(AtomicUsize::new(0));
+        let spinner = {
+            let (ringer, data) = (ringer.clone(), Arc::clone(&data));
+            let executor = Arc::clone(&executor);
+            thread::spawn(move || {
+                // What the other process has written is visible to the thread that takes its ring.
+                data.store(1, Ordering::Relaxed);
+                ringer.relay(&executor);
+            })
+        };
+        ringer.attach_wait_set(&wait_set, Slot::FIRST);
+        while data.load(Ordering::Relaxed) == 0 {
+            wait_set.wait(None);
+            wait_set.take(Slot::FIRST);
+        }
+        spinner.join().unwrap();
+    });
+}
+
 /// Several threads ring at the same time. The listener gets each ring once, and only one thread
 /// calls it at a time.
 #[test]
