@@ -124,7 +124,9 @@ pub struct Peer {
     pid: u32,
     mapping: Mapping,
     process: ProcessHandle,
-    /// Whether this process has noticed that the other process has ended.
+    /// Whether this process has noticed that the other process has ended. It is written with
+    /// release and read with acquire, so that everything that the other process wrote to shared
+    /// memory is visible to a thread that finds it ended.
     has_ended: AtomicBool,
 }
 
@@ -182,7 +184,7 @@ impl Peer {
     pub fn is_alive(&self) -> bool {
         let is_alive = self.process.is_alive();
         if !is_alive {
-            self.has_ended.store(true, Ordering::Relaxed);
+            self.has_ended.store(true, Ordering::Release);
         }
         is_alive
     }
@@ -192,7 +194,7 @@ impl Peer {
     ///
     /// [`EndWatch`]: crate::EndWatch
     pub fn has_ended(&self) -> bool {
-        self.has_ended.load(Ordering::Relaxed)
+        self.has_ended.load(Ordering::Acquire)
     }
 
     pub(crate) fn process(&self) -> &ProcessHandle {
@@ -382,8 +384,7 @@ impl PeerAttachment {
     /// is known to have ended (so that no thread waits for a dead process twice). The number is
     /// written by the other process and may be wrong.
     pub fn taken(&self) -> Option<u32> {
-        let has_ended = self.subscription.peer.has_ended.load(Ordering::Relaxed);
-        if has_ended { None } else { self.attachment().taken(self.found) }
+        if self.subscription.peer.has_ended() { None } else { self.attachment().taken(self.found) }
     }
 
     /// Sleeps until the number of taken messages differs from `seen`, for at most `timeout`. Also

@@ -1,6 +1,7 @@
 //! The servers that could respond to a request. From these, a client learns when it can no longer
 //! expect a response.
 
+use std::sync::atomic::{Ordering, fence};
 use std::sync::{Arc, Weak};
 
 use feros_engine::Gid;
@@ -53,10 +54,11 @@ impl Recipients {
         }
     }
 
-    /// Whether it is certain that none of the recipients will respond any more. `responders`
-    /// returns the present responders according to the engine.
+    /// Whether it is certain that none of the recipients will respond any more. If so, the caller
+    /// then finds all responses that they have sent. `responders` returns the present responders
+    /// according to the engine.
     pub(crate) fn have_left(&self, responders: impl FnOnce() -> Vec<Gid>) -> bool {
-        match &self.0 {
+        let have_left = match &self.0 {
             Kind::Unknown => false,
             Kind::Responders(then) => {
                 let now = responders();
@@ -64,7 +66,10 @@ impl Recipients {
             }
             Kind::One(recipient) => recipient.has_left(),
             Kind::Several(recipients) => recipients.iter().all(Recipient::has_left),
-        }
+        };
+        // A `Weak` whose value has been dropped does not make visible what the owner wrote before.
+        fence(Ordering::Acquire);
+        have_left
     }
 }
 
