@@ -42,14 +42,16 @@ impl<T> Bounded<T> {
         self.len.load(Ordering::Acquire) == 0
     }
 
-    fn take(&self) -> Option<T> {
+    /// Takes the oldest item. Returns it with the length that the queue had with it.
+    fn take(&self) -> Option<(T, usize)> {
         if self.is_empty() {
             return None;
         }
         let mut queue = self.queue.lock();
+        let before = queue.len();
         let taken = queue.pop_front();
         self.len.store(queue.len(), Ordering::Release);
-        taken
+        taken.map(|taken| (taken, before))
     }
 }
 
@@ -127,12 +129,11 @@ impl RequestQueue {
 
     /// Takes the oldest request. Returns it together with the inbox for its response.
     pub(crate) fn take(&self) -> Option<(LocalMessage, Weak<ResponseInbox>)> {
-        let was_full = self.requests.len.load(Ordering::Relaxed) >= MOST_REQUESTS;
-        let taken = self.requests.take();
-        if was_full {
+        let (taken, before) = self.requests.take()?;
+        if before >= MOST_REQUESTS {
             self.room.notify_all();
         }
-        taken
+        Some(taken)
     }
 }
 
@@ -189,13 +190,15 @@ impl ResponseInbox {
     }
 
     pub(crate) fn take(&self) -> Option<LocalMessage> {
-        self.responses.take()
+        self.responses.take().map(|(response, _)| response)
     }
 }
 
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
+    use feros_test_support::Watchdog;
+
     use super::*;
 
     fn message(number: i64) -> LocalMessage {
@@ -221,6 +224,32 @@ mod tests {
         let rest: Vec<i64> =
             std::iter::from_fn(|| queue.take()).map(|(one, _)| one.number).collect();
         assert_eq!((rest.len(), rest.last()), (MOST_REQUESTS, Some(&7)));
+    }
+
+    /// Whenever the server makes room in a full queue, the waiting clients notice it. A client that
+    /// does not would wait for an hour.
+    #[test]
+    fn no_client_waits_although_there_is_room() {
+        const EACH: i64 = 20_000;
+        let _watchdog = Watchdog::start();
+        let queue = Arc::new(RequestQueue::new(Ringer::new()));
+        let inbox = Arc::new(ResponseInbox::new(Ringer::new(), Arc::new(|| ())));
+        let clients = [0, 1].map(|client| {
+            let (queue, inbox) = (queue.clone(), inbox.clone());
+            let put = move |number| queue.put(message(number), &inbox, Duration::from_secs(3600));
+            feros_test_support::spawn("client", move || {
+                (0..EACH).for_each(|number| put(client * EACH + number).unwrap());
+            })
+        });
+        let mut taken = 0;
+        while taken < 2 * EACH {
+            match queue.take() {
+                Some(_) => taken += 1,
+                None => std::thread::yield_now(),
+            }
+        }
+        clients.into_iter().for_each(|client| client.join().unwrap());
+        assert!(queue.take().is_none());
     }
 
     #[test]
