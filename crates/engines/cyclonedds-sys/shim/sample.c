@@ -414,7 +414,10 @@ bool feros_latest_reception (feros_reception *out)
 
 bool feros_sample_is_unique (const feros_sample *sample)
 {
-  return ddsrt_atomic_ld32 (&sample->base.refc) == 1;
+  if (ddsrt_atomic_ld32 (&sample->base.refc) != 1)
+    return false;
+  ddsrt_atomic_fence_acq (); /* what former owners read is not changed before they have read it */
+  return true;
 }
 
 void feros_sample_unref (feros_sample *sample)
