@@ -11,6 +11,7 @@
 //! | `background`, `process` | threads and processes that end with the test |
 //! | `program` | programs that run to their end |
 //! | `built` | programs of other packages |
+//! | `runner` | starts programs, also with an emulator |
 //! | `domain` | a DDS domain for each test |
 //! | `log_lines` | what a thread logs |
 //! | `skipped` | tests that are left out, with the reason |
@@ -28,6 +29,7 @@ mod domain;
 mod log_lines;
 mod process;
 mod program;
+mod runner;
 mod skipped;
 mod waiting;
 mod watchdog;
@@ -39,6 +41,7 @@ pub use domain::{ReservedDomain, own_domain};
 pub use log_lines::{listen_to_log, log_lines};
 pub use process::{TestProcess, obey};
 pub use program::{Ended, Program, processes_with};
+pub use runner::{command_of, this_program, words_of};
 pub use skipped::skip;
 pub use waiting::{eventually, until};
 pub use watchdog::{WATCHDOG, Watchdog};

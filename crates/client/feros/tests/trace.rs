@@ -180,7 +180,7 @@ fn say_done_and_wait() {
 }
 
 fn child_of(role: &str, folder: Option<&FilePath>) -> Command {
-    let mut command = Command::new(std::env::current_exe().unwrap());
+    let mut command = feros_test_support::this_program();
     command.args(["child", "--exact", "--nocapture"]).env(ROLE, role);
     // All children of a test share one domain. Tests run in parallel, and the name of the thread
     // identifies the test.

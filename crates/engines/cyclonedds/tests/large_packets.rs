@@ -5,13 +5,14 @@
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used)]
 
+use std::ffi::OsString;
 use std::process::Command;
 use std::sync::Arc;
 
 use feros_conformance::{TestNode, TestSubscription};
 use feros_cyclonedds::ConfiguredCycloneEngine;
 use feros_engine::{DiscoveryRange, Engine, QosProfile, Session, SessionOptions};
-use feros_test_support::skip;
+use feros_test_support::{skip, words_of};
 
 /// The environment variable that names the case for the child.
 const CASE: &str = "FEROS_TEST_LARGE_PACKETS_CASE";
@@ -40,12 +41,12 @@ const TWO_HOSTS: &str = r#"
 /// Runs `child` on the first of two hosts, and returns its output. If namespaces are not permitted
 /// or the tools are not installed, reports this and returns `None`.
 fn on_two_hosts(case: &str) -> Option<String> {
-    let run = |program: &[&str]| {
+    let run = |program: &[OsString]| {
         let mut command = Command::new("unshare");
         command.args(["--user", "--map-root-user", "--net", "sh", "-c", TWO_HOSTS, "sh"]);
         command.args(program).env(CASE, case).output()
     };
-    let prepared = run(&["true"]);
+    let prepared = run(&["true".into()]);
     if !prepared.as_ref().is_ok_and(|prepared| prepared.status.success()) {
         skip(format!(
             "network namespaces of a user are not to be had; they take util-linux, iproute2 and a \
@@ -53,9 +54,9 @@ fn on_two_hosts(case: &str) -> Option<String> {
         ));
         return None;
     }
-    let program = std::env::current_exe().unwrap();
-    let output = run(&[program.to_str().unwrap(), "child", "--exact", "--ignored", "--nocapture"]);
-    let output = output.unwrap();
+    let mut program = words_of(std::env::current_exe().unwrap());
+    program.extend(["child", "--exact", "--ignored", "--nocapture"].map(OsString::from));
+    let output = run(&program).unwrap();
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(output.status.success(), "{text}\n{}", String::from_utf8_lossy(&output.stderr));
     Some(text)
@@ -158,7 +159,7 @@ fn child() {
     let far = matches!(case.as_str(), "both" | "lossy").then(|| {
         let namespace = format!("--net=/proc/{}/ns/net", std::env::var(OTHER_HOST).unwrap());
         let mut command = Command::new("nsenter");
-        command.arg(namespace).arg(std::env::current_exe().unwrap());
+        command.arg(namespace).args(words_of(std::env::current_exe().unwrap()));
         command.args(["child", "--exact", "--ignored", "--nocapture"]).env(CASE, "far");
         command.spawn().unwrap()
     });

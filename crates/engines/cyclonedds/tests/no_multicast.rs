@@ -12,7 +12,7 @@ use std::sync::Arc;
 use feros_cyclonedds::ConfiguredCycloneEngine;
 use feros_engine::engine::LOG_TARGET;
 use feros_engine::{DiscoveryRange, Engine, Session, SessionOptions};
-use feros_test_support::{listen_to_log, skip};
+use feros_test_support::{listen_to_log, skip, words_of};
 use meeting::find_each_other;
 
 /// The environment variable that names the case for the child.
@@ -21,12 +21,12 @@ const CASE: &str = "FEROS_TEST_NO_MULTICAST_CASE";
 /// Runs a case of `child` in a network namespace that `setup` prepares, and returns the output. The
 /// error contains the reason, such as a missing permission or tool.
 fn in_namespace(setup: &str, case: &str) -> Result<String, String> {
-    let program = std::env::current_exe().unwrap();
+    let program = words_of(std::env::current_exe().unwrap());
     let unshare = |script: &str| {
         let mut command = Command::new("unshare");
         command.args(["--user", "--map-root-user", "--net", "sh", "-c", script, "sh"]);
         command
-            .arg(&program)
+            .args(&program)
             .args(["child", "--exact", "--ignored", "--nocapture"])
             .env(CASE, case);
         command.output()

@@ -9,7 +9,7 @@
 use std::collections::HashMap;
 use std::fs;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -95,7 +95,7 @@ fn take_forever(node: &Arc<HostNode>, random: &mut Random) {
 }
 
 fn child(role: &str, space: &str, id: u64) -> Child {
-    Command::new(std::env::current_exe().unwrap())
+    feros_test_support::this_program()
         .args(["--exact", "role_of_a_child"])
         .env(ROLE, role)
         .env(SPACE, space)

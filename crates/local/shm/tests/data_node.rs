@@ -2,6 +2,7 @@
 //! folders of other users, and a full `/dev/shm`.
 #![allow(clippy::unwrap_used)]
 
+use std::ffi::OsString;
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
@@ -13,7 +14,7 @@ use feros_shm::{
     CleanUp, Connection, ConnectionSettings, CreateError, HostNode, HostPublisher,
     HostPublisherSettings, LoanError, OpenError, SampleHeader, TakeOutcome, UnavailableError,
 };
-use feros_test_support::skip;
+use feros_test_support::{skip, words_of};
 
 const ROLE: &str = "FEROS_DATA_NODE_ROLE";
 const SETTINGS: ConnectionSettings = ConnectionSettings { depth: 4, type_hash: None };
@@ -35,16 +36,10 @@ fn name(test: &str) -> String {
 /// Starts a separate process, so that nothing else changes its threads or its `/dev/shm`. `wrap` is
 /// the command that starts this process.
 fn run(role: &str, wrap: &[&str]) -> std::process::Output {
-    let binary = std::env::current_exe().unwrap();
-    let mut command = match wrap.split_first() {
-        Some((program, arguments)) => {
-            let mut command = Command::new(program);
-            command.args(arguments).arg(binary);
-            command
-        }
-        None => Command::new(binary),
-    };
-    command
+    let mut words: Vec<OsString> = wrap.iter().map(OsString::from).collect();
+    words.extend(words_of(std::env::current_exe().unwrap()));
+    Command::new(&words[0])
+        .args(&words[1..])
         .args(["--exact", "role_of_a_child", "--nocapture", "--test-threads=1"])
         .env(ROLE, role)
         .output()

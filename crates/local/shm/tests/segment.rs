@@ -10,7 +10,7 @@ use feros_shm::{
     ProcessSegment, Reason, Room, SharedDoorbell, Side, SubscriptionEntry, TransportSet, random_id,
 };
 use feros_sync::{Mutex, MutexGuard};
-use feros_test_support::{TestProcess, WATCHDOG, skip};
+use feros_test_support::{TestProcess, WATCHDOG, command_of, skip, this_program};
 use rustix::fs::{MemfdFlags, SealFlags};
 use std::io::Write;
 use std::num::NonZeroU64;
@@ -85,7 +85,7 @@ fn open(announcement: &Announcement) -> Result<PeerSubscription, PeerError> {
 
 /// Starts another process of this program in a role.
 fn start(role: &str, starter: &Announcement) -> TestProcess {
-    start_by(Command::new(std::env::current_exe().unwrap()), role, starter)
+    start_by(this_program(), role, starter)
 }
 
 fn start_by(mut command: Command, role: &str, starter: &Announcement) -> TestProcess {
@@ -421,7 +421,7 @@ impl PublicCopy {
 
     /// Returns a command that runs the copy as a user without privileges.
     fn as_nobody(&self) -> Command {
-        let mut command = Command::new(&self.0);
+        let mut command = command_of(&self.0);
         command.uid(65534).gid(65534).current_dir("/");
         command
     }

@@ -103,7 +103,7 @@ fn record_as_told(half: &str) {
 }
 
 fn command(half: &str, folder: &FilePath, variables: &[(&str, &str)]) -> Command {
-    let mut command = Command::new(std::env::current_exe().unwrap());
+    let mut command = feros_test_support::this_program();
     command.args(["program::child", "--exact", "--nocapture"]);
     for variable in ["EVENTS", "PERIOD", "BYTES"] {
         command.env_remove(format!("FEROS_TRACE_{variable}"));

@@ -4,16 +4,16 @@
 //! Whether the system grants a request depends on the user who runs the tests.
 
 use std::fs;
-use std::process::{Command, Output};
+use std::process::Output;
 
 use feros_interop::Domain;
-use feros_test_support::{eventually, skip};
+use feros_test_support::{command_of, eventually, skip};
 
 use crate::support::{ALL, Container, PROCESS, SINGLE, named};
 
 /// The result of a container that must not get as far as its engine, which does not exist.
 fn ended(arguments: &[&str]) -> Output {
-    let mut command = Command::new(SINGLE);
+    let mut command = command_of(SINGLE);
     Domain::reserve_without_ros2().confine(&mut command);
     command.args(arguments).env("FEROS_ENGINE", "absent").output().unwrap()
 }

@@ -1,10 +1,10 @@
 //! Starts containers, each in its own domain, with an index that contains the test libraries.
 
-use feros_test_support::eventually;
+use feros_test_support::{command_of, eventually};
 use std::env::consts::{DLL_PREFIX, DLL_SUFFIX};
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Child, ExitStatus, Stdio};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
@@ -71,7 +71,7 @@ impl Container {
     /// Like [`Container::start`], in this domain.
     pub(crate) fn start_in(domain: Domain, binary: &str, arguments: &[&str]) -> Self {
         let prefix = prefix();
-        let mut command = Command::new(binary);
+        let mut command = command_of(binary);
         command.args(arguments).env("FEROS_PREFIX_PATH", prefix.path()).stderr(Stdio::piped());
         domain.confine(&mut command);
         let mut child = command.spawn().unwrap();

@@ -84,7 +84,7 @@ impl Program {
 
     /// Starts a test of this file as a program, with a variable that lets it run.
     fn start(test: &str, variable: &str, value: &str) -> Self {
-        let mut child = Command::new(std::env::current_exe().unwrap())
+        let mut child = feros_test_support::this_program()
             .args([test, "--exact", "--nocapture"])
             .env(variable, value)
             .stdin(Stdio::piped())

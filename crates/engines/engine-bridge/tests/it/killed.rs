@@ -1,7 +1,6 @@
 //! Tests that a second bridge takes over when a bridge is killed.
 
 use std::io::Read as _;
-use std::process::Command;
 
 use feros_engine::QosProfile;
 use feros_engine_bridge::{Bridge, BridgeOptions};
@@ -27,7 +26,7 @@ fn bridge_process() {
 }
 
 fn start_bridge(world: &World) -> TestProcess {
-    let mut command = Command::new(std::env::current_exe().unwrap());
+    let mut command = feros_test_support::this_program();
     command
         .env(DOMAINS_VARIABLE, format!("{},{}", world.domain_id(0), world.domain_id(1)))
         .env("CYCLONEDDS_URI", LEASE);

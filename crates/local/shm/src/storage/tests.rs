@@ -4,7 +4,7 @@
 use std::fs;
 use std::process::Command;
 
-use feros_test_support::skip;
+use feros_test_support::{skip, words_of};
 use iceoryx2::prelude::{FileName, SemanticString};
 use iceoryx2_bb_posix::access_mode::AccessMode;
 use iceoryx2_cal::dynamic_storage::{DynamicStorage, DynamicStorageBuilder};
@@ -51,10 +51,10 @@ fn whatever_room_is_left_no_touch_of_a_storage_can_fail() {
     let size = FILE_SYSTEM_PAGES * page_bytes();
     let mount =
         format!("mount -t tmpfs -o size={size},mode=1777 none /dev/shm && exec \"$0\" \"$@\"");
-    let this = std::env::current_exe().unwrap();
+    let this = words_of(std::env::current_exe().unwrap());
     let name = "storage::tests::whatever_room_is_left_no_touch_of_a_storage_can_fail";
     let mut child = unshare(&["sh", "-c", &mount]);
-    let output = child.arg(this).args(["--exact", name, "--nocapture"]).output().unwrap();
+    let output = child.args(this).args(["--exact", name, "--nocapture"]).output().unwrap();
     let said = [output.stdout, output.stderr].concat();
     let said = String::from_utf8_lossy(&said);
     assert!(output.status.success(), "{}\n{said}", output.status);

@@ -33,7 +33,7 @@ pub(crate) fn context_in(domain: &Domain) -> Context {
 }
 
 fn command(domain: &Domain, arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_feros"));
+    let mut command = feros_test_support::command_of(env!("CARGO_BIN_EXE_feros"));
     command.args(arguments);
     domain.confine(&mut command);
     command

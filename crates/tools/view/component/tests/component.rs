@@ -3,7 +3,6 @@
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
-use std::process::Command;
 use std::sync::mpsc::sync_channel;
 
 use feros::engine::SessionOptions;
@@ -57,7 +56,7 @@ const SECOND: &str = "FEROS_TEST_OF_THE_TOKEN";
 
 /// Runs this test in a separate process, with or without a token. Returns its standard error.
 fn in_a_process_of_its_own(test: &str, token: Option<&str>) -> String {
-    let mut command = Command::new(std::env::current_exe().unwrap());
+    let mut command = feros_test_support::this_program();
     command.args([test, "--exact", "--nocapture"]).env(SECOND, "1").env_remove("FEROS_VIEW_TOKEN");
     let output = command.envs(token.map(|token| ("FEROS_VIEW_TOKEN", token))).output().unwrap();
     let said = String::from_utf8(output.stderr).unwrap();

@@ -2,7 +2,7 @@
 //! program.
 
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::time::Duration;
 
 use feros::msgs::std_msgs::msg::String as Text;
@@ -40,7 +40,7 @@ struct Program(Child);
 
 impl Program {
     fn start(role: &str, domain: u32, folder: &Path) -> Self {
-        let mut command = Command::new(std::env::current_exe().unwrap());
+        let mut command = feros_test_support::this_program();
         command.args(["layers::child", "--exact", "--nocapture"]).env(ROLE, role);
         command.env(DOMAIN, domain.to_string()).env("FEROS_TRACE", folder);
         command.env("FEROS_TRACE_PERIOD", "50ms");

@@ -111,10 +111,11 @@ impl Place {
     /// A command that runs `program` in this place.
     pub(crate) fn command(&self, program: &Path) -> Command {
         let mut command = match &self.keeper {
-            None => Command::new(program),
+            None => feros_test_support::command_of(program),
             Some(keeper) => {
                 let mut command = Command::new("nsenter");
-                command.arg(format!("--mount=/proc/{}/ns/mnt", keeper.id())).arg("--").arg(program);
+                command.arg(format!("--mount=/proc/{}/ns/mnt", keeper.id())).arg("--");
+                command.args(feros_test_support::words_of(program));
                 command
             }
         };
