@@ -5,7 +5,8 @@
 
 - Lines of Markdown and of Rust comments have at most 100 columns (not tables, links and code).
 - The targets of relative links and anchors exist; files that ARCHITECTURE.md and docs/porting.md
-  name exist, and the tables of crates have the imports of their manifests.
+  name exist, and the tables of crates have the imports of their manifests. The latter page names
+  each source file that is bound to Linux or Unix.
 - Messages on the book's troubleshooting page are in the sources, and the launch page names every
   action and substitution.
 - Rust examples of the README are on pages of the book, where they are compiled.
@@ -21,6 +22,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 COLUMNS = 100
 PAGES = ROOT / "docs/book/pages"
+PORTING = ROOT / "docs/porting.md"
 SKIPPED = {"target", ".git", ".venv", "html", "report"}
 faults = []
 
@@ -116,15 +118,41 @@ def expanded(name):
     return [path for one in inserted for path in expanded(one)]
 
 
+def named_files(page):
+    """Yields the files that a page names, each with the number of its line."""
+    folders = "crates|docs|examples|fuzz|interfaces|lab|scripts|tests"
+    for number, line in prose(page.read_text()):
+        for name in re.findall(rf"`((?:{folders})/[\w./{{}},-]+)`", line):
+            yield from ((number, path) for path in expanded(name))
+
+
 def check_map():
     """Checks the files that the pages on the structure name."""
-    folders = "crates|docs|examples|fuzz|interfaces|lab|scripts|tests"
-    for page in (ROOT / "ARCHITECTURE.md", ROOT / "docs/porting.md"):
-        for number, line in prose(page.read_text()):
-            for name in re.findall(rf"`((?:{folders})/[\w./{{}},-]+)`", line):
-                for path in expanded(name):
-                    if not (ROOT / path).exists():
-                        fault(page, number, f"there is no {path}")
+    for page in (ROOT / "ARCHITECTURE.md", PORTING):
+        for number, path in named_files(page):
+            if not (ROOT / path).exists():
+                fault(page, number, f"there is no {path}")
+
+
+# What only Linux or only Unix has. The type of error numbers alone binds no file to a system.
+BOUND = re.compile(
+    r"rustix::(?!io::Errno\b)|\blibc::|\bstd::os::(?:unix|linux|fd)\b|\bprocfs::|signal_hook::"
+    r"|thread_priority::unix|libloading::os\b|\"/(?:proc|dev|sys)/[^\" ]*\""
+)
+
+
+def check_porting():
+    """Checks that the page on porting names each source file that is bound to a system."""
+    named = {path for _, path in named_files(PORTING)}
+    for path in files(".rs"):
+        place = path.relative_to(ROOT)
+        is_source = place.parts[0] == "crates" and "src" in place.parts
+        if not is_source or "tests" in place.parts or path.name in ("tests.rs", "loom_tests.rs"):
+            continue
+        code = re.sub(r"//.*", "", path.read_text())
+        code = re.split(r"^#\[cfg\(.*\btest\b.*\)\]\nmod \w+ \{", code, flags=re.M)[0]
+        if (found := BOUND.search(code)) and place.as_posix() not in named:
+            fault(path, 1, f"docs/porting.md does not name this file, which has {found[0]}")
 
 
 # Every crate may import these; the tables of crates do not repeat them.
@@ -239,6 +267,7 @@ def main():
     check_columns()
     check_links()
     check_map()
+    check_porting()
     check_imports()
     check_module_files()
     check_messages()
