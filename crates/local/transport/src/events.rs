@@ -262,7 +262,8 @@ impl PendingEvents {
 
     /// Clears the flag, because the take that follows may leave no event.
     pub(crate) fn begin_taking(&self) {
-        self.is_pending.store(false, Ordering::Release);
+        // This also reads the flag, so that the loss that was counted before it was set is visible.
+        self.is_pending.swap(false, Ordering::AcqRel);
     }
 
     /// Sets the flag because of an event of the engine, and notifies.

@@ -91,7 +91,8 @@ impl Upkeep {
     }
 
     fn run(&self) -> Option<Instant> {
-        self.0.is_asked.store(false, Ordering::Release);
+        // This also reads the flag, so that what the thread that has set it wrote is visible.
+        self.0.is_asked.swap(false, Ordering::AcqRel);
         let endpoint = self.0.endpoint.lock();
         let endpoint = endpoint.as_ref()?.upgrade()?;
         if self.0.session.has_begun() {
