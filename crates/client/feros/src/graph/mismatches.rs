@@ -10,7 +10,8 @@ use std::time::Duration;
 
 use feros_sync::Mutex;
 
-/// The time between two checks for the name of the other node.
+/// The time from a match to the check for mismatches, and between two checks for the name of the
+/// other node.
 pub(crate) const LOOK_INTERVAL: Duration = Duration::from_millis(100);
 /// The limit on the number of these checks.
 const MOST_LOOKS: u32 = 20;

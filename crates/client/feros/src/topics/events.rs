@@ -8,6 +8,7 @@ use feros_engine::{EventError, FailureCounter, Notify, PublisherEvent, Subscript
 use feros_executor::{Entity, Progress, Ringer};
 use feros_transport::{Publisher, Subscription};
 
+use crate::callbacks::group::CallbackGroup;
 use crate::callbacks::node_members::Member;
 use crate::create_error::CreateError;
 use crate::graph::mismatches::{LOOK_INTERVAL, Mismatches};
@@ -35,7 +36,7 @@ pub(crate) fn watch_publisher(
     on_event: Option<Box<dyn FnMut(PublisherEvent) + Send>>,
 ) -> Result<Member, CreateError> {
     let weak = Arc::downgrade(end);
-    let mut events = Events::new(node, topic, ringer, on_event, publisher_event_needs_a_word);
+    let mut events = Events::new(node, topic, ringer, None, on_event, publisher_event_needs_a_word);
     let entity = Entity::new(ringer, move || {
         if let Some(end) = weak.upgrade() {
             events.handle(end.has_events(), || end.take_event());
@@ -57,6 +58,7 @@ impl SubscriptionEvents {
         topic: &str,
         end: &Arc<Subscription>,
         ringer: &Ringer,
+        group: Option<CallbackGroup>,
         on_event: Option<Box<dyn FnMut(SubscriptionEvent) + Send>>,
         log_lost_messages: bool,
     ) -> Self {
@@ -65,7 +67,7 @@ impl SubscriptionEvents {
         } else {
             subscription_event_but_loss_needs_a_word
         };
-        let events = Events::new(node, topic, ringer, on_event, needs_a_word);
+        let events = Events::new(node, topic, ringer, group, on_event, needs_a_word);
         Self { end: Arc::downgrade(end), events }
     }
 
@@ -76,7 +78,7 @@ impl SubscriptionEvents {
         }
     }
 
-    /// Whether the names of nodes are due for another check, even if the endpoint has no events.
+    /// Whether a check for mismatches is due, even if the endpoint has no events.
     pub(crate) fn has_news(&self) -> bool {
         self.events.has_news.load(Ordering::Acquire)
     }
@@ -85,17 +87,20 @@ impl SubscriptionEvents {
 /// Takes events from an endpoint, logs the events that matter to a user, and hands all events to
 /// the user's closure.
 struct Events<E> {
-    /// True if the names of nodes whose endpoints do not match are due for another check.
+    /// True if the next check for mismatches is due.
     has_news: Arc<AtomicBool>,
     ringer: Ringer,
+    /// The callback group of the endpoint, which the timer of the checks joins; `None` means the
+    /// node's default group.
+    group: Option<CallbackGroup>,
     node: WeakNode,
     logger: Arc<str>,
     topic: String,
     on_event: Option<Box<dyn FnMut(E) + Send>>,
     needs_a_word: fn(&E) -> Option<Word>,
     mismatches: Mismatches,
-    /// The timer for further checks while the name of such a node is unknown.
-    look_again: Option<NodeTimer>,
+    /// The timer of the next check, if another check is to come.
+    next_look: Option<NodeTimer>,
     untaken: FailureCounter,
 }
 
@@ -103,6 +108,9 @@ struct Events<E> {
 enum Word {
     /// Endpoints of the topic may not match; the graph shows which endpoints, and why.
     LookForMismatches,
+    /// Endpoints match, but their types may have different hashes, which the graph shows. The check
+    /// may wait.
+    LookSoon,
     /// A warning with this text.
     Warn(String),
 }
@@ -112,19 +120,21 @@ impl<E: Copy> Events<E> {
         node: &Node,
         topic: &str,
         ringer: &Ringer,
+        group: Option<CallbackGroup>,
         on_event: Option<Box<dyn FnMut(E) + Send>>,
         needs_a_word: fn(&E) -> Option<Word>,
     ) -> Self {
         Self {
             has_news: Arc::default(),
             ringer: ringer.clone(),
+            group,
             node: node.downgrade(),
             logger: node.logger().clone(),
             topic: topic.to_owned(),
             on_event,
             needs_a_word,
             mismatches: Mismatches::new(node.reported_mismatches().clone()),
-            look_again: None,
+            next_look: None,
             untaken: FailureCounter::new(),
         }
     }
@@ -141,13 +151,16 @@ impl<E: Copy> Events<E> {
         }
         let _logger = logging::enter_logger(&self.logger);
         // The mismatches are checked once for all pending events, because a check reads the whole
-        // graph.
-        let mut looks_for_mismatches = self.look_again.is_some();
+        // graph. While many processes start, matches come one by one, so their check waits. No
+        // match is missed: the graph has an endpoint before the endpoint's match is an event.
+        let mut looks_for_mismatches = has_news && self.next_look.is_some();
+        let mut looks_soon = false;
         loop {
             match take() {
                 Ok(Some(event)) => {
                     match (self.needs_a_word)(&event) {
                         Some(Word::LookForMismatches) => looks_for_mismatches = true,
+                        Some(Word::LookSoon) => looks_soon = true,
                         Some(Word::Warn(text)) => tracing::warn!("{}: {text}", self.topic),
                         None => {}
                     }
@@ -164,52 +177,62 @@ impl<E: Copy> Events<E> {
                 }
             }
         }
-        if looks_for_mismatches {
-            self.report_mismatches();
+        if !looks_for_mismatches && !looks_soon {
+            return;
+        }
+        let Some(node) = self.node.upgrade() else { return };
+        if looks_for_mismatches || !self.will_look(&node) {
+            self.report_mismatches(&node);
         }
     }
 
-    fn report_mismatches(&mut self) {
-        let Some(node) = self.node.upgrade() else { return };
+    fn report_mismatches(&mut self, node: &Node) {
         let (mut news, awaits_name) = self.mismatches.sort(node.mismatches(&self.topic), true);
         if !awaits_name {
-            self.look_again = None;
-        } else if self.look_again.is_none() {
-            let (has_news, ringer) = (self.has_news.clone(), self.ringer.clone());
-            let timer = NodeTimer::start(&node, TimerOptions::wall(LOOK_INTERVAL), move || {
-                has_news.store(true, Ordering::Release);
-                ringer.ring();
-            });
-            self.look_again = timer.ok();
-            if self.look_again.is_none() {
-                // The executor accepts no timer, so the mismatches are logged without waiting for
-                // names.
-                news.extend(self.mismatches.sort(node.mismatches(&self.topic), false).0);
-            }
+            self.next_look = None;
+        } else if !self.will_look(node) {
+            // The mismatches are logged without waiting for names.
+            news.extend(self.mismatches.sort(node.mismatches(&self.topic), false).0);
         }
         for text in news {
             tracing::warn!("{text}");
         }
     }
+
+    /// Ensures that a check follows; returns false if the executor accepts no timer.
+    fn will_look(&mut self, node: &Node) -> bool {
+        if self.next_look.is_none() {
+            let (has_news, ringer) = (self.has_news.clone(), self.ringer.clone());
+            let mut options = TimerOptions::wall(LOOK_INTERVAL);
+            options.callback.group.clone_from(&self.group);
+            let timer = NodeTimer::start(node, options, move || {
+                has_news.store(true, Ordering::Release);
+                ringer.ring();
+            });
+            self.next_look = timer.ok();
+        }
+        self.next_look.is_some()
+    }
 }
 
 fn publisher_event_needs_a_word(event: &PublisherEvent) -> Option<Word> {
     match event {
-        PublisherEvent::Matched(_)
-        | PublisherEvent::OfferedQosIncompatible { .. }
-        | PublisherEvent::IncompatibleType { .. } => Some(Word::LookForMismatches),
+        PublisherEvent::Matched(status) if status.total_change > 0 => Some(Word::LookSoon),
+        PublisherEvent::OfferedQosIncompatible { .. } | PublisherEvent::IncompatibleType { .. } => {
+            Some(Word::LookForMismatches)
+        }
         _ => None,
     }
 }
 
 fn subscription_event_but_loss_needs_a_word(event: &SubscriptionEvent) -> Option<Word> {
-    subscription_event_needs_a_word(event).filter(|word| matches!(word, Word::LookForMismatches))
+    subscription_event_needs_a_word(event).filter(|word| !matches!(word, Word::Warn(_)))
 }
 
 fn subscription_event_needs_a_word(event: &SubscriptionEvent) -> Option<Word> {
     match event {
-        SubscriptionEvent::Matched(_)
-        | SubscriptionEvent::RequestedQosIncompatible { .. }
+        SubscriptionEvent::Matched(status) if status.total_change > 0 => Some(Word::LookSoon),
+        SubscriptionEvent::RequestedQosIncompatible { .. }
         | SubscriptionEvent::IncompatibleType { .. } => Some(Word::LookForMismatches),
         // The loss is logged the first time and then each time the count doubles, so that a bad
         // link does not fill the disk.
@@ -221,3 +244,6 @@ fn subscription_event_needs_a_word(event: &SubscriptionEvent) -> Option<Word> {
         _ => None,
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -343,6 +343,7 @@ impl GenericSubscription {
                 &topic,
                 &end,
                 &ringer,
+                options.callback.group.clone(),
                 options.on_event,
                 options.log_lost_messages,
             ),
