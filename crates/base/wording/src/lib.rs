@@ -1,5 +1,6 @@
 //! Parts of messages to people that several crates use: untrusted text in a form that a terminal
-//! does not obey ([`harmless`]), and suggestions for mistyped names ([`did_you_mean`]).
+//! does not obey ([`harmless`]), suggestions for mistyped names ([`did_you_mean`]), and lengths of
+//! time ([`duration`](duration()), [`within`]).
 //!
 //! # Invariants
 //!
@@ -7,8 +8,10 @@
 //! because only short names are compared.
 #![forbid(unsafe_code)]
 
+mod duration;
 mod harmless;
 mod nearest;
 
+pub use duration::{duration, within};
 pub use harmless::{harmless, harmless_block, harmless_json, harmless_lines, is_unseen};
 pub use nearest::{did_you_mean, nearest};

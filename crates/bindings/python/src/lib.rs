@@ -91,5 +91,6 @@ fn _feros(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(node::set_log_level, module)?)?;
     module.add_function(wrap_pyfunction!(node::log_level, module)?)?;
     module.add_function(wrap_pyfunction!(node::own_log_level, module)?)?;
-    module.add_function(wrap_pyfunction!(node::start_logging, module)?)
+    module.add_function(wrap_pyfunction!(node::start_logging, module)?)?;
+    module.add_function(wrap_pyfunction!(waiting::within, module)?)
 }

@@ -15,7 +15,14 @@ pub(crate) fn duration(seconds: Option<f64>) -> Option<Duration> {
     Duration::try_from_secs_f64(seconds).ok()
 }
 
-/// Waits in slices; after a slice that ends with [`WaitError::Timeout`] the next slice begins.
+/// The time limit in a message: `within 2 s`, or `at once`.
+#[pyfunction]
+pub(crate) fn within(seconds: f64) -> String {
+    feros_wording::within(duration(Some(seconds)).unwrap_or(Duration::MAX))
+}
+
+/// Waits in slices; after a slice that ends with [`WaitError::Timeout`] the next slice begins. The
+/// final error has the whole time limit.
 ///
 /// # Errors
 /// Returns the exception of a signal handler.
@@ -24,14 +31,19 @@ pub(crate) fn wait_in_slices(
     timeout: Option<f64>,
     mut wait: impl FnMut(Duration) -> Result<(), WaitError> + Send,
 ) -> PyResult<Result<(), WaitError>> {
-    let deadline = duration(timeout).map(|timeout| Instant::now() + timeout);
+    let limit = duration(timeout);
+    let deadline = limit.map(|limit| Instant::now() + limit);
     loop {
         let left = deadline.map_or(SLICE, |end| end.saturating_duration_since(Instant::now()));
         let result = py.detach(|| wait(left.min(SLICE)));
         py.check_signals()?;
-        match result {
-            Err(WaitError::Timeout { .. }) if left > SLICE || deadline.is_none() => {}
-            other => return Ok(other),
+        match (result, limit) {
+            (Err(WaitError::Timeout { .. }), None) => {}
+            (Err(WaitError::Timeout { .. }), Some(_)) if left > SLICE => {}
+            (Err(WaitError::Timeout { what, .. }), Some(waited)) => {
+                return Ok(Err(WaitError::Timeout { what, waited }));
+            }
+            (other, _) => return Ok(other),
         }
     }
 }

@@ -275,6 +275,17 @@ def test_a_call_without_a_server_fails_and_says_what_to_do(context):
     assert not client.wait_for_service(0.01) and not action.wait_for_server(0.01)
 
 
+def test_a_wait_that_ends_names_its_time_limit(context):
+    publisher = context.create_node("alone").create_publisher(String, "chatter")
+    # The wait is made of shorter waits.
+    with pytest.raises(TimeoutError, match=r"did not appear within 0\.25 s; is it running"):
+        publisher.wait_for_subscriptions(1, 0.25)
+    with pytest.raises(TimeoutError, match="did not appear at once; is it running"):
+        publisher.wait_for_subscriptions(1, 0)
+    with pytest.raises(TimeoutError, match="did not appear within 10 ms; is it running"):
+        asyncio.run(publisher.wait_for_subscriptions_async(1, 0.01))
+
+
 def test_late_servers_and_peers_are_awaited(context, start):
     node = context.create_node("early")
     client = node.create_client(SetBool, "enable")

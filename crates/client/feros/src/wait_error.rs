@@ -8,7 +8,8 @@ use std::time::Duration;
 pub enum WaitError {
     /// The timeout passed.
     #[error(
-        "{what} did not appear within {waited:?}; is it running in the same domain? `feros doctor` helps"
+        "{what} did not appear {}; is it running in the same domain? `feros doctor` helps",
+        feros_wording::within(*.waited)
     )]
     Timeout {
         /// The awaited thing, such as a server of a service.

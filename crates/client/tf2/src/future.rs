@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use feros_executor::Time;
 use feros_msgs::geometry_msgs::msg::TransformStamped;
+use feros_wording::within;
 
 use crate::buffer::{Buffer, Seen};
 use crate::lookup_error::LookupError;
@@ -15,7 +16,7 @@ use crate::lookup_error::LookupError;
 #[non_exhaustive]
 pub enum WaitError {
     /// The time ran out.
-    #[error("no transform came within {:.3} s: {source}. {}", waited.as_secs_f64(), meanwhile(*changes))]
+    #[error("no transform came {}: {source}. {}", within(*waited), meanwhile(*changes))]
     Timeout {
         /// The time that the caller waited.
         waited: Duration,

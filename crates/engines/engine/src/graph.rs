@@ -445,7 +445,7 @@ mod tests {
         }
         let found = graph.mismatches("/a");
         assert_eq!(found.len(), 1, "{found:?}");
-        let expected = "the publisher offers 20ms, the subscription requests 1.5ms";
+        let expected = "the publisher offers 20 ms, the subscription requests 1.5 ms";
         assert!(found[0].reason.contains(expected), "{found:?}");
     }
 }

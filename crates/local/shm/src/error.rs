@@ -63,7 +63,8 @@ pub enum UnavailableError {
     },
     /// Another process is making or removing shared memory, or was stopped while it did so.
     #[error(
-        "shared memory is not available: another process has locked {folder} for {waited:?}; end the process if it is stopped",
+        "shared memory is not available: another process has locked {folder} for {}; end the process if it is stopped",
+        feros_wording::duration(*.waited),
         folder = .folder.display()
     )]
     Locked {

@@ -83,7 +83,7 @@ async def graph(node, condition, timeout, what):
         left = None if end is None else end - loop.time()
         if left is not None and left <= 0:
             raise TimeoutError(
-                f"{what} did not appear within {timeout} s; is it running in the same domain?"
+                f"{what} did not appear {_feros.within(timeout)}; is it running in the same domain?"
                 " `feros doctor` helps"
             )
         await wakeups.wait(token, left)

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use feros_wording::{duration, within};
+
 use super::error::EventError;
 use super::node_id::NodeId;
 use super::notify::Notify;
@@ -119,8 +121,9 @@ pub enum PublishError {
     },
     /// The buffers of a subscription remained full for too long.
     #[error(
-        "{topic} was not published: the buffers of a reliable subscription stayed full for {waited:?}; publish less, \
-         use keep_last, or publish asynchronously"
+        "{topic} was not published: the buffers of a reliable subscription stayed full for {}; publish less, use \
+         keep_last, or publish asynchronously",
+        duration(*.waited)
     )]
     Timeout {
         /// The name of the topic or service.
@@ -131,7 +134,8 @@ pub enum PublishError {
     /// The client of the request has left, or was not ready to receive within the time that stock
     /// ROS 2 waits.
     #[error(
-        "the client that called {service} cannot be reached: it left, or did not match within {waited:?}"
+        "the client that called {service} cannot be reached: it left{}",
+        or_is_late(*.waited)
     )]
     ClientGone {
         /// The name of the service.
@@ -151,8 +155,9 @@ pub enum PublishError {
     },
     /// The server is on this host, and did not take earlier requests in time.
     #[error(
-        "{service} was not called: its server took none of the waiting requests within {waited:?}; call it less often, \
-         await responses, or find the callback that keeps the server's executor busy"
+        "{service} was not called: its server took none of the waiting requests {}; call it less often, await \
+         responses, or find the callback that keeps the server's executor busy",
+        within(*.waited)
     )]
     ServerBusy {
         /// The name of the service.
@@ -180,12 +185,21 @@ pub enum PublishError {
     },
 }
 
+/// The end of the sentence about a client that cannot be reached. Only some engines wait for
+/// clients.
+fn or_is_late(waited: Duration) -> String {
+    if waited.is_zero() {
+        return String::new();
+    }
+    format!(", or did not match within {}", duration(waited))
+}
+
 /// The reason why the wait for acknowledgements failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum WaitForAckedError {
     /// The time limit was reached.
-    #[error("not all subscriptions of {topic} acknowledged within {waited:?}")]
+    #[error("not all subscriptions of {topic} acknowledged {}", within(*.waited))]
     Timeout {
         /// The name of the topic.
         topic: String,
@@ -363,4 +377,22 @@ pub trait Publisher: Send + Sync {
 
     /// The number of messages that an asynchronous publisher dropped because its queue was full.
     fn dropped_messages(&self) -> u64;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_client_that_was_not_waited_for_did_not_match_within_no_time() {
+        let gone =
+            |waited| PublishError::ClientGone { service: "/add".to_owned(), waited }.to_string();
+        let left = "the client that called /add cannot be reached: it left";
+        assert_eq!(gone(Duration::ZERO), left);
+        let or_is_late = format!("{left}, or did not match within 0.1 s");
+        assert_eq!(gone(Duration::from_millis(100)), or_is_late);
+        let topic = "/scan".to_owned();
+        let error = WaitForAckedError::Timeout { topic, waited: Duration::ZERO };
+        assert_eq!(error.to_string(), "not all subscriptions of /scan acknowledged at once");
+    }
 }

@@ -63,11 +63,11 @@ impl QosProfile {
     }
 }
 
-/// Formats a duration for messages, such as `20ms`. In contrast, the `Display` of [`QosDuration`]
+/// Formats a duration for messages, such as `20 ms`. In contrast, the `Display` of [`QosDuration`]
 /// counts nanoseconds, like the `ros2` command.
 fn for_people(duration: QosDuration) -> String {
     match duration {
-        QosDuration::Finite(duration) => format!("{duration:?}"),
+        QosDuration::Finite(duration) => feros_wording::duration(duration),
         other => other.to_string(),
     }
 }

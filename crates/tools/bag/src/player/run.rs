@@ -150,7 +150,8 @@ impl Run {
                 if left.is_zero() {
                     let topic = outlet.publisher.topic_name();
                     tracing::warn!(
-                        "nobody subscribed to {topic} within {timeout:?}: the bag is played anyway"
+                        "nobody subscribed to {topic} {}: the bag is played anyway",
+                        feros_wording::within(timeout)
                     );
                     break;
                 }

@@ -195,7 +195,7 @@ fn a_goal_is_canceled_by_the_user_and_by_the_clock() {
     let late = feros(&[&line[..], &["--timeout", "3"]].concat());
     assert!(late.out.ends_with("Canceling goal...\nGoal canceled.\n"), "{late:?}");
     let error = late.failure(1);
-    assert!(error.contains("had not ended after 3s and was canceled"), "{error}");
+    assert!(error.contains("had not ended after 3 s and was canceled"), "{error}");
 
     let stubborn =
         ["action", "send_goal", "/a_cancel", FIBONACCI, "{order: 102}", "--timeout", "3"];

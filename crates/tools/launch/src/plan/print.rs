@@ -2,6 +2,8 @@
 
 use std::fmt::{self, Display, Formatter};
 
+use feros_wording::duration;
+
 use super::commandline;
 use super::steps::{Component, NodeFacts, Output, Parameters, Plan, Process, Step, Word};
 use crate::level::Level;
@@ -39,7 +41,7 @@ impl Display for Step {
             Self::Log(level, text) => writeln!(f, "say [{}]: {text}", level.name()),
             Self::After(delayed) => {
                 let clock = if delayed.by_clock { " of /clock" } else { "" };
-                writeln!(f, "after {} s{clock}  ({})", delayed.delay.as_secs_f64(), delayed.at)?;
+                writeln!(f, "after {}{clock}  ({})", duration(delayed.delay), delayed.at)?;
                 let text: String = delayed.steps.iter().map(ToString::to_string).collect();
                 text.lines().try_for_each(|line| writeln!(f, "  {line}"))
             }
@@ -91,7 +93,7 @@ impl Display for Process {
         writeln!(f, "  output: {}", self.output)?;
         if let Some(respawn) = &self.respawn {
             let delay = match respawn.delay {
-                Some(delay) => format!("after {} s", delay.as_secs_f64()),
+                Some(delay) => format!("after {}", duration(delay)),
                 None => "immediately, or later if it keeps dying".to_owned(),
             };
             let most = respawn

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use feros_process::described;
+use feros_wording::duration;
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::stdio;
 
@@ -100,7 +101,7 @@ impl Supervisor {
                 Step::Load(load) => self.load_when_started(load),
                 Step::Log(level, text) => self.output.message(*level, LAUNCH, text),
                 Step::After(delayed) => {
-                    let text = format!("{}: waits {} s", delayed.at, delayed.delay.as_secs_f64());
+                    let text = format!("{}: waits {}", delayed.at, duration(delayed.delay));
                     self.output.message(Level::Debug, LAUNCH, &text);
                     if delayed.by_clock {
                         self.wait_by_clock(delayed);

@@ -16,7 +16,11 @@ pub enum CallError {
     #[error(transparent)]
     Request(#[from] PublishError),
     /// No response came in time.
-    #[error("{service} did not respond within {waited:?}{}", if *.available { "" } else { "; no server is there" })]
+    #[error(
+        "{service} did not respond {}{}",
+        feros_wording::within(*.waited),
+        if *.available { "" } else { "; no server is there" }
+    )]
     Timeout {
         /// The service.
         service: String,

@@ -7,6 +7,7 @@ use feros::action::{ActionClientOptions, SendGoalError};
 use feros::{Executor, GenericActionClient, GoalId, GoalStatus, Outcome, Stopper};
 use feros_message::dynamic::{DynamicMessage, DynamicType, PrintOptions, Value};
 use feros_sync::Mutex;
+use feros_wording::{duration, within};
 
 use super::interrupt::Interrupt;
 use crate::connection::Connection;
@@ -118,8 +119,8 @@ fn wait_for_server(
     let actions = connection.context.graph().actions();
     let others = actions.keys().map(String::as_str).filter(|other| *other != name);
     Err(CliError::failed(format!(
-        "no server of the action {name} appeared within {limit:?}: start one, or see `feros action \
-         list`{}",
+        "no server of the action {name} appeared {}: start one, or see `feros action list`{}",
+        within(limit),
         did_you_mean(name, others)
     )))
 }
@@ -211,8 +212,8 @@ impl Goal<'_> {
         }
         match limit {
             Some(limit) => CliError::failed(format!(
-                "the goal had not ended after {limit:?} and was canceled: give it more time with \
-                 --timeout"
+                "the goal had not ended after {} and was canceled: give it more time with --timeout",
+                duration(limit)
             )),
             None => CliError::Interrupted,
         }
@@ -229,8 +230,9 @@ impl Goal<'_> {
                 said.and_then(|()| say(self.args, "Goal canceled.\n"))
             }
             Outcome::TimedOut => Err(CliError::failed(format!(
-                "failed to cancel goal: {} did not answer within {PATIENCE_FOR_CANCEL:?}",
-                self.client.action_name()
+                "failed to cancel goal: {} did not answer {}",
+                self.client.action_name(),
+                within(PATIENCE_FOR_CANCEL)
             ))),
             Outcome::Stopped => Err(CliError::Interrupted),
         }

@@ -5,6 +5,7 @@ use std::time::Duration;
 use feros::LifecycleClient;
 use feros_engine::name::is_hidden;
 use feros_engine::{EndpointKind, GraphSnapshot};
+use feros_wording::within;
 
 use crate::commands::remote_node::{NodeClient, RemoteNode};
 use crate::connection::Connection;
@@ -51,7 +52,8 @@ impl NodeClient for LifecycleClient {
         let managed = managed_nodes(graph, true);
         if managed.iter().any(|known| known == name) {
             return CliError::failed(format!(
-                "node {name} did not become ready within {waited:?}: is it being spun?"
+                "node {name} did not become ready {}: is it being spun?",
+                within(waited)
             ));
         }
         let known = did_you_mean(name, managed.iter().map(String::as_str));
@@ -62,8 +64,8 @@ impl NodeClient for LifecycleClient {
             )
         } else {
             format!(
-                "no node {name} appeared within {waited:?}: start it, or see `feros lifecycle \
-                 nodes`{known}"
+                "no node {name} appeared {}: start it, or see `feros lifecycle nodes`{known}",
+                within(waited)
             )
         })
     }

@@ -3,6 +3,8 @@
 use std::io::ErrorKind;
 use std::time::Duration;
 
+use feros_wording::within;
+
 use super::group::GroupArgs;
 use crate::error::CliError;
 use crate::output;
@@ -43,9 +45,9 @@ pub(crate) fn run(args: &Args) -> Result<(), CliError> {
         }
         Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {
             Err(CliError::failed(format!(
-                "no datagram arrived in group {group} within {:?}: send one from another machine with `feros multicast \
-                 send`; if it does not arrive, a firewall or the network blocks multicast",
-                timeout.unwrap_or_default()
+                "no datagram arrived in group {group} {}: send one from another machine with `feros multicast send`; \
+                 if it does not arrive, a firewall or the network blocks multicast",
+                within(args.timeout.unwrap_or_default())
             )))
         }
         Err(error) => Err(failed(error)),

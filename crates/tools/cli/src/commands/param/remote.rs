@@ -6,6 +6,7 @@ use std::time::Duration;
 use feros::{ParameterClient, ParameterType};
 use feros_engine::name::is_hidden;
 use feros_engine::{EndpointKind, GraphSnapshot};
+use feros_wording::within;
 
 use crate::asking::all_at_once;
 use crate::commands::remote_node::{NodeClient, RemoteNode};
@@ -125,7 +126,7 @@ impl NodeClient for ParameterClient {
         if names.iter().any(|known| known == name) {
             let offers = graph.count(EndpointKind::Service, &format!("{name}/list_parameters")) > 0;
             return CliError::failed(if offers {
-                format!("node {name} did not become ready within {waited:?}: is it being spun?")
+                format!("node {name} did not become ready {}: is it being spun?", within(waited))
             } else {
                 format!(
                     "node {name} offers no parameters, because its parameter services are not \
@@ -135,7 +136,8 @@ impl NodeClient for ParameterClient {
         }
         let others = names.iter().map(String::as_str).filter(|other| !is_hidden(other));
         CliError::failed(format!(
-            "no node {name} appeared within {waited:?}: start it, or see `feros node list`{}",
+            "no node {name} appeared {}: start it, or see `feros node list`{}",
+            within(waited),
             did_you_mean(name, others)
         ))
     }

@@ -6,6 +6,7 @@ use feros::{ClientOptions, GenericClient, QosProfile};
 use feros_engine::GraphSnapshot;
 use feros_engine::name::is_hidden;
 use feros_message::dynamic::{DynamicMessage, PrintOptions, StampFields};
+use feros_wording::within;
 
 use crate::connection::Connection;
 use crate::error::CliError;
@@ -166,7 +167,8 @@ fn wait_for_service(
     let others =
         services.keys().map(String::as_str).filter(|other| *other != name && !is_hidden(other));
     Err(CliError::failed(format!(
-        "no server of {name} appeared within {limit:?}: start one, or see `feros service list`{}",
+        "no server of {name} appeared {}: start one, or see `feros service list`{}",
+        within(limit),
         did_you_mean(name, others)
     )))
 }

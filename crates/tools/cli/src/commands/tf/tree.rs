@@ -4,6 +4,7 @@
 use std::time::Duration;
 
 use feros_tf2::{Buffer, TransformListener};
+use feros_wording::{duration, within};
 use serde_json::json;
 
 use super::graph::{self, Frames};
@@ -46,16 +47,16 @@ pub(crate) fn run(args: &Args) -> Result<(), CliError> {
     let connection = Connection::open_as(None, args.use_sim_time)?;
     let buffer = Buffer::new();
     let _listener = TransformListener::new(&connection.node, &buffer)?;
-    notices::note(format!("Listening to /tf for {} s ...", args.wait_time.as_secs_f64()));
+    notices::note(format!("Listening to /tf for {} ...", duration(args.wait_time)));
     if watch::spin(&connection.node, Some(args.wait_time), || false)? == End::Interrupted {
         return Err(CliError::Interrupted);
     }
     let (frames, now) = (buffer.frames(), connection.node.clock().now());
     if frames.is_empty() {
         return Err(CliError::failed(format!(
-            "no transform came on /tf or /tf_static within {} s: `feros topic info -v /tf` lists \
-             the publishers",
-            args.wait_time.as_secs_f64()
+            "no transform came on /tf or /tf_static {}: `feros topic info -v /tf` lists the \
+             publishers",
+            within(args.wait_time)
         )));
     }
     if args.json {

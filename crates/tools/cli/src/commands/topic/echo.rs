@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use feros::{MessageInfo, QosProfile, SerializedMessage};
+use feros_wording::within;
 
 pub(in crate::commands) use self::form::{Form, TextForm};
 use self::printer::Printer;
@@ -145,14 +146,14 @@ pub(in crate::commands) fn listen(
         return Err(failure);
     }
     if end == End::TimedOut && printer.printed == 0 {
-        let waited = limits.time.unwrap_or_default();
+        let waited = within(limits.time.unwrap_or_default());
         if printer.left_out > 0 {
             return Err(CliError::failed(format!(
-                "none of the {} messages that came within {waited:?} satisfies --filter",
+                "none of the {} messages that came {waited} satisfies --filter",
                 printer.left_out
             )));
         }
-        return Err(CliError::failed(format!("no message came within {waited:?}: {why}")));
+        return Err(CliError::failed(format!("no message came {waited}: {why}")));
     }
     Ok(())
 }

@@ -6,6 +6,7 @@ use std::time::Duration;
 use feros::{Clock, GenericPublisher, QosProfile, Reliability};
 use feros_message::dynamic::{DynamicMessage, DynamicType, PrintOptions, StampFields};
 use feros_sync::Mutex;
+use feros_wording::duration;
 
 use super::watch::{self, End};
 use crate::connection::{Connection, DiscoveryArgs};
@@ -174,9 +175,9 @@ fn wait_for_subscriptions(
             let mismatches = graph.mismatches(topic);
             let why = mismatches.first().map_or_else(String::new, |found| format!("; {found}"));
             Err(CliError::failed(format!(
-                "{topic} has {} matching subscriptions, fewer than {wanted}, after {:?}{why}",
+                "{topic} has {} matching subscriptions, fewer than {wanted}, after {}{why}",
                 publisher.subscription_count(),
-                args.max_wait_time_secs.unwrap_or_default()
+                duration(args.max_wait_time_secs.unwrap_or_default())
             )))
         }
     }

@@ -4,6 +4,7 @@ import threading
 from typing import Any
 
 import tf2_py as tf2
+from feros import _feros
 from geometry_msgs.msg import TransformStamped
 from rclpy.action import ActionClient
 from rclpy.duration import Duration
@@ -106,6 +107,6 @@ class BufferClient(BufferInterface):
         future.add_done_callback(lambda _: done.set())
         if not done.wait(seconds):
             raise tf2.TimeoutException(
-                f'The BufferServer did not answer within {seconds} s. Does another thread spin'
-                ' the node of the client?')
+                f'The BufferServer did not answer {_feros.within(seconds)}. Does another thread'
+                ' spin the node of the client?')
         return future.result()
