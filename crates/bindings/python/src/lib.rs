@@ -9,7 +9,7 @@
 //!
 //! | module | holds |
 //! |---|---|
-//! | `context`, `node`, `executor`, `publisher`, `subscription`, `service`, `client`, `timer`, `clock`, `lifecycle`, `parameter`, `tf2` | the objects of `feros`, for Python |
+//! | `context`, `node`, `executor`, `publisher`, `subscription`, `service`, `client`, `goal_statuses`, `timer`, `clock`, `lifecycle`, `parameter`, `tf2` | the objects of `feros`, for Python |
 //! | `message`, `interfaces`, `qos` | encoding and decoding of messages, with a plan for each class; known interfaces; policies |
 //! | `callback`, `callback_group`, `exclusive_group`, `entity_queue` | calls of Python from executors; `entity_queue` holds items for the callbacks of `rclpy` entities, so that almost no Python code runs before a callback |
 //! | `wakeups`, `graph_listener`, `waiting` | waking of asyncio event loops, and waits that Ctrl-C ends |
@@ -34,6 +34,7 @@ mod events;
 mod exclusive_group;
 mod executor;
 mod ffi;
+mod goal_statuses;
 mod graph_listener;
 mod interfaces;
 mod lifecycle;
@@ -68,6 +69,7 @@ fn _feros(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<executor::Executor>()?;
     module.add_class::<ffi::Block>()?;
     module.add_class::<ffi::LoanMemory>()?;
+    module.add_class::<goal_statuses::GoalStatuses>()?;
     module.add_class::<graph_listener::GraphListener>()?;
     module.add_class::<interfaces::Interfaces>()?;
     module.add_class::<lifecycle::LifecycleNode>()?;

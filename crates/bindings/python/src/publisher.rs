@@ -12,6 +12,7 @@ use crate::detached::Detached;
 use crate::error::{error, publish_error, wait_error};
 use crate::events::publisher_event;
 use crate::ffi::{LoanMemory, with_buffer};
+use crate::goal_statuses::GoalStatuses;
 use crate::message::{Layout, MessageType, encode_into, encoded_size};
 use crate::qos::{self, QosTuple};
 use crate::waiting::{duration, wait_in_slices};
@@ -117,6 +118,11 @@ impl Publisher {
         layout.write(loan.bytes_mut());
         let publisher = (*self.publisher).clone();
         Ok((LoanMemory::new(publisher, loan, self.copied_loans.clone()), fields))
+    }
+
+    /// Publishes the statuses of goals, if this is the publisher of an action's statuses.
+    fn goal_statuses(&self, py: Python<'_>) -> PyResult<GoalStatuses> {
+        GoalStatuses::new(py, (*self.publisher).clone())
     }
 
     /// The number of loans that were copied when they were published, because the program still

@@ -65,6 +65,8 @@ pub use client::{
 };
 pub use names::ActionIdentity;
 pub use serialized::Serialized;
+#[doc(hidden)] // for the bindings
+pub use server::GoalStatuses;
 pub use server::{
     ActionCallbacks, ActionServer, ActionServerForm, ActionServerOptions, CancelResponse,
     FeedbackError, GenericActionServer, GoalResponse, ServerGoalHandle, SetResultError,

@@ -1,5 +1,6 @@
 """Actions: goals that take time, give feedback, end with a result, and can be canceled."""
 
+import contextlib
 import inspect
 import threading
 import time
@@ -8,7 +9,9 @@ import weakref
 from enum import IntEnum
 
 from feros import _feros
+from feros._gone import Gone
 from feros._messages import message_class, service_class
+from feros.endpoints import Publisher
 from feros.qos import QoSProfile
 
 CANCEL_ALL = bytes(16)
@@ -95,6 +98,7 @@ class ServerGoal:
             if self._status not in _FOLLOWS[status]:
                 return False
             self._status = status
+            self._server._note(self)
             return True
 
     def _end(self, status, result):
@@ -112,6 +116,20 @@ class ServerGoal:
         self._server._ended(self)
         for responder in waiting:
             self._server._send_result(responder, status, result)
+
+
+class _StatusPublisher(Publisher):
+    """Publishes the statuses of a server's goals."""
+
+    def __init__(self, node, inner, cls):
+        super().__init__(node, inner, cls)
+        self.goals = inner.goal_statuses()
+
+    def _end(self, why):
+        goals, self.goals = self.goals, Gone(why)
+        if not isinstance(goals, Gone):
+            goals.complete()
+        super()._end(why)
 
 
 class ActionServer:
@@ -136,13 +154,13 @@ class ActionServer:
         self._on_goal, self._on_cancel = on_goal, on_cancel
         self._max_goals, self._result_timeout = max_goals, result_timeout
         self._goals = {}
+        self._executing = 0
         self._lock = threading.Lock()
-        self._is_status_outdated = self._is_status_published = False
         self.action_name = node.resolve_topic_name(name)
         base = f"{self.action_name}/_action"
         impl = cls.Impl
-        self._status = node.create_publisher(
-            impl.GoalStatusMessage, f"{base}/status", QoSProfile.latched()
+        self._status = node._publisher(
+            _StatusPublisher, impl.GoalStatusMessage, f"{base}/status", QoSProfile.latched()
         )
         self._feedback = node.create_publisher(impl.FeedbackMessage, f"{base}/feedback")
         self._expiry = node.create_wall_timer(1.0, self._expire)
@@ -166,12 +184,12 @@ class ActionServer:
         response.stamp = self._node.clock.now_message()
         goal_id = bytes(request.goal_id.uuid)
         with self._lock:
-            executing = sum(not goal.status.is_terminal for goal in self._goals.values())
-            is_free = goal_id not in self._goals and executing < self._max_goals
+            is_free = goal_id not in self._goals and self._executing < self._max_goals
         if is_free and (self._on_goal is None or self._on_goal(request.goal)):
             goal = ServerGoal(self, goal_id, request.goal, response.stamp)
             with self._lock:
                 self._goals[goal_id] = goal
+                self._executing += 1
             response.accepted = True
             responder.answer(response)
             goal._change(GoalStatus.EXECUTING)
@@ -228,9 +246,10 @@ class ActionServer:
                 continue
             if goal.is_cancel_requested or goal._change(GoalStatus.CANCELING):
                 response.goals_canceling.append(self._info(goal))
-        if not response.goals_canceling:
+        if response.goals_canceling:
+            self._publish_status()
+        else:
             response.return_code = response.ERROR_REJECTED
-        self._publish_status()
         return response
 
     def _result(self, request, responder):
@@ -263,37 +282,19 @@ class ActionServer:
         info.stamp = goal.stamp
         return info
 
-    def _publish_status(self):
-        # The last message, which late subscriptions get, must have the latest statuses. So one
-        # thread at a time publishes, also the changes that other threads make meanwhile.
-        with self._lock:
-            self._is_status_outdated = True
-            if self._is_status_published:
-                return
-            self._is_status_published = True
-        while True:
-            with self._lock:
-                if not self._is_status_outdated:
-                    self._is_status_published = False
-                    return
-                self._is_status_outdated = False
-                goals = list(self._goals.values())
-            try:
-                self._status.publish(self._statuses(goals))
-            except _feros.FerosError as error:  # a full subscription must not end the server
-                if self._node._context.ok():
-                    self._node.logger.warning("no status was published: %s", error)
+    def _note(self, goal):
+        # The goal is locked, so that the last status that is set is the latest.
+        with contextlib.suppress(_feros.FerosError):  # the server may have ended
+            stamp = goal.stamp.sec, goal.stamp.nanosec
+            self._status.goals.set(goal.goal_id, stamp, int(goal._status))
 
-    def _statuses(self, goals):
-        message = self._cls.Impl.GoalStatusMessage()
-        for goal in goals:
-            status = message_class("action_msgs/msg/GoalStatus")()
-            status.goal_info = self._info(goal)
-            status.status = int(goal.status)
-            message.status_list.append(status)
-        return message
+    def _publish_status(self):
+        with contextlib.suppress(_feros.FerosError):  # the server may have ended
+            self._status.goals.publish()
 
     def _ended(self, goal):
+        with self._lock:
+            self._executing -= 1
         self._publish_status()
         if self._expiry.is_canceled():
             self._expiry.reset()
@@ -301,10 +302,14 @@ class ActionServer:
     def _expire(self):
         oldest = time.monotonic() - self._result_timeout
         with self._lock:
-            self._goals = {
-                goal_id: goal for goal_id, goal in self._goals.items()
-                if goal._ended_at is None or goal._ended_at > oldest
-            }
+            expired = [
+                goal_id for goal_id, goal in self._goals.items()
+                if goal._ended_at is not None and goal._ended_at <= oldest
+            ]
+            for goal_id in expired:
+                del self._goals[goal_id]
+                with contextlib.suppress(_feros.FerosError):  # the server may have ended
+                    self._status.goals.forget(goal_id)
             is_idle = not any(goal._ended_at is not None for goal in self._goals.values())
         if is_idle:
             self._expiry.cancel()

@@ -8,7 +8,7 @@ from rclpy.action import ActionClient, ActionServer, CancelResponse, GoalRespons
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.executors import MultiThreadedExecutor, SingleThreadedExecutor
 from rclpy.task import Future
-from action_msgs.msg import GoalStatus
+from action_msgs.msg import GoalStatus, GoalStatusArray
 from test_msgs.action import Fibonacci
 
 
@@ -45,6 +45,31 @@ def test_statuses_that_replace_each_other_are_no_lost_messages(node, capfd):
     for _ in range(20):
         assert _result(node, client, Fibonacci.Goal()).status == GoalStatus.STATUS_SUCCEEDED
     assert "lost" not in capfd.readouterr().err
+
+
+def test_each_end_of_many_goals_is_shown(node, spin_until):
+    def execute(goal):
+        goal.succeed()
+        return Fibonacci.Result()
+
+    shown, went_back = {}, []
+
+    def note(message):
+        for one in message.status_list:
+            goal = bytes(one.goal_info.goal_id.uuid)
+            went_back.append(one.status < shown.get(goal, 0))
+            shown[goal] = one.status
+
+    server = ActionServer(node, Fibonacci, "many", execute)
+    node.create_subscription(GoalStatusArray, "many/_action/status", note, 1000)
+    client = ActionClient(node, Fibonacci, "many")
+    assert client.wait_for_server(60.0)
+    for _ in range(50):
+        sent = client.send_goal_async(Fibonacci.Goal())
+        rclpy.spin_until_future_complete(node, sent, timeout_sec=60)
+    spin_until(lambda: list(shown.values()) == [GoalStatus.STATUS_SUCCEEDED] * 50)
+    assert not any(went_back)
+    server.destroy()
 
 
 def test_a_goal_begins_between_two_spins(node, spin_until):

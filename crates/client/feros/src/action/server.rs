@@ -5,14 +5,17 @@ mod callbacks;
 mod form;
 mod goals;
 mod handle;
+mod pace;
 mod progress;
 mod request_end;
 mod requests;
 mod server_core;
+mod statuses;
 
 pub use callbacks::{ActionCallbacks, CancelResponse, GoalResponse};
 pub use form::ActionServerForm;
 pub use handle::{FeedbackError, ServerGoalHandle, SetResultError};
+pub use statuses::GoalStatuses;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -162,7 +165,9 @@ impl<F: ActionServerForm> ActionServer<F> {
         let entity = Entity::new(&ringer, requests);
         let member = node.add_member_with(&name, entity, Kind::Service, &options.callback)?;
         let entries = gids.map(|gid| registry::enter(gid, &member));
-        let mut members = vec![member];
+        let completes = ServerCore::complete_in_time(&core);
+        let completes = node.add_member_with(&name, completes, Kind::Timer, &options.callback)?;
+        let mut members = vec![member, completes];
         if let Some(entity) = ServerCore::expire_in_time(&core, node) {
             members.push(node.add_member_with(&name, entity, Kind::Timer, &options.callback)?);
         }

@@ -223,6 +223,10 @@ impl GenericPublisher {
         Ok(Self(Arc::new(Inner { topic, end, node, _events: events })))
     }
 
+    pub(crate) fn node(&self) -> &Node {
+        &self.0.node
+    }
+
     /// Publishes a message that is already serialized, with its 4-byte header. The content is not
     /// checked.
     ///

@@ -5,6 +5,7 @@ mod canceling;
 mod ends;
 mod generic;
 mod introspection;
+mod statuses;
 mod wrong;
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};

@@ -1,6 +1,7 @@
 //! The goals of a server, independent of its endpoints: decides which goals a request cancels, and
 //! when goals are forgotten.
 
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Deref;
 use std::sync::Arc;
 use std::time::Duration;
@@ -47,23 +48,39 @@ impl Goal {
 
 /// The goals of a server, in the order of their acceptance.
 #[derive(Default)]
-pub(super) struct GoalTable(Vec<Arc<Goal>>);
+pub(super) struct GoalTable {
+    goals: BTreeMap<u64, Arc<Goal>>,
+    numbers: HashMap<GoalId, u64>,
+    accepted: u64,
+    /// The goals whose ends no status message has had.
+    unshown: Vec<u64>,
+    /// The other goals that have ended, by the time of their ends.
+    ended: BTreeSet<(Time, u64)>,
+}
 
 impl GoalTable {
     pub(super) fn len(&self) -> usize {
-        self.0.len()
+        self.goals.len()
     }
 
     pub(super) fn find(&self, id: &GoalId) -> Option<&Arc<Goal>> {
-        self.0.iter().find(|goal| goal.id == *id)
+        self.goals.get(self.numbers.get(id)?)
     }
 
     pub(super) fn insert(&mut self, goal: Arc<Goal>) {
-        self.0.push(goal);
+        self.numbers.insert(goal.id, self.accepted);
+        self.goals.insert(self.accepted, goal);
+        self.accepted += 1;
+    }
+
+    /// Notes that a goal has ended. It is forgotten some time after a status message has had its
+    /// end.
+    pub(super) fn has_ended(&mut self, id: &GoalId) {
+        self.unshown.extend(self.numbers.get(id));
     }
 
     pub(super) fn active(&self) -> Vec<Arc<Goal>> {
-        self.0.iter().filter(|goal| goal.is_active()).cloned().collect()
+        self.goals.values().filter(|goal| goal.is_active()).cloned().collect()
     }
 
     /// Selects the goals that a request asks to cancel: the goal with the given id, the goals
@@ -83,26 +100,39 @@ impl GoalTable {
         }
         let all = !names_goal && until == Time::ZERO;
         let is_meant = |goal: &&Arc<Goal>| all || goal.accepted_at <= until || goal.id == id;
-        let meant = self.0.iter().filter(is_meant).filter(|goal| goal.status().is_cancelable());
+        let meant =
+            self.goals.values().filter(is_meant).filter(|goal| goal.status().is_cancelable());
         (meant.cloned().collect(), CancelGoal_Response::ERROR_NONE)
     }
 
     /// Forgets goals that ended at least `timeout` ago. Returns the time until the next goal is
     /// due.
     pub(super) fn expire(&mut self, now: Time, timeout: Duration) -> Option<Duration> {
-        self.0.retain(|goal| goal.ended_at().is_none_or(|ended| ended + timeout > now));
-        let ends = self.0.iter().filter_map(|goal| goal.ended_at());
-        // Time may have jumped back, so the wait is limited to `timeout` from now.
-        ends.map(|ended| (ended + timeout).saturating_since(now).min(timeout)).min()
+        while let Some((ended, number)) = self.ended.first().copied() {
+            let due = ended + timeout;
+            if due > now {
+                // Time may have jumped back, so the wait is limited to `timeout` from now.
+                return Some(due.saturating_since(now).min(timeout));
+            }
+            self.ended.pop_first();
+            if let Some(goal) = self.goals.remove(&number) {
+                self.numbers.remove(&goal.id);
+            }
+        }
+        None
     }
 
     /// Makes the message for the status topic.
-    pub(super) fn statuses(&self) -> GoalStatusArray {
+    pub(super) fn statuses(&mut self) -> GoalStatusArray {
+        for number in self.unshown.drain(..) {
+            let ended = self.goals.get(&number).and_then(|goal| goal.ended_at());
+            self.ended.extend(ended.map(|ended| (ended, number)));
+        }
         let status = |goal: &Arc<Goal>| StatusMessage {
             goal_info: goal.info(),
             status: goal.status().number(),
         };
-        GoalStatusArray { status_list: self.0.iter().map(status).collect() }
+        GoalStatusArray { status_list: self.goals.values().map(status).collect() }
     }
 }
 

@@ -232,7 +232,6 @@ impl<F: ActionServerForm> Drop for HandleInner<F> {
                 );
             }
             server.publish_status();
-            server.expire();
         }
     }
 }

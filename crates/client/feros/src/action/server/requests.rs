@@ -27,7 +27,7 @@ pub(super) struct Requests<F: ActionServerForm, Form, C> {
     core: Arc<ServerCore<F>>,
     ends: Arc<ServerEnds<F>>,
     callbacks: C,
-    handles: HashMap<GoalId, WeakHandle<F>>,
+    handles: Handles<F>,
     /// The index of the service that is checked first. It rotates, so that no service starves.
     first: usize,
     /// A request that was taken in advance, because some executor policies take the inputs of all
@@ -83,7 +83,7 @@ where
 
 impl<F: ActionServerForm, Form, C: ActionCallbacks<F, Form>> Requests<F, Form, C> {
     pub(super) fn new(core: Arc<ServerCore<F>>, ends: Arc<ServerEnds<F>>, callbacks: C) -> Self {
-        let (handles, form) = (HashMap::new(), PhantomData);
+        let (handles, form) = (Handles::new(), PhantomData);
         Self {
             core,
             ends,
@@ -133,20 +133,19 @@ impl<F: ActionServerForm, Form, C: ActionCallbacks<F, Form>> Requests<F, Form, C
         let Some(kept) = self.core.accept(id) else { return };
         let accepted_at = kept.accepted_at;
         let handle = ServerGoalHandle::new(&self.core, kept.clone(), goal);
-        self.handles.retain(|_, handle| handle.is_alive());
-        self.handles.insert(id, handle.downgrade());
+        self.handles.keep(id, &handle);
         if let Err(error) = answer.accept(accepted_at) {
             // The client did not learn of the acceptance, so the goal ends: dropping its handle
             // cancels it.
             return end.say(Err(error));
         }
-        self.core.publish_status();
-        // This fails if the server is ending at this moment. The server has then aborted the goal.
-        if response == GoalResponse::AcceptAndExecute
-            && self.core.advance(&kept, GoalEvent::Execute).is_ok()
-        {
-            self.core.publish_status();
+        if response == GoalResponse::AcceptAndExecute {
+            // This fails if the server is ending at this moment. The server has then aborted the
+            // goal.
+            let _ = self.core.advance(&kept, GoalEvent::Execute);
         }
+        // As in rclcpp_action, a goal that begins to execute immediately is not published twice.
+        self.core.publish_status();
         self.callbacks.handle_accepted(handle);
     }
 
@@ -160,7 +159,7 @@ impl<F: ActionServerForm, Form, C: ActionCallbacks<F, Form>> Requests<F, Form, C
         let mut answer = CancelAnswer { end, request, response };
         for goal in meant {
             // If all handles of the goal have been dropped, the goal is about to end.
-            let handle = self.handles.get(&goal.id).and_then(WeakHandle::upgrade);
+            let handle = self.handles.find(&goal.id);
             let Some(handle) = handle else { continue };
             if self.callbacks.handle_cancel(&handle) == CancelResponse::Accept
                 && self.core.advance(&goal, GoalEvent::CancelGoal).is_ok()
@@ -186,6 +185,34 @@ impl<F: ActionServerForm, Form, C: ActionCallbacks<F, Form>> Requests<F, Form, C
 impl<F: ActionServerForm, Form, C> Drop for Requests<F, Form, C> {
     fn drop(&mut self) {
         self.core.close(); // before the endpoints are dropped
+    }
+}
+
+/// The handles of goals that the program works on, so that the goals can be canceled.
+struct Handles<F: ActionServerForm> {
+    by_goal: HashMap<GoalId, WeakHandle<F>>,
+    /// The number of handles at which those that the program has dropped are removed.
+    most: usize,
+}
+
+impl<F: ActionServerForm> Handles<F> {
+    /// The least value of `most`.
+    const LEAST: usize = 16;
+
+    fn new() -> Self {
+        Self { by_goal: HashMap::new(), most: Self::LEAST }
+    }
+
+    fn keep(&mut self, id: GoalId, handle: &ServerGoalHandle<F>) {
+        if self.by_goal.len() >= self.most {
+            self.by_goal.retain(|_, handle| handle.is_alive());
+            self.most = (2 * self.by_goal.len()).max(Self::LEAST);
+        }
+        self.by_goal.insert(id, handle.downgrade());
+    }
+
+    fn find(&self, id: &GoalId) -> Option<ServerGoalHandle<F>> {
+        self.by_goal.get(id).and_then(WeakHandle::upgrade)
     }
 }
 

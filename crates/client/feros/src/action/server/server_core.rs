@@ -14,6 +14,7 @@ use feros_sync::Mutex;
 
 use super::form::{ActionServerForm, set_status};
 use super::goals::{Goal, GoalTable};
+use super::pace::StatusPace;
 use super::progress::{ResultBytes, ResultRequest};
 use super::request_end::RequestEnd;
 use crate::action::hex;
@@ -54,7 +55,7 @@ pub(super) struct ServerCore<F: ActionServerForm> {
     /// The timer that fires when the next goal is due to be forgotten.
     expiry: OnceLock<Timer>,
     state: Mutex<State>,
-    status_turn: Mutex<StatusTurn>,
+    pace: StatusPace,
     /// Counts requests for results that were dropped in favor of later requests.
     displaced: FailureCounter,
     /// Counts status messages that could not be published. Their goals were not affected.
@@ -68,15 +69,6 @@ struct State {
     goals: GoalTable,
     /// True when the server is being dropped and takes no new goals.
     is_closed: bool,
-}
-
-/// Ensures that one thread at a time publishes the status, so that the last message, which late
-/// subscriptions get, has the latest statuses. That thread also publishes changes that other
-/// threads make in the meantime.
-#[derive(Default)]
-struct StatusTurn {
-    is_taken: bool,
-    is_outdated: bool,
 }
 
 impl<F: ActionServerForm> ServerCore<F> {
@@ -96,10 +88,21 @@ impl<F: ActionServerForm> ServerCore<F> {
             result_timeout,
             expiry: OnceLock::new(),
             state: Mutex::default(),
-            status_turn: Mutex::default(),
+            pace: StatusPace::default(),
             displaced: FailureCounter::new(),
             unpublished: FailureCounter::new(),
             dropped: FailureCounter::new(),
+        })
+    }
+
+    /// Makes the timer that publishes the statuses that are not published at once, as an entity for
+    /// the executor.
+    pub(super) fn complete_in_time(core: &Arc<Self>) -> Entity {
+        let weak: Weak<Self> = Arc::downgrade(core);
+        core.pace.timer(move || {
+            if let Some(core) = weak.upgrade() {
+                core.complete_statuses();
+            }
         })
     }
 
@@ -190,9 +193,9 @@ impl<F: ActionServerForm> ServerCore<F> {
         let ended = goal.end(event, response.clone(), self.clock.now());
         let waiting =
             ended.map_err(|status| transition_error(&self.action, goal, event, status))?;
+        self.state.lock().goals.has_ended(&goal.id);
         self.respond_to_all(waiting, &response);
         self.publish_status();
-        self.expire();
         Ok(())
     }
 
@@ -203,6 +206,7 @@ impl<F: ActionServerForm> ServerCore<F> {
         let Some(waiting) = goal.abandon(status, response.clone(), self.clock.now()) else {
             return false;
         };
+        self.state.lock().goals.has_ended(&goal.id);
         self.respond_to_all(waiting, &response);
         true
     }
@@ -239,41 +243,29 @@ impl<F: ActionServerForm> ServerCore<F> {
         }
     }
 
-    /// Publishes the status of all goals.
+    /// Publishes the statuses of all goals after a change, at once or a little later.
     pub(super) fn publish_status(&self) {
-        /// Allows other threads to publish again if a subscription that the publisher calls panics.
-        struct Turn<'a>(&'a Mutex<StatusTurn>);
-        impl Drop for Turn<'_> {
-            fn drop(&mut self) {
-                self.0.lock().is_taken = false;
-            }
-        }
+        self.pace.changed(|| self.goal_count(), || self.publish_now());
+    }
+
+    /// Publishes the changes of statuses that have not been published.
+    fn complete_statuses(&self) {
+        self.pace.complete(|| self.goal_count(), || self.publish_now());
+    }
+
+    fn publish_now(&self) {
         let Some(ends) = self.ends() else { return };
+        let statuses = self.state.lock().goals.statuses();
+        if let Err(error) = ends.status.publish(statuses)
+            && let Some(so_far) = self.unpublished.so_far()
         {
-            let mut turn = self.status_turn.lock();
-            turn.is_outdated = true;
-            if std::mem::replace(&mut turn.is_taken, true) {
-                return;
-            }
+            tracing::warn!(ros_logger = &*self.logger, "{error}{so_far}");
         }
-        let turn = Turn(&self.status_turn);
-        loop {
-            self.status_turn.lock().is_outdated = false;
-            let statuses = self.state.lock().goals.statuses();
-            if let Err(error) = ends.status.publish(statuses)
-                && let Some(so_far) = self.unpublished.so_far()
-            {
-                tracing::warn!(ros_logger = &*self.logger, "{error}{so_far}");
-            }
-            if self.status_turn.lock().is_done() {
-                break;
-            }
-        }
-        std::mem::forget(turn); // `is_done` has ended the turn; another thread may now publish
+        self.expire();
     }
 
     /// Forgets goals that are due, and sets the timer for the next goal.
-    pub(super) fn expire(&self) {
+    fn expire(&self) {
         let Some(timeout) = self.result_timeout else { return };
         let next = self.state.lock().goals.expire(self.clock.now(), timeout);
         if let (Some(next), Some(timer)) = (next, self.expiry.get()) {
@@ -301,6 +293,7 @@ impl<F: ActionServerForm> ServerCore<F> {
             );
             self.publish_status();
         }
+        self.complete_statuses();
     }
 
     fn respond_to_all(&self, waiting: VecDeque<PendingRequest>, response: &[u8]) {
@@ -319,15 +312,6 @@ impl<F: ActionServerForm> ServerCore<F> {
             }
             ends.results.say(sent);
         }
-    }
-}
-
-impl StatusTurn {
-    /// Ends the turn if no status has changed since the last publication. Returns whether the turn
-    /// has ended.
-    fn is_done(&mut self) -> bool {
-        self.is_taken = self.is_outdated;
-        !self.is_outdated
     }
 }
 

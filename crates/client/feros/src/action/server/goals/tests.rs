@@ -109,7 +109,12 @@ fn results_are_forgotten_in_time_and_goals_without_an_end_never() {
     assert_eq!(table.expire(at(1000), timeout), None);
     for (number, seconds) in [(1_u8, 20), (2, 25)] {
         table.find(&[number; 16]).unwrap().abandon(GoalStatus::Aborted, bytes(), at(seconds));
+        table.has_ended(&[number; 16]);
     }
+    assert_eq!(table.expire(at(1000), timeout), None);
+    assert_eq!(table.len(), 3, "no status message has had the ends");
+    let statuses = table.statuses().status_list;
+    assert_eq!(statuses.iter().map(|one| one.status).collect::<Vec<_>>(), [6, 6, 1]);
     assert_eq!(table.expire(at(26), timeout), Some(Duration::from_secs(4)));
     assert_eq!(table.len(), 3);
     assert_eq!(table.expire(at(30), timeout), Some(Duration::from_secs(5)));
@@ -120,6 +125,12 @@ fn results_are_forgotten_in_time_and_goals_without_an_end_never() {
     assert_eq!(table.statuses().status_list[0].goal_info.stamp.sec, 3);
     let forever = Duration::MAX;
     table.find(&[3; 16]).unwrap().abandon(GoalStatus::Aborted, bytes(), at(1));
+    table.has_ended(&[3; 16]);
+    assert_eq!(table.statuses().status_list[0].status, 6);
     table.expire(at(1_000_000), forever);
     assert_eq!(table.len(), 1);
+    // A goal with an id that was forgotten is another goal, behind the others.
+    table.insert(Arc::new(Goal::new([1; 16], at(40))));
+    let ids = table.statuses().status_list.into_iter().map(|one| one.goal_info.goal_id.uuid[0]);
+    assert_eq!(ids.collect::<Vec<_>>(), [3, 1]);
 }

@@ -1,17 +1,20 @@
 """Action servers, made from services and topics of their node."""
 
+import heapq
 import inspect
 import threading
 from enum import Enum
 from types import GenericAlias
-from typing import Any, Callable, Dict, Optional
+from typing import Any, Callable, Dict, List, Optional, Tuple
 
 from action_msgs.msg import GoalInfo, GoalStatus, GoalStatusArray
 from action_msgs.srv import CancelGoal
 
+from .. import _unspun
 from .._reexports import reexports
 from .._native.errors import RCLError
 from ..constants import S_TO_NS
+from ..publisher import Publisher
 from ..qos import QoSProfile, qos_profile_action_status_default, qos_profile_services_default
 from ..service import Answer
 from ..task import Future
@@ -41,6 +44,21 @@ _NEXT = {  # the states that can follow each state of a goal
     _CANCELING: (
         GoalStatus.STATUS_SUCCEEDED, GoalStatus.STATUS_ABORTED, GoalStatus.STATUS_CANCELED),
 }
+
+
+class _StatusPublisher(Publisher[Any]):
+    """Publishes the statuses of a server's goals."""
+
+    def __init__(self, publisher_impl: Any, *args: Any, **options: Any) -> None:
+        super().__init__(publisher_impl, *args, **options)
+        self._goals = publisher_impl.goal_statuses()
+
+    def destroy(self) -> None:
+        """Publishes the last statuses, and destroys the publisher."""
+        if self._goals is not None:
+            self._goals.complete()
+        self._goals = None
+        super().destroy()
 
 
 class ServerGoalHandle:
@@ -82,8 +100,14 @@ class ServerGoalHandle:
         with self._lock:
             if status not in _NEXT.get(self._status, ()):
                 raise RCLError(f'goal cannot go from state {self._status} to {status}')
-            self._status = status
+            self._set(status)
         self._server._publish_status()
+
+    def _set(self, status: int) -> None:
+        # The handle is locked, so that the last status that the server notes is the latest.
+        with self._lock:
+            self._status = status
+            self._server._note(self)
 
     def executing(self) -> None:
         """Marks the goal as executing, for code that does the work itself and then ends the goal
@@ -171,7 +195,8 @@ class ActionServer:
         self.action_type = action_type
         self._result_timeout = result_timeout
         self._goal_handles: Dict[bytes, ServerGoalHandle] = {}
-        self._ended: Dict[bytes, int] = {}  # when goals ended, on the node's clock
+        # When goals ended, on the node's clock: a heap.
+        self._ended: List[Tuple[int, bytes]] = []
         self._lock = threading.RLock()
         self._execute_callback: Optional[Callable[..., Any]] = None
         if execute_callback is not None:
@@ -186,7 +211,8 @@ class ActionServer:
         self._feedback = node.create_publisher(
             impl.FeedbackMessage, f'{hidden}/feedback', feedback_pub_qos_profile)
         self._status = node.create_publisher(
-            GoalStatusArray, f'{hidden}/status', status_pub_qos_profile)
+            GoalStatusArray, f'{hidden}/status', status_pub_qos_profile,
+            publisher_class=_StatusPublisher)
         self._services = [
             node.create_service(
                 kind, f'{hidden}/{name}', answer, qos_profile=qos, callback_group=callback_group)
@@ -243,6 +269,7 @@ class ActionServer:
             handle = ServerGoalHandle(self, info, request.goal)
             with self._lock:
                 self._goal_handles[key] = handle
+            handle._set(_ACCEPTED)
             self._publish_status()
             # The callback runs after the response is sent, so that the client knows the goal before
             # its first feedback arrives. It runs before the next goal is accepted or rejected.
@@ -264,7 +291,7 @@ class ActionServer:
         if handle.is_active:
             self._node.get_logger().warning(
                 f'Goal state not set, assuming aborted. Goal ID: {handle.goal_id.uuid}')
-            handle._status = GoalStatus.STATUS_ABORTED
+            handle._set(GoalStatus.STATUS_ABORTED)
             self._publish_status()
         if not isinstance(result, self.action_type.Result):
             result = self.action_type.Result()
@@ -278,7 +305,7 @@ class ActionServer:
         if self._result_timeout < 0:
             return
         with self._lock:
-            self._ended[bytes(handle.goal_id.uuid)] = self._now()
+            heapq.heappush(self._ended, (self._now(), bytes(handle.goal_id.uuid)))
         self._expect_expiry()
 
     def _now(self) -> int:
@@ -287,13 +314,12 @@ class ActionServer:
     def _expect_expiry(self) -> None:
         """Sets the timer to the time when the oldest result expires."""
         with self._lock:
-            oldest = min(self._ended.values(), default=None)
             if self._expiry._destroyed:
                 return
-            if oldest is None:
+            if not self._ended:
                 self._expiry.cancel()
                 return
-            left = oldest + int(self._result_timeout * S_TO_NS) - self._now()
+            left = self._ended[0][0] + int(self._result_timeout * S_TO_NS) - self._now()
             self._expiry.timer_period_ns = max(left, 1)
             self._expiry.reset()
 
@@ -301,11 +327,13 @@ class ActionServer:
         """Forgets expired results."""
         with self._lock:
             limit = self._now() - int(self._result_timeout * S_TO_NS)
-            for key in [key for key, ended in self._ended.items() if ended <= limit]:
-                del self._ended[key]
+            while self._ended and self._ended[0][0] <= limit:
+                _, key = heapq.heappop(self._ended)
                 expired = self._goal_handles.pop(key, None)
                 if expired is not None:
                     expired._status = GoalStatus.STATUS_UNKNOWN
+                    if self._status._goals is not None:
+                        self._status._goals.forget(key)
         self._expect_expiry()
 
     async def _on_result(self, request: Any, response: Any) -> Any:
@@ -349,11 +377,17 @@ class ActionServer:
                 else CancelGoal.Response.ERROR_GOAL_TERMINATED)
         return response
 
+    def _note(self, handle: ServerGoalHandle) -> None:
+        """Notes the status of a goal, for the next message."""
+        stamp = handle._info.stamp
+        self._status._living._goals.set(
+            bytes(handle.goal_id.uuid), (stamp.sec, stamp.nanosec), handle.status)
+
     def _publish_status(self) -> None:
-        with self._lock:
-            goals = list(self._goal_handles.values())
-        statuses = [GoalStatus(goal_info=one._info, status=one.status) for one in goals]
-        self._status.publish(GoalStatusArray(status_list=statuses))
+        """Publishes the statuses of all goals, at once or a little later."""
+        self._status._living._goals.publish()
+        if _unspun.is_anybody_listening:
+            _unspun.deliver()
 
     def get_num_entities(self) -> NumberOfEntities:
         """Returns the numbers of entities as in stock rclpy: services, and a timer for old
