@@ -210,6 +210,17 @@ def test_a_client_that_leaves_does_not_end_its_server(context):
         assert executor.spin_until(lambda: asked, 60)
         with pytest.raises(feros.FerosError, match="cannot be reached"):
             asked[0].send(SetBool.Response())
+
+        def leave_and_send(request, responder):
+            clients[2].destroy()
+            responder.send(SetBool.Response())
+
+        server.create_service(SetBool, "sends", leave_and_send)
+        clients.append(node.create_client(SetBool, "sends"))
+        assert clients[2].wait_for_service(60)
+        clients[2].call(SetBool.Request())
+        with pytest.raises(feros.FerosError, match="cannot be reached"):
+            executor.spin_until(lambda: False, 60)
     context.spin_in_background(server)
     again = node.create_client(SetBool, "leave")
     assert again.wait_for_service(60)
