@@ -1,7 +1,10 @@
 //! Counts repeated failures. If each of them were logged, they would flood the log.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
+
+use feros_sync::Mutex;
 
 /// Counts failures and decides which of them to log: the 1st, 2nd, 4th, 8th and so on, like
 /// Abseil's `LOG_EVERY_POW_2`.
@@ -61,6 +64,60 @@ impl FailureCounter {
     }
 }
 
+/// The limit on the names of [`FailureCounters`]. All further names share one counter, so that names
+/// from the network cannot fill the memory.
+const MOST_NAMES: usize = 4096;
+
+/// The name of the counter that all names beyond [`MOST_NAMES`] share.
+const OTHER_NAMES: &str = "";
+
+/// One [`FailureCounter`] for each name, such as the name of a topic. A process may have hundreds of
+/// endpoints of one topic, and one cause makes all of them fail. If each endpoint counted for
+/// itself, the log would have the same failure hundreds of times.
+///
+/// ```
+/// use feros_engine::FailureCounters;
+/// static REFUSED: FailureCounters = FailureCounters::new();
+/// // The counters of two topics, each with many subscriptions.
+/// let logged = |topic| (0..10).filter_map(|_| REFUSED.count(topic)).collect::<Vec<_>>();
+/// assert_eq!((logged("/tf"), logged("/scan")), (vec![1, 2, 4, 8], vec![1, 2, 4, 8]));
+/// ```
+#[derive(Debug, Default)]
+pub struct FailureCounters(Mutex<BTreeMap<String, FailureCounter>>);
+
+impl FailureCounters {
+    /// Creates counters that start at zero.
+    pub const fn new() -> Self {
+        Self(Mutex::new(BTreeMap::new()))
+    }
+
+    /// Counts one failure of this name. Returns the number of failures of this name so far if this
+    /// failure should be logged.
+    pub fn count(&self, name: &str) -> Option<u64> {
+        self.count_many(name, 1)
+    }
+
+    /// Counts several failures of this name with one call. Returns the number of failures of this
+    /// name so far if one of these failures should be logged.
+    pub fn count_many(&self, name: &str, failures: u64) -> Option<u64> {
+        if failures == 0 {
+            return None;
+        }
+        let mut counters = self.0.lock();
+        if let Some(counter) = counters.get(name) {
+            return counter.count_many(failures);
+        }
+        let name = if counters.len() < MOST_NAMES { name } else { OTHER_NAMES };
+        counters.entry(name.to_owned()).or_default().count_many(failures)
+    }
+
+    /// Counts one failure of this name. If the failure should be logged, returns the end of the log
+    /// message, as [`FailureCounter::so_far`] does.
+    pub fn so_far(&self, name: &str) -> Option<SoFar> {
+        self.count(name).map(SoFar)
+    }
+}
+
 /// The number of failures so far, formatted as the end of a log message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SoFar(u64);
@@ -68,5 +125,34 @@ pub struct SoFar(u64);
 impl fmt::Display for SoFar {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.0 == 1 { Ok(()) } else { write!(f, " ({} so far)", self.0) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn many_endpoints_of_a_topic_count_together() {
+        let counters = FailureCounters::new();
+        let logged: Vec<u64> = (0..40 * 40).filter_map(|_| counters.count("/tf")).collect();
+        assert_eq!(logged, [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024]);
+        assert_eq!(counters.count("/scan"), Some(1), "another topic");
+        assert_eq!(counters.count_many("/scan", 0), None);
+        assert_eq!(counters.count_many("/scan", 3), Some(4));
+        let so_far = counters.so_far("/odom").map(|so_far| format!("lost{so_far}"));
+        assert_eq!(so_far.as_deref(), Some("lost"));
+    }
+
+    #[test]
+    fn the_names_are_bounded() {
+        let counters = FailureCounters::new();
+        for number in 0..MOST_NAMES {
+            assert_eq!(counters.count(&number.to_string()), Some(1));
+        }
+        let beyond = (0..8).filter_map(|number| counters.count(&format!("beyond {number}")));
+        assert_eq!(beyond.collect::<Vec<_>>(), [1, 2, 4, 8], "they count together");
+        assert_eq!(counters.count("7"), Some(2), "a name that is known has its own counter");
+        assert_eq!(counters.0.lock().len(), MOST_NAMES + 1);
     }
 }

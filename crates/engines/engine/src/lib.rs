@@ -75,7 +75,7 @@ pub use engine::{
     TakeError, TakeOverError, TakesParameters, TypeHash, WaitForAckedError, copied,
 };
 pub use event::{MatchedStatus, PublisherEvent, SubscriptionEvent};
-pub use failure_counter::{FailureCounter, SoFar};
+pub use failure_counter::{FailureCounter, FailureCounters, SoFar};
 pub use gid::{Gid, SessionMember};
 pub use graph::{EndpointInfo, EndpointKind, GraphSnapshot, NodeInfo};
 pub use name::{NameError, NodeName};
