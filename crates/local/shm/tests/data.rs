@@ -186,6 +186,49 @@ fn a_subscription_that_holds_all_its_views_gets_an_error() {
     check(&taken(&mut connection), 10, 4);
 }
 
+/// All queues are full, each subscription holds as many views as it may, none of which another
+/// subscription holds, and all loans are lent.
+#[test]
+fn a_pool_has_memory_for_all_that_can_be_in_use() {
+    let space = Space::new("in-use");
+    let settings = HostPublisherSettings {
+        largest_depth: 3,
+        max_subscriptions: 4,
+        max_views: 2,
+        max_loans: 2,
+        ..HostPublisherSettings::new(1)
+    };
+    let publisher = HostPublisher::create(space.node(), settings).unwrap();
+    let mut connections: Vec<_> = (0..4).map(|_| space.connection(3, None)).collect();
+    let (mut views, mut number) = (Vec::new(), 0);
+    for connection in &mut connections {
+        for _ in 0..2 {
+            number += 1;
+            publish(&publisher, 10, number);
+            let newest = std::iter::repeat_with(|| taken(connection))
+                .find(|sample| sample.header().publication_number == number);
+            views.push((newest.unwrap(), number));
+        }
+    }
+    for _ in 0..3 {
+        number += 1;
+        publish(&publisher, 10, number);
+    }
+    let loans: Vec<_> = (0..2).map(|_| publisher.loan(10).unwrap()).collect();
+    for (view, number) in &views {
+        check(view, 10, *number);
+    }
+    for connection in &mut connections {
+        assert!(matches!(connection.take(), TakeOutcome::ViewsExhausted { max_views: 2 }));
+    }
+    let pool = publisher.pool();
+    assert!((3 + 4 * 2 + 2..=pool.max_messages).contains(&pool.peak_messages), "{pool:?}");
+    drop((loans, views));
+    for connection in &mut connections {
+        check(&taken(connection), 10, number - 2);
+    }
+}
+
 #[test]
 fn a_sample_outlives_its_connection_and_its_publisher_unchanged() {
     let space = Space::new("outlives");

@@ -48,7 +48,8 @@ const ALL_IN_USE: &str = "all of the pool's memory is in use, more than its subs
 /// The numbers of messages for which a pool is made.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PoolLimits {
-    /// The sum of all full queues, all views (samples that subscriptions hold) and all loans.
+    /// The number of messages that can be in use at the same time: in queues, as views (samples
+    /// that subscriptions hold) and as loans.
     pub(crate) max_messages: usize,
     /// The number of messages that may be lent but not sent yet.
     pub(crate) max_loans: usize,
@@ -304,6 +305,7 @@ fn create_port(
     let port = service
         .publisher_builder()
         .max_loaned_samples(limits.max_loans)
+        .override_sample_preallocation(move |_| limits.max_messages)
         .initial_max_slice_len(HEAD_BYTES + message_bytes)
         .allocation_strategy(AllocationStrategy::Static)
         .backpressure_strategy(BackpressureStrategy::DiscardData)

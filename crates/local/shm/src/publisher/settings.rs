@@ -36,10 +36,16 @@ pub struct HostPublisherSettings {
 impl HostPublisherSettings {
     /// The limits of a pool. They allow one more loan than the user may have, for a message that is
     /// moved to a larger pool. With these limits, a pool never runs out of chunks.
+    ///
+    /// Each message goes to all subscriptions, and the oldest makes room in a full queue. So the
+    /// messages that wait in any number of queues are always the newest messages, as many as the
+    /// longest queue has slots. Only views differ between subscriptions. The pool has room for the
+    /// messages of one more queue: if another process has overwritten a queue, nothing is sent
+    /// through it any longer, and it keeps its messages until the connection ends.
     pub(super) fn limits(&self) -> PoolLimits {
         let max_loans = self.max_loans + 1;
-        let max_messages =
-            self.max_subscriptions * (self.largest_depth + self.max_views) + max_loans;
+        let waiting = self.largest_depth * self.max_subscriptions.min(2);
+        let max_messages = waiting + self.max_subscriptions * self.max_views + max_loans;
         PoolLimits { max_messages, max_loans }
     }
 
@@ -64,8 +70,8 @@ impl HostPublisherSettings {
 /// How a publisher's pool is used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PoolUse {
-    /// The number of messages that the pool can hold at the same time, if all queues are full, all
-    /// views are held, and all loans are lent.
+    /// The number of messages that the pool can hold at the same time. It is enough even if all
+    /// queues are full, all views are held, and all loans are lent.
     pub max_messages: usize,
     /// The largest number of messages that have been in use at the same time (lent, queued, or held
     /// by subscriptions).
@@ -83,4 +89,23 @@ pub struct PoolUse {
     pub limit_bytes: Option<u64>,
     /// How many times the pool has been replaced by a pool for larger messages.
     pub growths: u64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_further_subscription_costs_the_pool_its_views_only() {
+        let messages_of = |max_subscriptions| {
+            let settings = HostPublisherSettings {
+                largest_depth: 128,
+                max_subscriptions,
+                ..HostPublisherSettings::new(1)
+            };
+            settings.limits().max_messages
+        };
+        let expected = [128 + 8 + 5, 256 + 16 + 5, 256 + 128 + 5, 256 + 512 + 5];
+        assert_eq!([1, 2, 16, 64].map(messages_of), expected);
+    }
 }
