@@ -169,9 +169,9 @@ pub use feros_msgs as msgs;
 pub use feros_parameter_derive::Parameters;
 
 pub use feros_transport::{
-    CallCounts, MatchTransport, PublisherCounts, SharedMemoryOptions, SubscriptionCounts,
-    TransportBetween, TransportCount, WhenExhausted, check_shared_memory, transports_of_service,
-    transports_of_topic,
+    CallCounts, MatchTransport, MaxSubscriptionsError, PublisherCounts, SharedMemoryOptions,
+    SubscriptionCounts, TransportBetween, TransportCount, WhenExhausted, check_shared_memory,
+    transports_of_service, transports_of_topic,
 };
 pub use node_services::type_description::{TypeDescriptionError, WrongTypeDescription};
 pub use topics::statistics::TopicStatisticsOptions;

@@ -63,5 +63,5 @@ pub use publisher::{Publisher, PublisherOptions};
 pub use receiving::{Received, Receiver};
 pub use sending::{Loan, Outgoing, PublishError};
 pub use service::{Request, Service, ServiceOptions};
-pub use shared_memory::options::{SharedMemoryOptions, WhenExhausted};
+pub use shared_memory::options::{MaxSubscriptionsError, SharedMemoryOptions, WhenExhausted};
 pub use subscription::{Subscription, SubscriptionOptions};

@@ -120,9 +120,13 @@ impl Place {
             }
         };
         command.env("ROS_DOMAIN_ID", self.domain.id().to_string());
-        for variable in
-            ["FEROS_TRANSPORTS", "ROS_STATIC_PEERS", "ROS_LOCALHOST_ONLY", "CYCLONEDDS_URI"]
-        {
+        for variable in [
+            "FEROS_TRANSPORTS",
+            "FEROS_MAX_SUBSCRIPTIONS",
+            "ROS_STATIC_PEERS",
+            "ROS_LOCALHOST_ONLY",
+            "CYCLONEDDS_URI",
+        ] {
             command.env_remove(variable);
         }
         command

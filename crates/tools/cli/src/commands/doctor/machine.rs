@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use feros::SharedMemoryOptions;
 use feros_engine::SessionOptions;
 use feros_engine::engine::known;
 
@@ -12,7 +13,7 @@ use super::finding::Finding;
 /// The free shared memory that large messages between processes need.
 const WANTED_SHARED_BYTES: u64 = 64 << 20;
 /// The variables that change the behaviour of Feros, apart from the variables of its engines.
-const VARIABLES: [&str; 13] = [
+const VARIABLES: [&str; 14] = [
     "ROS_DOMAIN_ID",
     "ROS_AUTOMATIC_DISCOVERY_RANGE",
     "ROS_STATIC_PEERS",
@@ -26,6 +27,7 @@ const VARIABLES: [&str; 13] = [
     "FEROS_ENGINE",
     "FEROS_ROS_DISTRO",
     "FEROS_TRANSPORTS",
+    SharedMemoryOptions::MAX_SUBSCRIPTIONS_VARIABLE,
 ];
 
 /// All variables that change the behaviour of Feros.
@@ -109,6 +111,14 @@ fn environment(variable: impl Fn(&str) -> Option<OsString>) -> Vec<Finding> {
             "correct or unset FEROS_TRANSPORTS",
         ));
     }
+    let name = SharedMemoryOptions::MAX_SUBSCRIPTIONS_VARIABLE;
+    if let Err(error) = SharedMemoryOptions::default_max_subscriptions(variable(name)) {
+        findings.push(Finding::error(
+            AREA,
+            format!("{name}: {error}"),
+            format!("correct or unset {name}"),
+        ));
+    }
     if variable("ROS_SECURITY_ENABLE").is_some_and(|value| value == "true") {
         findings.push(Finding::warning(
             AREA,
@@ -183,6 +193,9 @@ mod tests {
         let findings = environment(set(&[("ROS_DOMAIN_ID", "many")]));
         let error = findings.iter().find(|finding| finding.status == Status::Error);
         assert!(error.is_some_and(|e| e.text.contains("ROS_DOMAIN_ID") && e.cure.is_some()));
+        let findings = environment(set(&[("FEROS_MAX_SUBSCRIPTIONS", "0")]));
+        let error = findings.iter().find(|finding| finding.status == Status::Error);
+        assert!(error.is_some_and(|e| e.text.contains("from 1 to 1024") && e.cure.is_some()));
         let findings = environment(set(&[("ROS_SECURITY_ENABLE", "true")]));
         assert!(findings.iter().any(|finding| finding.status == Status::Warning));
     }
