@@ -14,6 +14,9 @@ use crate::support::{Peer, Place, Random, heard, number, rounds, scribble, segme
 /// comes before them.
 const SEGMENT_HEADER_BYTES: u64 = 4096;
 
+/// The offset of the entries: before them, there are 512 doorbells of 576 bytes.
+const ENTRIES_BYTES: u64 = SEGMENT_HEADER_BYTES + 512 * 576;
+
 fn open(file: PathBuf) -> File {
     fs::OpenOptions::new().read(true).write(true).open(file).unwrap()
 }
@@ -43,15 +46,13 @@ fn scribbling_over_process_segments_stops_nobody_else() {
     for _ in 0..rounds(40) {
         for segment in &segments {
             let length = segment.metadata().unwrap().len();
-            // The whole file, and the part where the first doorbells and entries are in use.
+            // The whole file, and the parts where the first doorbells and entries are in use.
             for _ in 0..200 {
                 scribble(segment, (SEGMENT_HEADER_BYTES, length), &mut random);
-                scribble(
-                    segment,
-                    (SEGMENT_HEADER_BYTES, SEGMENT_HEADER_BYTES + 16_384),
-                    &mut random,
-                );
-                written += 2;
+                for begin in [SEGMENT_HEADER_BYTES, ENTRIES_BYTES] {
+                    scribble(segment, (begin, begin + 16_384), &mut random);
+                }
+                written += 3;
             }
         }
         // The victim answers requests, and listeners in other processes keep receiving messages.

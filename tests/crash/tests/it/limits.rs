@@ -14,10 +14,12 @@ use crate::support::{
 /// has.
 const PER_PROCESS: usize = 20;
 
-fn start(place: &Place, name: &str, limit: &str) -> Peer {
+/// Starts a peer by `prlimit` and `env` with these arguments: first a limit, then variables.
+fn start(place: &Place, name: &str, limit: &[&str]) -> Peer {
     let mut command = Command::new("prlimit");
     let inner = place.command(program());
-    command.arg(limit).arg("--").arg(inner.get_program()).args(inner.get_args());
+    command.args(&limit[..1]).args(["--", "env"]).args(&limit[1..]);
+    command.arg(inner.get_program()).args(inner.get_args());
     for (key, value) in inner.get_envs() {
         match value {
             Some(value) => command.env(key, value),
@@ -62,8 +64,8 @@ fn topics_need_no_open_files_of_their_own() {
     let topics = 100 * rounds(1) as usize;
     let place = Place::own_if_possible();
     // As many files as 100 topics would take if each side had two files per topic.
-    let mut talker = start(&place, "talker", "--nofile=220");
-    let mut listener = start(&place, "listener", "--nofile=220");
+    let mut talker = start(&place, "talker", &["--nofile=220"]);
+    let mut listener = start(&place, "listener", &["--nofile=220"]);
     let before = [&talker, &listener].map(|peer| resources(peer, &place).descriptors);
     talk_on(&mut talker, &mut listener, topics);
     until("all topics use shared memory", || (shared(&mut talker, topics) == topics).then_some(()));
@@ -82,14 +84,14 @@ fn topics_need_no_open_files_of_their_own() {
 /// over the network.
 fn takes_the_network(place: &Place, limit: &str, in_the_log: &str, reason: &str) {
     for talker_is_limited in [true, false] {
-        one_side_takes_the_network(place, talker_is_limited, limit, in_the_log, reason);
+        one_side_takes_the_network(place, talker_is_limited, &[limit], in_the_log, reason);
     }
 }
 
 fn one_side_takes_the_network(
     place: &Place,
     talker_is_limited: bool,
-    limit: &str,
+    limit: &[&str],
     in_the_log: &str,
     reason: &str,
 ) {
@@ -133,8 +135,9 @@ fn a_process_that_may_make_no_large_files_takes_the_network() {
     for limit in [10_000, 200_000] {
         takes_the_network(&place, &format!("--fsize={limit}"), &in_the_log(limit), reason);
     }
-    // The limit is too small for a publisher's messages.
-    one_side_takes_the_network(&place, true, "--fsize=1300000", &in_the_log(1_300_000), reason);
+    // The limit is too small for the messages of a publisher that serves many subscriptions.
+    let limit = ["--fsize=6000000", "FEROS_MAX_SUBSCRIPTIONS=1024"];
+    one_side_takes_the_network(&place, true, &limit, &in_the_log(6_000_000), reason);
 }
 
 /// A user without other processes, since the limit counts the threads of all processes of a user.

@@ -326,14 +326,14 @@ impl PeerSubscription {
 
     /// Whether the subscription receives from the publisher with this id through shared memory.
     pub fn is_attached(&self, publisher: NonZeroU64) -> bool {
-        self.entry().find(self.entry.generation(), publisher.get()).is_some()
+        self.peer.layout().find(self.entry, publisher.get()).is_some()
     }
 
     /// The attachment of the publisher with this id, if the subscription receives from it through
     /// shared memory.
     pub fn attachment(&self, publisher: NonZeroU64) -> Option<PeerAttachment> {
-        let found = self.entry().find(self.entry.generation(), publisher.get())?;
-        Some(PeerAttachment { subscription: self.clone(), found })
+        let (entry, found) = self.peer.layout().find(self.entry, publisher.get())?;
+        Some(PeerAttachment { subscription: self.clone(), entry, found })
     }
 }
 
@@ -342,6 +342,8 @@ impl PeerSubscription {
 #[derive(Debug, Clone)]
 pub struct PeerAttachment {
     subscription: PeerSubscription,
+    /// The index of the subscription's entry that contains the attachment.
+    entry: usize,
     found: Found,
 }
 
@@ -351,7 +353,7 @@ impl PeerAttachment {
     const LIFE_CHECK: Duration = Duration::from_millis(100);
 
     fn attachment(&self) -> &crate::segment::entry::Attachment {
-        self.subscription.entry().attachment(self.found.index)
+        self.subscription.peer.layout().entry(self.entry).attachment(self.found.index)
     }
 
     /// The subscription.

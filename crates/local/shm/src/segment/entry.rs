@@ -30,17 +30,29 @@
 //! *Changing hands.* The epoch of an attachment is odd while a publisher is attached, and it
 //! changes before the other words change, as in a seqlock. A reader reads the epoch again after the
 //! other words, and discards these words if the epoch has changed.
+//!
+//! # Many publishers
+//!
+//! Most subscriptions receive from a few publishers, so an entry has few attachments. A
+//! subscription with more publishers gets further entries, which form a chain. Only the first entry
+//! of a chain is open, and only its place and its count of ready publishers are used.
 
 use feros_doorbell::{Place, Slot};
 use feros_sync::{AtomicU32, AtomicU64, Futex, Ordering, Sharing, fence};
 use std::time::{Duration, Instant};
 
-/// The limit on publishers that one subscription receives from through shared memory.
+/// The number of publishers for which one entry has attachments.
 #[cfg(not(loom))]
-pub const MAX_ATTACHMENTS: usize = 32;
-/// The limit under loom, whose cost grows with every atomic.
+pub(crate) const ATTACHMENTS_PER_ENTRY: usize = 32;
+/// The number under loom, whose cost grows with every atomic.
 #[cfg(loom)]
-pub const MAX_ATTACHMENTS: usize = 1;
+pub(crate) const ATTACHMENTS_PER_ENTRY: usize = 1;
+
+/// The limit on entries of one subscription.
+pub(crate) const MAX_ENTRIES: usize = 4;
+
+/// The limit on publishers that one subscription receives from through shared memory.
+pub const MAX_ATTACHMENTS: usize = MAX_ENTRIES * ATTACHMENTS_PER_ENTRY;
 
 /// Encodes the place to ring, a doorbell and a slot, as one word.
 pub(crate) mod place {
@@ -90,12 +102,15 @@ pub(crate) struct Entry {
     generation: AtomicU32,
     /// How many times publishers have signalled that their memory was made, modulo 2^32.
     ready: AtomicU32,
+    /// The index of the next entry of the subscription, plus one; 0 if there is no further entry.
+    #[cfg(not(loom))]
+    next: AtomicU32,
     attachments: Attachments,
 }
 
 #[repr(C, align(64))]
 #[derive(Debug)]
-struct Attachments([Attachment; MAX_ATTACHMENTS]);
+struct Attachments([Attachment; ATTACHMENTS_PER_ENTRY]);
 
 /// One publisher that the subscription receives from.
 #[repr(C)]
@@ -138,6 +153,8 @@ impl Entry {
             place: AtomicU64::new(0),
             generation: AtomicU32::new(0),
             ready: AtomicU32::new(0),
+            #[cfg(not(loom))]
+            next: AtomicU32::new(0),
             attachments: Attachments(std::array::from_fn(|_| Attachment::new())),
         }
     }
@@ -188,21 +205,38 @@ impl Entry {
         self.ready.load(Ordering::Acquire)
     }
 
-    /// The attachment at `index`, which is below [`MAX_ATTACHMENTS`].
+    /// The index of the subscription's next entry. Another process may have written any number.
+    #[cfg(not(loom))]
+    pub(crate) fn next(&self) -> Option<usize> {
+        (self.next.load(Ordering::Acquire) as usize).checked_sub(1)
+    }
+
+    /// Sets the index of the subscription's next entry, whose attachments must be free. Only for
+    /// the owner.
+    #[cfg(not(loom))]
+    pub(crate) fn set_next(&self, next: Option<usize>) {
+        let word = next.map_or(0, |next| next as u32 + 1);
+        self.next.store(word, Ordering::Release);
+    }
+
+    /// The attachment at `index`, which is below [`ATTACHMENTS_PER_ENTRY`].
     pub(crate) fn attachment(&self, index: usize) -> &Attachment {
         &self.attachments.0[index]
     }
 
     /// The attachment of `publisher`, if the subscription with this `generation` receives from the
-    /// publisher.
+    /// publisher and has only this entry.
+    #[cfg(test)]
     pub(crate) fn find(&self, generation: u32, publisher: u64) -> Option<Found> {
-        let found = self
-            .attachments
-            .0
-            .iter()
-            .enumerate()
-            .find_map(|(index, attachment)| attachment.find(index, publisher))?;
+        let found = self.find_attachment(publisher)?;
         self.is_open(generation).then_some(found)
+    }
+
+    /// The attachment of `publisher` in this entry. After this call, the caller must check that the
+    /// subscription's first entry is open.
+    pub(crate) fn find_attachment(&self, publisher: u64) -> Option<Found> {
+        let mut attachments = self.attachments.0.iter().enumerate();
+        attachments.find_map(|(index, attachment)| attachment.find(index, publisher))
     }
 }
 

@@ -1,15 +1,21 @@
 //! The layout of a process segment.
 
-use super::entry::Entry;
+use super::entry::{Entry, Found, MAX_ENTRIES};
+use super::process::EntryId;
 use crate::format_version::FORMAT_VERSION;
 use feros_doorbell::Doorbell;
 use feros_sync::{AtomicU32, AtomicU64, Ordering};
 use std::mem::offset_of;
 
+// Doorbells and entries that are not in use take no memory. With these limits, a segment has 4.8 MB
+// of address space in its own process and in each process that sends to it.
+
 /// The limit on executors of one process that other processes can wake up.
-pub const MAX_DOORBELLS: usize = 64;
-/// The limit on subscriptions of one process that can be served through shared memory.
-pub const MAX_SUBSCRIPTIONS: usize = 1024;
+pub const MAX_DOORBELLS: usize = 512;
+/// The limit on subscriptions of one process that can be served through shared memory, if each of
+/// them receives from at most 32 publishers. A subscription with more publishers counts several
+/// times.
+pub const MAX_SUBSCRIPTIONS: usize = 4096;
 
 const MAGIC: u64 = u64::from_le_bytes(*b"FerosSeg");
 
@@ -68,6 +74,25 @@ impl Layout {
         assert!(index < MAX_SUBSCRIPTIONS);
         let size_bytes = size_of::<Entry>();
         Extent { offset_bytes: offset_of!(Self, entries) + index * size_bytes, size_bytes }
+    }
+
+    /// Finds the attachment of `publisher` to the subscription with this id. Returns the index of
+    /// the entry that contains the attachment, and the attachment.
+    ///
+    /// Another subscription may get a further entry of the subscription while this function looks
+    /// at it, but only after the subscription has closed its own entry, which this function checks
+    /// last.
+    pub(crate) fn find(&self, id: EntryId, publisher: u64) -> Option<(usize, Found)> {
+        let mut index = id.index();
+        for _ in 0..MAX_ENTRIES {
+            let entry = &self.entries[index];
+            if let Some(found) = entry.find_attachment(publisher) {
+                let is_open = self.entries[id.index()].is_open(id.generation());
+                return is_open.then_some((index, found));
+            }
+            index = entry.next().filter(|next| *next < MAX_SUBSCRIPTIONS)?;
+        }
+        None
     }
 
     /// Writes the words of the header that [`Layout::check`] checks.

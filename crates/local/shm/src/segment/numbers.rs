@@ -35,9 +35,10 @@ impl Numbers {
         })
     }
 
-    /// Whether a number is free.
-    pub(super) fn has_free(&self) -> bool {
-        !self.returned.is_empty() || self.fresh < self.limit
+    /// The number that [`take`](Self::take) would take now.
+    pub(super) fn next(&self) -> Option<usize> {
+        let fresh = (self.fresh < self.limit).then_some(self.fresh);
+        self.returned.last().copied().or(fresh)
     }
 
     /// Frees a number that was taken.
@@ -61,10 +62,12 @@ mod tests {
     #[test]
     fn each_number_has_one_owner_and_returns() {
         let mut numbers = Numbers::new(2);
+        assert_eq!(numbers.next(), Some(0));
         assert_eq!(numbers.take(), Some(Taken { number: 0, is_fresh: true }));
         assert_eq!(numbers.take(), Some(Taken { number: 1, is_fresh: true }));
-        assert_eq!((numbers.has_free(), numbers.take()), (false, None));
+        assert_eq!((numbers.next(), numbers.take()), (None, None));
         numbers.give_back(0);
+        assert_eq!(numbers.next(), Some(0));
         assert_eq!(numbers.take(), Some(Taken { number: 0, is_fresh: false }));
         assert_eq!(numbers.take(), None);
     }

@@ -1,14 +1,16 @@
 //! The owner's side of a process segment: the doorbells and entries that this process uses.
 
-use super::entry::{Entry, MAX_ATTACHMENTS};
+mod subscription_entry;
+
+pub use subscription_entry::{Attachment, AttachmentsFull, EntryId, SubscriptionEntry};
+
 use super::layout::{Extent, Layout, MAX_DOORBELLS, MAX_SUBSCRIPTIONS, SEGMENT_BYTES};
 use super::mapping::Mapping;
 use super::numbers::Numbers;
 use super::token::process_token;
 use crate::limits::file_size_limit_below;
 use crate::reason::Obstacle;
-use crate::reason::declined::ConnectionObstacle;
-use feros_doorbell::{Doorbell, DoorbellMemory, Place};
+use feros_doorbell::{Doorbell, DoorbellMemory};
 use feros_sync::Mutex;
 use rustix::fs::{FallocateFlags, MemfdFlags, Mode, SealFlags};
 use rustix::io::Errno;
@@ -92,7 +94,7 @@ pub enum SegmentFull {
          further executors take the network transport: use fewer executors, or more processes"
     )]
     Doorbells,
-    /// All entries are in use; each subscription needs one.
+    /// All entries are in use; each subscription needs one, or several if it has many publishers.
     #[error(
         "all {MAX_SUBSCRIPTIONS} entries of this process for subscriptions are in use; further subscriptions take the \
          network transport: spread them over several processes"
@@ -114,24 +116,6 @@ impl SegmentFull {
         match self {
             Self::Doorbells | Self::Entries => Obstacle::TableFull,
             Self::Memory { .. } => Obstacle::NoMemory,
-        }
-    }
-}
-
-/// The subscription already receives from the largest possible number of publishers through shared
-/// memory.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "the subscription receives from {MAX_ATTACHMENTS} publishers through shared memory; further \
-     publishers take the network transport"
-)]
-pub struct AttachmentsFull;
-
-impl AttachmentsFull {
-    /// The obstacle to announce to other processes.
-    pub fn obstacle(self) -> ConnectionObstacle {
-        ConnectionObstacle::TooManyPublishers {
-            limit: u32::try_from(MAX_ATTACHMENTS).unwrap_or(u32::MAX),
         }
     }
 }
@@ -220,6 +204,11 @@ impl ProcessSegment {
     /// # Errors
     /// All entries are in use, or there is not enough memory.
     pub fn subscription_entry(self: &Arc<Self>) -> Result<SubscriptionEntry, SegmentFull> {
+        self.take_entry().map(|index| SubscriptionEntry::new(self, index))
+    }
+
+    /// Takes a free entry, with its memory, that no other entry follows. Returns its index.
+    fn take_entry(&self) -> Result<usize, SegmentFull> {
         let mut entries = self.entries.lock();
         let taken = entries.take().ok_or(SegmentFull::Entries)?;
         if taken.is_fresh
@@ -228,13 +217,8 @@ impl ProcessSegment {
             entries.give_back_fresh(taken.number);
             return Err(SegmentFull::Memory { what: "a subscription's entry", errno });
         }
-        drop(entries);
-        let generation = self.mapping.layout().entry(taken.number).open();
-        let id = EntryId { index: taken.number as u32, generation };
-        let attachments = Mutex::new(Numbers::new(MAX_ATTACHMENTS));
-        Ok(SubscriptionEntry {
-            inner: Arc::new(EntryOwner { segment: Arc::clone(self), id, attachments }),
-        })
+        self.mapping.layout().entry(taken.number).set_next(None);
+        Ok(taken.number)
     }
 }
 
@@ -286,8 +270,9 @@ pub struct SharedDoorbell {
 }
 
 impl SharedDoorbell {
-    /// The doorbell's number in a [`Place`]. After this value has been dropped, rings for this
-    /// number have no effect. A ring that happens during the drop may set a flag for the next user.
+    /// The doorbell's number in a [`Place`](feros_doorbell::Place). After this value has been
+    /// dropped, rings for this number have no effect. A ring that happens during the drop may set a
+    /// flag for the next user.
     pub fn number(&self) -> u32 {
         self.number
     }
@@ -321,153 +306,6 @@ impl Drop for SharedDoorbell {
 impl fmt::Debug for SharedDoorbell {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("SharedDoorbell").field("number", &self.number).finish_non_exhaustive()
-    }
-}
-
-/// Identifies an entry, and distinguishes its present user from earlier and later users.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct EntryId {
-    index: u32,
-    generation: u32,
-}
-
-impl EntryId {
-    /// The id as a number for announcements. The number is never zero.
-    pub fn to_u64(self) -> u64 {
-        u64::from(self.generation) << 32 | u64::from(self.index)
-    }
-
-    /// The id that this number encodes, or `None` if the number is not a valid id.
-    pub fn from_u64(number: u64) -> Option<Self> {
-        let id = Self { index: number as u32, generation: (number >> 32) as u32 };
-        ((id.index as usize) < MAX_SUBSCRIPTIONS && id.generation & 1 == 1).then_some(id)
-    }
-
-    /// The entry's index in its table, which is below [`MAX_SUBSCRIPTIONS`].
-    pub fn index(self) -> usize {
-        self.index as usize
-    }
-
-    pub(crate) fn generation(self) -> u32 {
-        self.generation
-    }
-}
-
-/// The entry of a subscription. It goes back to the segment when this value and the last
-/// [`Attachment`] have been dropped.
-#[derive(Debug)]
-pub struct SubscriptionEntry {
-    inner: Arc<EntryOwner>,
-}
-
-#[derive(Debug)]
-struct EntryOwner {
-    segment: Arc<ProcessSegment>,
-    id: EntryId,
-    attachments: Mutex<Numbers>,
-}
-
-impl EntryOwner {
-    fn entry(&self) -> &Entry {
-        self.segment.mapping.layout().entry(self.id.index())
-    }
-}
-
-impl SubscriptionEntry {
-    /// The entry's id. Publishers use it to find the entry.
-    pub fn id(&self) -> EntryId {
-        self.inner.id
-    }
-
-    /// Sets the place that publishers ring from now on, or `None` if they must not ring. `place` is
-    /// the argument of an observer that was given to
-    /// [`Ringer::on_move`](feros_doorbell::Ringer::on_move). A place at a doorbell without a number
-    /// counts as `None`.
-    ///
-    /// After this call, the subscription must check for messages, because a publisher that sent
-    /// earlier has rung the former place. The ringer rings itself for this purpose.
-    pub fn set_place(&self, place: Option<Place>) {
-        self.inner.entry().set_place(place);
-    }
-
-    /// How many times publishers have signalled that their memory is ready
-    /// ([`PeerSubscription::report_ready`](crate::PeerSubscription::report_ready)), modulo 2^32. A
-    /// subscription may read this number and then try to open such memory too early. In that case,
-    /// it is rung later, and it then reads a different number.
-    pub fn publishers_ready(&self) -> u32 {
-        self.inner.entry().ready()
-    }
-
-    /// Checks whether one more publisher can be attached. If so, this remains true until the next
-    /// call of [`attach`](Self::attach).
-    ///
-    /// # Errors
-    /// [`MAX_ATTACHMENTS`] publishers are attached.
-    pub fn check_room(&self) -> Result<(), AttachmentsFull> {
-        if self.inner.attachments.lock().has_free() { Ok(()) } else { Err(AttachmentsFull) }
-    }
-
-    /// Tells the publisher with this id that the subscription receives from it through shared
-    /// memory. If the publisher must wait for room, `capacity` is the number of messages for which
-    /// the subscription has room. If `capacity` is 0, the publisher does not wait, and there is no
-    /// need to count taken messages. Call this when the connection to the publisher's messages is
-    /// open. If the same publisher is attached twice, it finds one of the two attachments.
-    ///
-    /// # Errors
-    /// [`MAX_ATTACHMENTS`] publishers are attached.
-    pub fn attach(
-        &self,
-        publisher: NonZeroU64,
-        capacity: u32,
-    ) -> Result<Attachment, AttachmentsFull> {
-        let index = self.inner.attachments.lock().take().ok_or(AttachmentsFull)?.number;
-        self.inner.entry().attachment(index).attach(publisher.get(), capacity);
-        Ok(Attachment { owner: Arc::clone(&self.inner), index })
-    }
-}
-
-impl Drop for SubscriptionEntry {
-    fn drop(&mut self) {
-        self.set_place(None);
-    }
-}
-
-impl Drop for EntryOwner {
-    fn drop(&mut self) {
-        self.entry().close();
-        self.segment.entries.lock().give_back(self.id.index());
-    }
-}
-
-/// Tells a publisher that a subscription receives from it through shared memory, until this value
-/// is dropped.
-#[derive(Debug)]
-pub struct Attachment {
-    owner: Arc<EntryOwner>,
-    index: usize,
-}
-
-impl Attachment {
-    /// The number of the first message that the publisher sends only through shared memory, or
-    /// `None` if the publisher has not chosen this message yet. Messages before it (all messages,
-    /// in the case of `None`) also arrive over the network transport, so their copies in shared
-    /// memory must be dropped or left in the queue.
-    pub fn first_number(&self) -> Option<u64> {
-        self.owner.entry().attachment(self.index).first_number()
-    }
-
-    /// Counts messages that the subscription has taken out of its queue, and wakes the publisher if
-    /// it is waiting for room. The call is needed only if the publisher waits for room. Makes a
-    /// system call only if the publisher sleeps.
-    pub fn count_taken(&self, messages: u32) {
-        self.owner.entry().attachment(self.index).count_taken(messages);
-    }
-}
-
-impl Drop for Attachment {
-    fn drop(&mut self) {
-        self.owner.entry().attachment(self.index).release();
-        self.owner.attachments.lock().give_back(self.index);
     }
 }
 

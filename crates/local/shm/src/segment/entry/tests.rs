@@ -11,7 +11,7 @@ fn slot(index: usize) -> Slot {
 
 #[test]
 fn the_layout_is_fixed() {
-    assert_eq!((size_of::<Entry>(), align_of::<Entry>()), (64 + 32 * MAX_ATTACHMENTS, 64));
+    assert_eq!((size_of::<Entry>(), align_of::<Entry>()), (64 + 32 * ATTACHMENTS_PER_ENTRY, 64));
     assert_eq!(size_of::<Attachment>(), 32);
     assert_eq!(std::mem::offset_of!(Entry, attachments), 64);
 }

@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 
 use super::*;
 use crate::page::{PAGE_SIZES, SMALLEST_PAGE_BYTES, page_bytes, pages_around};
+use crate::segment::entry::{ATTACHMENTS_PER_ENTRY, MAX_ATTACHMENTS};
 use feros_doorbell::Slot;
 
 fn segment() -> Arc<ProcessSegment> {
@@ -72,17 +73,99 @@ fn ids_of_entries_travel_as_numbers() {
     }
 }
 
+/// Attaches the publishers 1 to `count`.
+fn attach(entry: &SubscriptionEntry, count: usize) -> Vec<Attachment> {
+    let attach = |id| {
+        entry.check_room().unwrap();
+        entry.attach(publisher(id), 1).unwrap()
+    };
+    (1..=count as u64).map(attach).collect()
+}
+
 #[test]
 fn a_subscription_hears_a_limited_number_of_publishers() {
-    let entry = segment().subscription_entry().unwrap();
-    let mut attachments: Vec<_> =
-        (1..=MAX_ATTACHMENTS as u64).map(|id| entry.attach(publisher(id), 1).unwrap()).collect();
-    assert!(entry.attach(publisher(99), 1).is_err());
-    attachments.remove(4);
-    attachments.push(entry.attach(publisher(99), 1).unwrap());
-    let generation = entry.id().generation();
-    assert!(entry.inner.entry().find(generation, 99).is_some());
-    assert!(entry.inner.entry().find(generation, 5).is_none(), "the one that was removed");
+    let segment = segment();
+    let entry = segment.subscription_entry().unwrap();
+    let mut attachments = attach(&entry, MAX_ATTACHMENTS);
+    let full = AttachmentsFull { limit: MAX_ATTACHMENTS };
+    assert_eq!(entry.check_room(), Err(full));
+    assert_eq!(entry.attach(publisher(999), 1).map(drop), Err(full));
+    let is_found = |id| segment.mapping.layout().find(entry.id(), id).is_some();
+    assert!((1..=MAX_ATTACHMENTS as u64).all(is_found));
+    attachments.remove(40);
+    attachments.push(entry.attach(publisher(999), 1).unwrap());
+    assert!(is_found(999));
+    assert!(!is_found(41), "the one that was removed");
+}
+
+#[test]
+fn only_a_subscription_with_many_publishers_has_several_entries() {
+    let segment = segment();
+    let next = || segment.entries.lock().next();
+    let entry = segment.subscription_entry().unwrap();
+    let few = attach(&entry, ATTACHMENTS_PER_ENTRY);
+    assert_eq!(next(), Some(1));
+    let more = entry.attach(publisher(999), 1).unwrap();
+    assert_eq!(next(), Some(2));
+    more.count_taken(3);
+    let (index, found) = segment.mapping.layout().find(entry.id(), 999).unwrap();
+    let attachment = segment.mapping.layout().entry(index).attachment(found.index);
+    assert_eq!((index, attachment.taken(found)), (1, Some(3)));
+    drop((few, more));
+    let again = attach(&entry, MAX_ATTACHMENTS);
+    assert_eq!(next(), Some(4), "the second entry is used again");
+    drop((again, entry));
+    let all: Vec<_> =
+        (0..MAX_SUBSCRIPTIONS).map(|_| segment.subscription_entry().unwrap()).collect();
+    assert_eq!(next(), None);
+    drop(all);
+}
+
+/// A publisher that knows a subscription by its former id must not find what a later subscription
+/// has in one of the same entries.
+#[test]
+fn entries_of_a_subscription_that_has_ended_are_not_found() {
+    let segment = segment();
+    let former = segment.subscription_entry().unwrap();
+    let (id, attachments) = (former.id(), attach(&former, MAX_ATTACHMENTS));
+    drop((former, attachments));
+    let entries: Vec<_> = (0..4).map(|_| segment.subscription_entry().unwrap()).collect();
+    let attachments: Vec<_> = entries.iter().map(|entry| attach(entry, 40)).collect();
+    let layout = segment.mapping.layout();
+    for publisher in 1..=MAX_ATTACHMENTS as u64 {
+        assert_eq!(layout.find(id, publisher), None);
+        let is_found = entries.iter().all(|entry| layout.find(entry.id(), publisher).is_some());
+        assert_eq!(is_found, publisher <= 40, "{publisher}");
+    }
+    drop(attachments);
+}
+
+#[test]
+fn a_process_without_free_entries_hears_fewer_publishers() {
+    let segment = segment();
+    let mut entries: Vec<_> =
+        (0..MAX_SUBSCRIPTIONS).map(|_| segment.subscription_entry().unwrap()).collect();
+    let entry = entries.pop().unwrap();
+    let few = attach(&entry, ATTACHMENTS_PER_ENTRY);
+    let full = AttachmentsFull { limit: ATTACHMENTS_PER_ENTRY };
+    assert_eq!(entry.check_room(), Err(full));
+    assert_eq!(entry.attach(publisher(999), 1).map(drop), Err(full));
+    entries.pop();
+    assert_eq!(entry.check_room(), Ok(()));
+    drop((few, entry.attach(publisher(999), 1).unwrap()));
+}
+
+/// Other processes may write anything into the words that link entries.
+#[test]
+fn any_chain_of_entries_ends() {
+    let segment = segment();
+    let entry = segment.subscription_entry().unwrap();
+    let (id, layout) = (entry.id(), segment.mapping.layout());
+    for next in [id.index(), 1, MAX_SUBSCRIPTIONS, u32::MAX as usize - 1] {
+        layout.entry(id.index()).set_next(Some(next));
+        layout.entry(1).set_next(Some(id.index()));
+        assert_eq!(layout.find(id, 7), None);
+    }
 }
 
 /// An attachment may be dropped before or after the subscription. The entry is free when both have
