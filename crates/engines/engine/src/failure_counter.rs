@@ -64,15 +64,15 @@ impl FailureCounter {
     }
 }
 
-/// The limit on the names of [`FailureCounters`]. All further names share one counter, so that names
-/// from the network cannot fill the memory.
+/// The limit on the names of [`FailureCounters`]. All further names share one counter, so that
+/// names from the network cannot fill the memory.
 const MOST_NAMES: usize = 4096;
 
 /// The name of the counter that all names beyond [`MOST_NAMES`] share.
 const OTHER_NAMES: &str = "";
 
-/// One [`FailureCounter`] for each name, such as the name of a topic. A process may have hundreds of
-/// endpoints of one topic, and one cause makes all of them fail. If each endpoint counted for
+/// One [`FailureCounter`] for each name, such as the name of a topic. A process may have hundreds
+/// of endpoints of one topic, and one cause makes all of them fail. If each endpoint counted for
 /// itself, the log would have the same failure hundreds of times.
 ///
 /// ```

@@ -2,8 +2,6 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use feros_engine::FailureCounter;
-
 /// Counts messages and bytes of one transport.
 #[derive(Debug, Default)]
 pub(crate) struct TransportCounter {
@@ -34,7 +32,7 @@ pub(crate) struct PublisherCounters {
     pub(crate) skipped_engine_writes: AtomicU64,
     pub(crate) intra_process: TransportCounter,
     pub(crate) network: TransportCounter,
-    pub(crate) shared_memory_failures: FailureCounter,
+    pub(crate) shared_memory_failures: AtomicU64,
 }
 
 impl PublisherCounters {
@@ -44,7 +42,7 @@ impl PublisherCounters {
             shared_memory: self.shared_memory.read(),
             network: self.network.read(),
             skipped_engine_writes: self.skipped_engine_writes.load(Ordering::Relaxed),
-            shared_memory_failures: self.shared_memory_failures.total(),
+            shared_memory_failures: self.shared_memory_failures.load(Ordering::Relaxed),
         }
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use feros_engine::{Durability, Gid, Match, Publisher as EnginePublisher};
+use feros_engine::{Durability, FailureCounters, Gid, Match, Publisher as EnginePublisher};
 use feros_shm::{Announced, Choice, HostPublisher, Reason, Transport, classify};
 use feros_sync::Mutex;
 use feros_trace::{Endpoint, Kind};
@@ -246,13 +246,16 @@ impl Router {
     /// wait, a message over the more direct transport would overtake them, and they would be
     /// dropped as old messages.
     fn wait_for_history(&self, of: Gid) {
+        // All matches of the process on the topic count together.
+        static LATE: FailureCounters = FailureCounters::new();
         if self.engine.qos().durability == Durability::TransientLocal
             && !self.engine.is_acknowledged_by(of, HISTORY_WAIT)
+            && let Some(so_far) = LATE.so_far(&self.topic)
         {
             tracing::warn!(
                 target: "feros::transport",
                 "a subscription of this process on {} may miss earlier messages: the engine has \
-                 not delivered them within {HISTORY_WAIT:?}",
+                 not delivered them within {HISTORY_WAIT:?}{so_far}",
                 self.topic
             );
         }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use feros_doorbell::Ringer;
 use feros_engine::engine::Fill;
 use feros_engine::{
-    Created, Gid, NodeId, Payload, PublishError, QosProfile, RequestId, Sample,
+    Created, FailureCounters, Gid, NodeId, Payload, PublishError, QosProfile, RequestId, Sample,
     Service as EngineService, ServiceMapping, Session, Stamp, TakeError, TypeHash,
 };
 use feros_shm::{Announced, Announcement, SendToChannelError, Transport, TransportSet};
@@ -321,8 +321,10 @@ impl Inner {
             }
             Err(error) => {
                 self.channels.upkeep().ask();
-                if let Some(count) = self.counters.refused_in_shared_memory.count() {
-                    tracing::error!(target: "feros::shm", "{}, {count}: {error}", self.service);
+                static REFUSED: FailureCounters = FailureCounters::new();
+                self.counters.refused_in_shared_memory.fetch_add(1, Ordering::Relaxed);
+                if let Some(so_far) = REFUSED.so_far(&self.service) {
+                    tracing::error!(target: "feros::shm", "{}: {error}{so_far}", self.service);
                 }
                 None
             }
@@ -402,7 +404,9 @@ impl Inner {
         fill: Fill<'_>,
         why: &SendToChannelError,
     ) -> Result<(), PublishError> {
-        if let Some(count) = self.counters.shared_memory_failures.count() {
+        static FAILED: FailureCounters = FailureCounters::new();
+        self.counters.shared_memory_failures.fetch_add(1, Ordering::Relaxed);
+        if let Some(count) = FAILED.count(&self.service) {
             tracing::warn!(
                 target: "feros::shm",
                 "{}: {count} responses so far took the network transport instead of shared memory: \

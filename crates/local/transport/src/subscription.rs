@@ -78,6 +78,7 @@ impl Subscription {
         let [engine_pending, matches_changed] = [(); 2].map(|()| Arc::new(AtomicBool::new(false)));
         let type_hash_bytes = type_hash.map(|hash| hash.0);
         let shared_memory = SharedMemoryReceiving::new(
+            topic,
             transports,
             &options.qos,
             type_hash_bytes,

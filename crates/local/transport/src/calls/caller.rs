@@ -9,7 +9,8 @@ use std::time::{Duration, Instant};
 use feros_doorbell::{Observation, Ringer};
 use feros_engine::engine::Fill;
 use feros_engine::{
-    Client as EngineClient, Gid, Notify, Payload, PublishError, Sample, Stamp, TakeError,
+    Client as EngineClient, FailureCounters, Gid, Notify, Payload, PublishError, Sample, Stamp,
+    TakeError,
 };
 use feros_shm::{
     Announced, CallMemory, ClientChannel, SendToChannelError, Transport, TransportSet,
@@ -365,9 +366,13 @@ impl Caller {
         PublishError::OutOfMemory { topic: self.service.clone(), size_bytes }
     }
 
+    /// Counts and logs a request that took the network transport. All clients of the process that
+    /// call the service count together in the log.
     #[cold]
     fn count_failure(&self, why: &dyn Display) {
-        if let Some(count) = self.counters.shared_memory_failures.count() {
+        static FAILED: FailureCounters = FailureCounters::new();
+        self.counters.shared_memory_failures.fetch_add(1, Ordering::Relaxed);
+        if let Some(count) = FAILED.count(&self.service) {
             tracing::warn!(
                 target: "feros::shm",
                 "{}: {count} requests so far took the network transport instead of shared memory: \
@@ -418,8 +423,10 @@ impl Caller {
                 Some((head.number, self.sample(server, Stamp(head.stamp), payload)))
             }
             Err(error) => {
-                if let Some(count) = self.counters.refused_in_shared_memory.count() {
-                    tracing::error!(target: "feros::shm", "{}, {count}: {error}", self.service);
+                static REFUSED: FailureCounters = FailureCounters::new();
+                self.counters.refused_in_shared_memory.fetch_add(1, Ordering::Relaxed);
+                if let Some(so_far) = REFUSED.so_far(&self.service) {
+                    tracing::error!(target: "feros::shm", "{}: {error}{so_far}", self.service);
                 }
                 None
             }

@@ -49,7 +49,6 @@ pub(crate) struct OpenChannel {
 struct Backlog {
     responses: VecDeque<(i64, Vec<u8>)>,
     bytes: usize,
-    lost: FailureCounter,
 }
 
 impl OpenChannel {
@@ -119,7 +118,9 @@ impl OpenChannel {
                 // The client has left, so the response is dropped, and nothing is logged.
                 Err(SendToChannelError::Gone) => {}
                 Err(why) => {
-                    if let Some(so_far) = backlog.lost.so_far() {
+                    // One counter for all clients, because a process may have hundreds.
+                    static LOST: FailureCounter = FailureCounter::new();
+                    if let Some(so_far) = LOST.so_far() {
                         tracing::error!(
                             target: "feros::shm",
                             "a response to client {} is lost: {why}{so_far}", self.client
@@ -152,7 +153,6 @@ pub(crate) struct ServerChannels {
     upkeep: Upkeep,
     open: RwLock<Arc<[Arc<OpenChannel>]>>,
     failed: Mutex<Vec<Failed>>,
-    unopened: FailureCounter,
 }
 
 impl ServerChannels {
@@ -165,7 +165,6 @@ impl ServerChannels {
             upkeep: Upkeep::new(session),
             open: RwLock::new(Arc::default()),
             failed: Mutex::default(),
-            unopened: FailureCounter::new(),
         }
     }
 
@@ -262,11 +261,17 @@ impl ServerChannels {
     }
 
     fn note_failure(&self, client: Gid, reason: Reason, why: &str, now: Instant) {
+        // One counter for all servers, because each node has several. Clients that call too many
+        // servers count apart, because that has another cause than all other failures.
+        static UNOPENED: FailureCounter = FailureCounter::new();
+        static CROWDED: FailureCounter = FailureCounter::new();
         let mut failed = self.failed.lock();
         let known = failed.iter_mut().find(|failed| failed.client == client);
         let Some(known) = known else {
+            let is_crowded = matches!(reason, Reason::TooManySubscriptions { .. });
+            let counter = if is_crowded { &CROWDED } else { &UNOPENED };
             if reason != Reason::PublisherGone
-                && let Some(so_far) = self.unopened.so_far()
+                && let Some(so_far) = counter.so_far()
             {
                 tracing::warn!(
                     target: "feros::shm",

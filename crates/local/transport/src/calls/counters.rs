@@ -1,6 +1,6 @@
 //! Counters of calls, one for each transport.
 
-use feros_engine::FailureCounter;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::counters::{TransportCount, TransportCounter};
 
@@ -10,8 +10,8 @@ pub(crate) struct CallCounters {
     pub(crate) intra_process: TransportCounter,
     pub(crate) shared_memory: TransportCounter,
     pub(crate) network: TransportCounter,
-    pub(crate) shared_memory_failures: FailureCounter,
-    pub(crate) refused_in_shared_memory: FailureCounter,
+    pub(crate) shared_memory_failures: AtomicU64,
+    pub(crate) refused_in_shared_memory: AtomicU64,
 }
 
 impl CallCounters {
@@ -21,8 +21,8 @@ impl CallCounters {
             intra_process: self.intra_process.read(),
             shared_memory: self.shared_memory.read(),
             network: self.network.read(),
-            shared_memory_failures: self.shared_memory_failures.total(),
-            refused_in_shared_memory: self.refused_in_shared_memory.total(),
+            shared_memory_failures: self.shared_memory_failures.load(Ordering::Relaxed),
+            refused_in_shared_memory: self.refused_in_shared_memory.load(Ordering::Relaxed),
             lost,
         }
     }

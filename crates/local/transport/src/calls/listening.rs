@@ -8,6 +8,7 @@
 use std::sync::{Arc, Weak};
 
 use feros_doorbell::{ReadySet, Ringer, Slot};
+use feros_engine::FailureCounter;
 use feros_sync::Mutex;
 
 use crate::calls::waiting;
@@ -45,10 +46,14 @@ pub(crate) fn listen_for(client: &Arc<dyn Listening>) -> bool {
             let set = Arc::clone(&ready_set);
             let thread = std::thread::Builder::new().name("feros-responses".into());
             if let Err(error) = thread.spawn(move || listen(&set)) {
-                tracing::error!(
-                    "a response that is awaited may come late: the thread that listens for \
-                     responses cannot be started ({error}); end other threads, or raise `ulimit -u`"
-                );
+                static FAILED: FailureCounter = FailureCounter::new();
+                if let Some(so_far) = FAILED.so_far() {
+                    tracing::error!(
+                        "a response that is awaited may come late: the thread that listens for \
+                         responses cannot be started ({error}){so_far}; end other threads, or \
+                         raise `ulimit -u`"
+                    );
+                }
                 return false;
             }
             let clients = vec![Arc::downgrade(client)];

@@ -29,7 +29,7 @@ impl Tally {
 
     pub(crate) fn counts(&self, connections: &ConnectionStates) -> SubscriptionCounts {
         let duplicates = self.reorder.duplicates.load(Ordering::Relaxed);
-        self.counters.read(duplicates, self.lost(), connections.refused.total())
+        self.counters.read(duplicates, self.lost(), connections.refused.load(Ordering::Relaxed))
     }
 }
 

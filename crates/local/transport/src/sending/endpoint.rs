@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use feros_engine::{Gid, Publisher as EnginePublisher};
+use feros_engine::{FailureCounters, Gid, Publisher as EnginePublisher};
 use feros_shm::{HostPublisher, PoolUse, TransportSet};
 use feros_trace::Endpoint;
 
@@ -27,9 +27,13 @@ pub(super) struct SendingEndpoint {
 }
 
 impl SendingEndpoint {
+    /// Counts and logs a message that took the network transport. All publishers of the process to
+    /// the topic count together in the log.
     #[cold]
     pub(super) fn count_shared_memory_failure(&self, error: &dyn Display) {
-        if let Some(count) = self.counters.shared_memory_failures.count() {
+        static FAILED: FailureCounters = FailureCounters::new();
+        self.counters.shared_memory_failures.fetch_add(1, Ordering::Relaxed);
+        if let Some(count) = FAILED.count(&self.topic) {
             tracing::warn!(
                 target: "feros::shm",
                 "{}: {count} messages so far took the network transport instead of shared memory: \
@@ -39,18 +43,23 @@ impl SendingEndpoint {
         }
     }
 
-    /// Logs once that the pool is almost exhausted.
+    /// Logs once for each publisher that its pool is almost exhausted. All publishers of the
+    /// process to the topic count together.
     #[cold]
     pub(super) fn warn_of_full_pool(&self, memory: &HostPublisher) {
+        static NEARLY_FULL: FailureCounters = FailureCounters::new();
         let PoolUse { used_bytes, limit_bytes: Some(limit_bytes), .. } = memory.pool() else {
             return;
         };
         let is_nearly_full = used_bytes >= limit_bytes / 5 * 4;
-        if is_nearly_full && !self.has_warned_of_pool.swap(true, Ordering::Relaxed) {
+        if is_nearly_full
+            && !self.has_warned_of_pool.swap(true, Ordering::Relaxed)
+            && let Some(so_far) = NEARLY_FULL.so_far(&self.topic)
+        {
             tracing::warn!(
                 target: "feros::shm",
                 "{}: {used_bytes} of {limit_bytes} bytes of shared memory are in use; \
-                 subscriptions hold views too long, or the limit is too low",
+                 subscriptions hold views too long, or the limit is too low{so_far}",
                 self.topic
             );
         }

@@ -116,7 +116,8 @@ impl Turn<'_> {
         if self.order.is_falling_back {
             if prepared.loan.is_some() {
                 // This is only counted. The message that started the fallback has been logged.
-                let _ = self.endpoint.counters.shared_memory_failures.count();
+                let failures = &self.endpoint.counters.shared_memory_failures;
+                failures.fetch_add(1, Ordering::Relaxed);
             }
         } else if let Some(loan) = prepared.loan.take()
             && self.send_loan(loan, message)

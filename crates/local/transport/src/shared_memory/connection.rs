@@ -4,10 +4,11 @@
 use std::fmt::Display;
 use std::num::NonZeroU64;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use feros_doorbell::Ringer;
-use feros_engine::{Gid, History, Payload, QosProfile, Reliability, Stamp};
+use feros_engine::{FailureCounters, Gid, History, Payload, QosProfile, Reliability, Stamp};
 use feros_shm::{
     Attachment, AttachmentsFull, ConnectionObstacle, ConnectionSettings, HostNode, HostSample,
     OpenError, SampleHeader, SubscriptionEntry, TakeOutcome,
@@ -131,15 +132,8 @@ impl Connection {
             Err(OpenFailure { obstacle, why }) => match self.retry.note(obstacle, now) {
                 None => Handshake::Offered,
                 Some(obstacle) => {
-                    if !matches!(self.state, Handshake::Declined(known) if known == obstacle)
-                        && let Some(count) = self.states.declined.count()
-                    {
-                        tracing::warn!(
-                            target: "feros::shm",
-                            "messages of publisher {} take the network transport ({count} \
-                             publishers so far): {why}",
-                            self.publisher
-                        );
+                    if !matches!(self.state, Handshake::Declined(known) if known == obstacle) {
+                        warn_of_declined(&self.states.topic, self.publisher, obstacle, &why);
                     }
                     Handshake::Declined(obstacle)
                 }
@@ -203,7 +197,7 @@ impl Connection {
                 TakeOutcome::Empty => return,
                 TakeOutcome::ViewsExhausted { max_views } => {
                     if !std::mem::replace(&mut self.has_warned, true) {
-                        warn_of_views(max_views, self.publisher);
+                        warn_of_views(&self.states.topic, max_views, self.publisher);
                     }
                     return;
                 }
@@ -284,22 +278,64 @@ impl Opening<'_> {
     }
 }
 
+/// Logs that the messages of a publisher take the network transport. A process may have hundreds of
+/// subscriptions of a topic that has hundreds of publishers, so all connections of the process to
+/// publishers of the topic count together, separately for each limit.
 #[cold]
-fn warn_of_views(max_views: usize, publisher: Gid) {
-    tracing::warn!(
-        target: "feros::shm",
-        "this subscription holds {max_views} messages of publisher {publisher}, its limit: further \
-         messages wait until it drops one; copy messages that you keep for longer"
-    );
+fn warn_of_declined(topic: &str, publisher: Gid, obstacle: ConnectionObstacle, why: &str) {
+    static BY_PUBLISHERS: FailureCounters = FailureCounters::new();
+    static BY_SUBSCRIPTIONS: FailureCounters = FailureCounters::new();
+    static UNAVAILABLE: FailureCounters = FailureCounters::new();
+    let (counters, cause, cure) = match obstacle {
+        ConnectionObstacle::TooManySubscriptions { .. } => (
+            &BY_PUBLISHERS,
+            obstacle.reason().to_string(),
+            "; raise max_subscriptions in the publisher's options, or FEROS_MAX_SUBSCRIPTIONS for \
+             all publishers of its process",
+        ),
+        ConnectionObstacle::TooManyPublishers { .. } => (
+            &BY_SUBSCRIPTIONS,
+            obstacle.reason().to_string(),
+            "; let fewer publishers match one subscription",
+        ),
+        ConnectionObstacle::Unavailable(_) => (&UNAVAILABLE, why.to_owned(), ""),
+    };
+    if let Some(so_far) = counters.so_far(topic) {
+        tracing::warn!(
+            target: "feros::shm",
+            "{topic}: messages of publisher {publisher} to a subscription take the network \
+             transport{so_far}: {cause}{cure} (`feros topic info -v {topic}` shows each match)"
+        );
+    }
 }
 
+/// Logs that a subscription holds as many messages as it may hold. All subscriptions of the process
+/// to the topic count together.
+#[cold]
+fn warn_of_views(topic: &str, max_views: usize, publisher: Gid) {
+    static HOLDS: FailureCounters = FailureCounters::new();
+    if let Some(so_far) = HOLDS.so_far(topic) {
+        tracing::warn!(
+            target: "feros::shm",
+            "{topic}: this subscription holds {max_views} messages of publisher {publisher}, its \
+             limit{so_far}: further messages wait until it drops one; copy messages that you keep \
+             for longer"
+        );
+    }
+}
+
+/// Counts and logs a message that was refused. All subscriptions of the process to the topic count
+/// together in the log.
 #[cold]
 fn refuse(states: &ConnectionStates, publisher: Gid, why: &dyn Display) {
-    if let Some(count) = states.refused.count() {
+    static REFUSED: FailureCounters = FailureCounters::new();
+    states.refused.fetch_add(1, Ordering::Relaxed);
+    if let Some(count) = REFUSED.count(&states.topic) {
         tracing::error!(
             target: "feros::shm",
-            "{count} messages of publisher {publisher} have been refused so far; the reason of the \
-             last: {why}"
+            "{}: {count} messages have been refused so far, the last from publisher {publisher}: \
+             {why}",
+            states.topic
         );
     }
 }

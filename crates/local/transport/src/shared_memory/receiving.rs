@@ -49,6 +49,7 @@ impl SharedMemoryReceiving {
     /// Makes an entry and an announcement for a new subscription. If shared memory cannot be used,
     /// the announcement contains the reason.
     pub(crate) fn new(
+        topic: &str,
         transports: TransportSet,
         qos: &QosProfile,
         type_hash: Option<[u8; 32]>,
@@ -71,7 +72,7 @@ impl SharedMemoryReceiving {
             has_unsettled: AtomicBool::new(false),
             ready_seen: AtomicU32::new(0),
             shown: Mutex::new(None),
-            states: Arc::default(),
+            states: Arc::new(ConnectionStates::new(topic)),
         }
     }
 

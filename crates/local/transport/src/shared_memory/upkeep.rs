@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
-use feros_engine::Ending;
+use feros_engine::{Ending, FailureCounter};
 use feros_sync::{Condvar, Mutex};
 
 /// How long the idle thread waits for work before it ends.
@@ -150,11 +150,17 @@ impl Worker {
         let thread = std::thread::Builder::new().name("feros-links".into());
         match thread.spawn(|| self.work()) {
             Ok(_) => jobs.has_thread = true,
-            Err(error) => tracing::error!(
-                target: "feros::shm",
-                "messages keep taking the network transport: the thread that opens shared memory \
-                 cannot be started ({error}); end other threads, or raise `ulimit -u`"
-            ),
+            Err(error) => {
+                static FAILED: FailureCounter = FailureCounter::new();
+                if let Some(so_far) = FAILED.so_far() {
+                    tracing::error!(
+                        target: "feros::shm",
+                        "messages keep taking the network transport: the thread that opens shared \
+                         memory cannot be started ({error}){so_far}; end other threads, or raise \
+                         `ulimit -u`"
+                    );
+                }
+            }
         }
     }
 

@@ -90,7 +90,7 @@ fn an_attempt_that_changes_nothing_does_not_ring() {
     });
     let qos = QosProfile::default();
     let receiving =
-        SharedMemoryReceiving::new(TransportSet::ALL, &qos, None, &ringer, Ending::default());
+        SharedMemoryReceiving::new("/a", TransportSet::ALL, &qos, None, &ringer, Ending::default());
     // This changes the announcement to an announcement of another process of this host, namely the
     // process with the next process id.
     let mut publisher = Announcement::of_this_process(u64::MAX, TransportSet::ALL, None);
