@@ -6,7 +6,7 @@ use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::sync::{Arc, OnceLock};
 
 use feros_doorbell::Place;
-use feros_engine::Notify;
+use feros_engine::{FailureCounter, Notify};
 use feros_sync::{Mutex, Ordering};
 use rustix::io::Errno;
 
@@ -77,11 +77,15 @@ impl CallMemory {
             let mapping = CallMapping::new(self.file.as_fd())
                 .and_then(|mapping| mapping.provide(0, 1).map(|()| mapping))
                 .map_err(|errno| {
-                    tracing::warn!(
-                        target: "feros::shm",
-                        "a client's calls take the network transport: its shared memory cannot be \
-                         mapped ({errno}); allow the process more memory"
-                    );
+                    // One counter for all clients, because a process may have hundreds.
+                    static UNMAPPED: FailureCounter = FailureCounter::new();
+                    if let Some(so_far) = UNMAPPED.so_far() {
+                        tracing::warn!(
+                            target: "feros::shm",
+                            "a client's calls take the network transport: its shared memory \
+                             cannot be mapped ({errno}); allow the process more memory{so_far}"
+                        );
+                    }
                 })
                 .ok()?;
             let replies = self.client.get().map(|client| client.replies);

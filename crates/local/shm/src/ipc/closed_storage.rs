@@ -9,6 +9,7 @@ use std::ptr::NonNull;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use feros_engine::FailureCounter;
 use iceoryx2::prelude::{FileName, Path};
 use iceoryx2_bb_elementary_traits::testing::abandonable::Abandonable;
 use iceoryx2_cal::named_concept::{
@@ -39,9 +40,17 @@ impl Drop for ClosedStorage {
         if !*self.has_ownership.get_mut() {
             return;
         }
+        static LEFT: FailureCounter = FailureCounter::new();
         // SAFETY: the owner of the file removes its name.
-        if let Err(cause) = unsafe { Self::remove_cfg(&self.name, &self.config) } {
-            tracing::warn!(target: "feros::shm", name = %self.name, ?cause, "a file of shared memory stays behind");
+        if let Err(cause) = unsafe { Self::remove_cfg(&self.name, &self.config) }
+            && let Some(so_far) = LEFT.so_far()
+        {
+            tracing::warn!(
+                target: "feros::shm",
+                name = %self.name,
+                ?cause,
+                "a file of shared memory stays behind{so_far}"
+            );
         }
     }
 }

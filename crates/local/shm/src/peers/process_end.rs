@@ -7,7 +7,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use feros_engine::Notify;
+use feros_engine::{FailureCounter, Notify};
 use feros_sync::{Mutex, WakeDescriptor};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
@@ -97,11 +97,14 @@ fn start() -> Option<Arc<WakeDescriptor>> {
         thread.spawn(move || watch(&of_thread)).map(|_| alarm)
     });
     let failed = |error| {
-        tracing::error!(
-            target: "feros::shm",
-            "a call may wait in vain for a server that is killed: the thread that watches processes cannot be started \
-             ({error}); end other threads (`ulimit -u`), or close files (`ulimit -n`)"
-        );
+        static FAILED: FailureCounter = FailureCounter::new();
+        if let Some(so_far) = FAILED.so_far() {
+            tracing::error!(
+                target: "feros::shm",
+                "a call may wait in vain for a server that is killed: the thread that watches processes cannot be started \
+                 ({error}){so_far}; end other threads (`ulimit -u`), or close files (`ulimit -n`)"
+            );
+        }
     };
     started.map_err(failed).ok()
 }

@@ -3,6 +3,8 @@
 
 use std::sync::Arc;
 
+use feros_engine::FailureCounter;
+
 use super::chunks::{Chunks, Held};
 use super::connection::{Connected, Rings};
 use super::ring::Nonsense;
@@ -111,12 +113,15 @@ impl SendingEnd {
 
     #[cold]
     fn break_off(&mut self) {
+        static BROKEN: FailureCounter = FailureCounter::new();
         self.is_broken = true;
-        tracing::error!(
-            target: "feros::shm",
-            "a subscription gets no more messages through shared memory, because the values that \
-             it returns are impossible; find the process that writes into the shared memory of \
-             this user, and restart both sides"
-        );
+        if let Some(so_far) = BROKEN.so_far() {
+            tracing::error!(
+                target: "feros::shm",
+                "a subscription gets no more messages through shared memory, because the values \
+                 that it returns are impossible; find the process that writes into the shared \
+                 memory of this user, and restart both sides{so_far}"
+            );
+        }
     }
 }
