@@ -3,7 +3,7 @@
 use std::ffi::{CString, c_char, c_void};
 use std::sync::Arc;
 
-use feros_engine::{FailureCounter, KEEP_ALL_LIMIT, QosProfile, Sample};
+use feros_engine::{FailureCounters, KEEP_ALL_LIMIT, QosProfile, Sample};
 use feros_executor::Ringer;
 use feros_typesupport::{MessageProgram, ServiceProgram};
 
@@ -57,8 +57,6 @@ pub(crate) struct CallEnd<S: Source> {
     pub(crate) context: Arc<Context>,
     pub(crate) program: ServiceProgram,
     pub(crate) entity: Arc<Entity<S>>,
-    /// Counts the received messages that cannot be decoded as the service's type.
-    malformed: FailureCounter,
     pub(crate) name: CString,
 }
 
@@ -69,7 +67,6 @@ impl<T, S: Source<Item = (T, Sample)> + 'static> CallEnd<S> {
             context: Arc::clone(&wanted.node.context),
             program: wanted.program,
             entity: Entity::new(inbox, ringer, Arc::new(|| ())), // the inbox pushes nothing out
-            malformed: FailureCounter::new(),
             name: CString::new(wanted.name).map_err(Failure::error)?,
         })
     }
@@ -112,12 +109,15 @@ impl<T, S: Source<Item = (T, Sample)> + 'static> CallEnd<S> {
         Ok(())
     }
 
+    /// Logs a message that cannot be decoded as the service's type. All ends of the service in the
+    /// process count together.
     fn refuse(&self, what: &str, sample: &Sample, error: &feros_typesupport::DecodeError) {
-        if let Some(count) = self.malformed.count() {
+        static REFUSED: FailureCounters = FailureCounters::new();
+        let name = self.name.to_string_lossy();
+        if let Some(count) = REFUSED.count(&name) {
             tracing::error!(
-                "{}: {count} {what}s have been refused so far; the last, of {} bytes from {}, is \
-                 not a {} {what}: {error}",
-                self.name.to_string_lossy(),
+                "{name}: {count} {what}s have been refused so far; the last, of {} bytes from {}, \
+                 is not a {} {what}: {error}",
                 sample.payload.len(),
                 sample.info.publisher_gid,
                 self.program.ros_type_name(),

@@ -5,7 +5,7 @@ use std::ffi::c_void;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 
-use feros_engine::{FailureCounter, Notify};
+use feros_engine::{FailureCounters, Notify};
 use feros_executor::{Ringer, Waitable};
 use feros_sync::Mutex;
 
@@ -88,7 +88,6 @@ impl Events {
             endpoint: Arc::downgrade(&self.endpoint),
             thread: Weak::clone(&self.thread),
             state: Mutex::new(State { seen: 0, count: 0, taken: 0, told: 0, status }),
-            uncounted: FailureCounter::new(),
             listener: Listener::default(),
         });
         let waitable: Arc<dyn Waitable> = entity.clone();
@@ -127,7 +126,6 @@ struct EventEntity {
     endpoint: Weak<dyn Eventful>,
     thread: Weak<CallbackThread>,
     state: Mutex<State>,
-    uncounted: FailureCounter,
     listener: Listener,
 }
 
@@ -156,7 +154,9 @@ impl EventEntity {
             match endpoint.count(self.kind) {
                 Ok(count) => (state.seen, state.count) = (told, count),
                 Err(failure) => {
-                    if let Some(so_far) = self.uncounted.so_far() {
+                    // The text names the topic or service, so its endpoints count together.
+                    static UNCOUNTED: FailureCounters = FailureCounters::new();
+                    if let Some(so_far) = UNCOUNTED.so_far(&failure.text) {
                         tracing::error!("{}{so_far}", failure.text);
                     }
                 }

@@ -4,7 +4,7 @@
 
 use std::collections::VecDeque;
 
-use feros_engine::FailureCounter;
+use feros_engine::FailureCounters;
 use feros_executor::Ringer;
 use feros_sync::Mutex;
 
@@ -39,14 +39,12 @@ struct Contents<S: Source> {
     /// The number of items at the end of `seen` that `count_news` has not counted yet.
     uncounted: usize,
     pushed_out: u64,
-    untaken: FailureCounter,
 }
 
 impl<S: Source> Inbox<S> {
     /// `limit` is the number of items that the entity's history keeps.
     pub(crate) fn new(source: S, limit: usize, is_lossless: bool, ringer: &Ringer) -> Self {
-        let (seen, untaken) = (VecDeque::new(), FailureCounter::new());
-        let contents = Contents { source, seen, uncounted: 0, pushed_out: 0, untaken };
+        let contents = Contents { source, seen: VecDeque::new(), uncounted: 0, pushed_out: 0 };
         let (contents, ringer) = (Mutex::new(Some(contents)), ringer.clone());
         Self { contents, limit: limit.max(1), is_lossless, ringer }
     }
@@ -120,7 +118,9 @@ impl<S: Source> Contents<S> {
             }
             Ok(None) => false,
             Err(failure) => {
-                if let Some(so_far) = self.untaken.so_far() {
+                // The text names the topic or service, so its endpoints count together.
+                static UNTAKEN: FailureCounters = FailureCounters::new();
+                if let Some(so_far) = UNTAKEN.so_far(&failure.text) {
                     tracing::error!("{}{so_far}", failure.text);
                 }
                 false

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::ffi::{CString, c_void};
 use std::sync::Arc;
 
-use feros_engine::{FailureCounter, History, KEEP_ALL_LIMIT, Payload, Reliability, TypeHash};
+use feros_engine::{History, KEEP_ALL_LIMIT, Payload, Reliability, TypeHash};
 use feros_executor::{Ringer, Waitable};
 use feros_sync::Mutex;
 use feros_transport::{Received, Receiver, Subscription, SubscriptionOptions};
@@ -43,8 +43,6 @@ pub(crate) struct SubscriptionEnd {
     pub(crate) filter: Arc<Filter>,
     /// The lent messages, by address.
     pub(crate) loans: Mutex<HashMap<usize, LentMessage>>,
-    /// Counts the received messages that cannot be decoded as this type.
-    pub(crate) malformed: FailureCounter,
     pub(crate) events: Events,
     pub(crate) topic: CString,
 }
@@ -159,7 +157,6 @@ unsafe fn create(
         subscription,
         filter,
         loans: Mutex::default(),
-        malformed: FailureCounter::new(),
         events,
         topic: CString::new(topic).map_err(Failure::error)?,
     };

@@ -5,7 +5,7 @@
 
 use std::ffi::c_void;
 
-use feros_engine::Payload;
+use feros_engine::{FailureCounters, Payload};
 use feros_transport::Received;
 
 use crate::arguments::{Out, given};
@@ -18,23 +18,25 @@ use crate::handle;
 use crate::subscription::SubscriptionEnd;
 
 impl SubscriptionEnd {
-    /// Takes the next message, decoded by `decode`, with its information.
+    /// Takes the next message, decoded by `decode`, with its information. The messages that all
+    /// subscriptions of the process to the topic have refused count together in the log.
     pub(crate) fn take_with<T>(
         &self,
         mut decode: impl FnMut(Received<Payload>) -> Result<T, Failure>,
     ) -> Result<Option<(T, rmw_message_info_t)>, Failure> {
+        static REFUSED: FailureCounters = FailureCounters::new();
         while let Some(message) = self.entity.inbox.take()? {
             let (info, publisher, len) =
                 (message.info(), message.publisher(), message.size_bytes());
             match decode(message) {
                 Ok(decoded) => return Ok(Some((decoded, info.into()))),
                 Err(failure) => {
-                    if let Some(count) = self.malformed.count() {
+                    let topic = self.topic.to_string_lossy();
+                    if let Some(count) = REFUSED.count(&topic) {
                         tracing::error!(
-                            "{}: {count} messages have been refused so far; the last, of {len} \
-                             bytes from {publisher}, is not a {}: {}. Check that both sides were \
-                             built from the same definition",
-                            self.topic.to_string_lossy(),
+                            "{topic}: {count} messages have been refused so far; the last, of \
+                             {len} bytes from {publisher}, is not a {}: {}. Check that both sides \
+                             were built from the same definition",
                             self.program.ros_type_name(),
                             failure.text,
                         );

@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 
 use feros_engine::engine::EnvironmentError;
 use feros_engine::{
-    CreateEndpointError, Engine, GraphChangeGuard, GraphSnapshot, NodeId, OpenError, Session,
-    SessionOptions,
+    CreateEndpointError, Engine, FailureCounters, GraphChangeGuard, GraphSnapshot, NodeId,
+    OpenError, Session, SessionOptions,
 };
 use feros_engine_list::{EngineError, chosen_engine};
 use feros_parameter::{ParameterFileError, ParameterOverrides};
@@ -129,6 +129,8 @@ struct ContextInner {
     /// The subscription to graph changes. The first wait for the graph makes it, because nothing
     /// needs notifications before then.
     graph_guard: OnceLock<GraphChangeGuard>,
+    /// Counts the mismatches of endpoints that nodes have reported, by topic.
+    mismatches: FailureCounters,
 }
 
 impl Context {
@@ -188,6 +190,7 @@ impl Context {
             changes,
             clock_followers: Mutex::default(),
             graph_guard: OnceLock::new(),
+            mismatches: FailureCounters::new(),
         });
         if options.handle_signals {
             let weak: Weak<Shutdown> = Arc::downgrade(&inner.shutdown);
@@ -291,6 +294,11 @@ impl Context {
     /// The changes that wake the waits for the graph.
     pub(crate) fn changes(&self) -> &Arc<GraphChanges> {
         &self.0.changes
+    }
+
+    /// Counts the mismatches of endpoints that nodes of the context have reported, by topic.
+    pub(crate) fn mismatch_counters(&self) -> &FailureCounters {
+        &self.0.mismatches
     }
 
     /// Calls `listener` when the context is shut down, or immediately if it has already been shut

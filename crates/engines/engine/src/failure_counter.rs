@@ -103,12 +103,27 @@ impl FailureCounters {
         if failures == 0 {
             return None;
         }
+        self.count_with(name, |counter| counter.count_many(failures))
+    }
+
+    /// Counts one failure of this name. Returns the number of failures of this name so far if this
+    /// failure should be logged. The first `first` failures are all logged. This is meant for
+    /// failures whose log messages differ from each other.
+    pub fn count_after(&self, name: &str, first: u64) -> Option<u64> {
+        self.count_with(name, |counter| counter.is_logged(first).then(|| counter.total()))
+    }
+
+    fn count_with(
+        &self,
+        name: &str,
+        count: impl FnOnce(&FailureCounter) -> Option<u64>,
+    ) -> Option<u64> {
         let mut counters = self.0.lock();
         if let Some(counter) = counters.get(name) {
-            return counter.count_many(failures);
+            return count(counter);
         }
         let name = if counters.len() < MOST_NAMES { name } else { OTHER_NAMES };
-        counters.entry(name.to_owned()).or_default().count_many(failures)
+        count(counters.entry(name.to_owned()).or_default())
     }
 
     /// Counts one failure of this name. If the failure should be logged, returns the end of the log
@@ -142,6 +157,8 @@ mod tests {
         assert_eq!(counters.count_many("/scan", 3), Some(4));
         let so_far = counters.so_far("/odom").map(|so_far| format!("lost{so_far}"));
         assert_eq!(so_far.as_deref(), Some("lost"));
+        let after: Vec<u64> = (0..20).filter_map(|_| counters.count_after("/map", 3)).collect();
+        assert_eq!(after, [1, 2, 3, 4, 8, 16]);
     }
 
     #[test]

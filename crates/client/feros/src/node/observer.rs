@@ -22,14 +22,12 @@ pub(super) struct NodeObserver {
     /// The engine's session and the node's id in it. Some engines store parameter values, for
     /// example on a ROS 1 master.
     engine: (Weak<dyn Session>, NodeId),
-    unpublished: FailureCounter,
 }
 
 impl NodeObserver {
     pub(super) fn new(node: String, clock: Clock, engine: (Weak<dyn Session>, NodeId)) -> Self {
         let (switch_clock, publisher) = (OnceLock::new(), Mutex::default());
-        let unpublished = FailureCounter::new();
-        Self { node, clock, switch_clock, publisher, engine, unpublished }
+        Self { node, clock, switch_clock, publisher, engine }
     }
 
     /// Sets the publisher of changes; `None` stops the publication.
@@ -68,9 +66,11 @@ impl ChangeObserver for NodeObserver {
         if let Some(publisher) = publisher
             && change.kinds.iter().any(|kind| !is_silent(*kind))
         {
+            // One counter for all nodes, because a process may have hundreds.
+            static UNPUBLISHED: FailureCounter = FailureCounter::new();
             let now = self.clock.now();
             if let Err(error) = parameter_events::publish(&*publisher, &self.node, now, change)
-                && let Some(so_far) = self.unpublished.so_far()
+                && let Some(so_far) = UNPUBLISHED.so_far()
             {
                 tracing::error!(
                     "{}: a change of parameters was not published: {error}{so_far}",

@@ -45,7 +45,6 @@ pub(crate) struct EventPublisher<S: ServiceType> {
     qos: QosProfile,
     clock: Clock,
     has_contents: bool,
-    failed: FailureCounter,
 }
 
 /// The id of a call in introspection events: the same for the client and the server.
@@ -104,7 +103,6 @@ impl<S: ServiceType> SerializedEvents for ServiceEvents<S> {
                     qos,
                     clock: clock.clone(),
                     has_contents: state == ServiceIntrospectionState::Contents,
-                    failed: FailureCounter::new(),
                 }))
             }
         };
@@ -161,12 +159,14 @@ impl<S: ServiceType> EventPublisher<S> {
         request: Option<S::Request>,
         response: Option<S::Response>,
     ) {
+        // One counter for all services, because each node has several.
+        static FAILED: FailureCounter = FailureCounter::new();
         let Stamp { sec, nanosec } = self.clock.now().into();
         let CallId { client: Gid(client_gid), sequence_number } = call;
         let info = ServiceEventInfo { kind, sec, nanosec, client_gid, sequence_number };
         let published = self.publisher.publish(S::event(info, request, response));
         if let Err(error) = published
-            && let Some(count) = self.failed.count()
+            && let Some(count) = FAILED.count()
         {
             tracing::warn!(
                 "{count} service events have not been published so far; the last: {error}"

@@ -4,7 +4,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 
-use feros_engine::{EventError, FailureCounter, Notify, PublisherEvent, SubscriptionEvent};
+use feros_engine::{EventError, FailureCounters, Notify, PublisherEvent, SubscriptionEvent};
 use feros_executor::{Entity, Progress, Ringer};
 use feros_transport::{Publisher, Subscription};
 
@@ -15,6 +15,10 @@ use crate::graph::mismatches::{LOOK_INTERVAL, Mismatches};
 use crate::logging;
 use crate::node::{Node, WeakNode};
 use crate::timer::{NodeTimer, TimerOptions};
+
+/// The number of mismatches that are all logged for one topic and context. Of further mismatches, a
+/// few are logged, because hundreds of endpoints may share a topic.
+const FIRST_MISMATCHES: u64 = 8;
 
 /// Makes the function that an engine calls when an endpoint may have events. The function rings the
 /// endpoint's entity. It also wakes the waits for a match, which then check again, because the
@@ -101,7 +105,6 @@ struct Events<E> {
     mismatches: Mismatches,
     /// The timer of the next check, if another check is to come.
     next_look: Option<NodeTimer>,
-    untaken: FailureCounter,
 }
 
 /// The log entry that an event needs.
@@ -111,8 +114,8 @@ enum Word {
     /// Endpoints match, but their types may have different hashes, which the graph shows. The check
     /// may wait.
     LookSoon,
-    /// A warning with this text.
-    Warn(String),
+    /// This number of messages were lost.
+    Lost(u64),
 }
 
 impl<E: Copy> Events<E> {
@@ -135,7 +138,6 @@ impl<E: Copy> Events<E> {
             needs_a_word,
             mismatches: Mismatches::new(node.reported_mismatches().clone()),
             next_look: None,
-            untaken: FailureCounter::new(),
         }
     }
 
@@ -161,7 +163,7 @@ impl<E: Copy> Events<E> {
                     match (self.needs_a_word)(&event) {
                         Some(Word::LookForMismatches) => looks_for_mismatches = true,
                         Some(Word::LookSoon) => looks_soon = true,
-                        Some(Word::Warn(text)) => tracing::warn!("{}: {text}", self.topic),
+                        Some(Word::Lost(lost)) => warn_of_loss(&self.topic, lost),
                         None => {}
                     }
                     if let Some(on_event) = &mut self.on_event {
@@ -170,7 +172,8 @@ impl<E: Copy> Events<E> {
                 }
                 Ok(None) => break,
                 Err(error) => {
-                    if let Some(so_far) = self.untaken.so_far() {
+                    static UNTAKEN: FailureCounters = FailureCounters::new();
+                    if let Some(so_far) = UNTAKEN.so_far(&self.topic) {
                         tracing::error!("{error}{so_far}");
                     }
                     break;
@@ -195,7 +198,14 @@ impl<E: Copy> Events<E> {
             news.extend(self.mismatches.sort(node.mismatches(&self.topic), false).0);
         }
         for text in news {
-            tracing::warn!("{text}");
+            match node.context().mismatch_counters().count_after(&self.topic, FIRST_MISMATCHES) {
+                Some(count) if count > FIRST_MISMATCHES => tracing::warn!(
+                    "{text} ({count} mismatches on {} so far; see `feros doctor`)",
+                    self.topic
+                ),
+                Some(_) => tracing::warn!("{text}"),
+                None => {}
+            }
         }
     }
 
@@ -215,6 +225,16 @@ impl<E: Copy> Events<E> {
     }
 }
 
+/// Logs lost messages: the first one, and then each time the count doubles, so that a bad link does
+/// not fill the disk. All subscriptions of the process to the topic count together.
+#[cold]
+fn warn_of_loss(topic: &str, lost: u64) {
+    static LOST: FailureCounters = FailureCounters::new();
+    if let Some(count) = LOST.count_many(topic, lost) {
+        tracing::warn!("{topic}: {count} messages have been lost so far");
+    }
+}
+
 fn publisher_event_needs_a_word(event: &PublisherEvent) -> Option<Word> {
     match event {
         PublisherEvent::Matched(status) if status.total_change > 0 => Some(Word::LookSoon),
@@ -226,7 +246,7 @@ fn publisher_event_needs_a_word(event: &PublisherEvent) -> Option<Word> {
 }
 
 fn subscription_event_but_loss_needs_a_word(event: &SubscriptionEvent) -> Option<Word> {
-    subscription_event_needs_a_word(event).filter(|word| !matches!(word, Word::Warn(_)))
+    subscription_event_needs_a_word(event).filter(|word| !matches!(word, Word::Lost(_)))
 }
 
 fn subscription_event_needs_a_word(event: &SubscriptionEvent) -> Option<Word> {
@@ -234,13 +254,7 @@ fn subscription_event_needs_a_word(event: &SubscriptionEvent) -> Option<Word> {
         SubscriptionEvent::Matched(status) if status.total_change > 0 => Some(Word::LookSoon),
         SubscriptionEvent::RequestedQosIncompatible { .. }
         | SubscriptionEvent::IncompatibleType { .. } => Some(Word::LookForMismatches),
-        // The loss is logged the first time and then each time the count doubles, so that a bad
-        // link does not fill the disk.
-        SubscriptionEvent::MessageLost { total, change }
-            if total.checked_ilog2() > total.saturating_sub(*change).checked_ilog2() =>
-        {
-            Some(Word::Warn(format!("{total} messages have been lost so far")))
-        }
+        SubscriptionEvent::MessageLost { change, .. } => Some(Word::Lost(*change)),
         _ => None,
     }
 }

@@ -74,15 +74,17 @@ impl TopicStatistics {
         let publisher: Publisher<MetricsMessage> =
             Publisher::new(node, &options.topic, options.qos.into())?;
         let source = node.name().name().to_owned();
-        let (collector, failed) = (collector.clone(), FailureCounter::new());
+        let collector = collector.clone();
         let mut window_start = SystemTime::now();
         let publish = move || {
+            // One counter for all subscriptions, because a process may have hundreds.
+            static FAILED: FailureCounter = FailureCounter::new();
             let now = SystemTime::now();
             let (age, period) = collector.take();
             for (name, measurements) in [("message_age", age), ("message_period", period)] {
                 let metrics = measurements.to_message(&source, name, window_start, now);
                 if let Err(error) = publisher.publish(metrics)
-                    && let Some(count) = failed.count()
+                    && let Some(count) = FAILED.count()
                 {
                     tracing::warn!(
                         "{count} topic statistics have not been published so far; the last: {error}"

@@ -13,11 +13,10 @@ pub use content_filter::{
 
 use std::marker::PhantomData;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use feros_engine::{
-    EndpointKind, FailureCounter, Gid, MessageInfo, Payload, QosProfile, SubscriptionEvent,
-};
+use feros_engine::{EndpointKind, Gid, MessageInfo, Payload, QosProfile, SubscriptionEvent};
 use feros_executor::{Entity, Kind, Ringer};
 use feros_message::{DecodeError, Message};
 use feros_shm::TransportSet;
@@ -285,7 +284,7 @@ pub struct GenericSubscription {
     end: Arc<feros_transport::Subscription>,
     node: Node,
     /// Counts messages that do not have the subscription's type.
-    malformed: Arc<FailureCounter>,
+    malformed: Arc<AtomicU64>,
     _statistics: Option<TopicStatistics>,
     /// Keeps direct dispatch enabled. Dropping this value drops the closure that owns the callback.
     _direct: Option<DirectDispatch>,
@@ -332,7 +331,7 @@ impl GenericSubscription {
         let deliver = noting(collector.clone(), deliver);
         let ringer = Ringer::new();
         let (end, messages) = open_end::<O>(node, &topic, message_type, &options, wish, &ringer)?;
-        let (end, malformed) = (Arc::new(end), Arc::new(FailureCounter::new()));
+        let (end, malformed) = (Arc::new(end), Arc::new(AtomicU64::new(0)));
         let receiver = Receiver {
             node: node.downgrade(),
             topic: topic.clone(),
@@ -349,7 +348,6 @@ impl GenericSubscription {
             ),
             deliver,
             malformed: malformed.clone(),
-            untaken: FailureCounter::new(),
             taken: None,
             logger: node.logger().clone(),
         };
@@ -413,7 +411,7 @@ impl GenericSubscription {
 
     /// The number of messages that were refused because they do not have the subscription's type.
     pub fn refused_messages(&self) -> u64 {
-        self.malformed.total() + self.end.refused_samples()
+        self.malformed.load(Ordering::Relaxed) + self.end.refused_samples()
     }
 
     /// The numbers of messages received so far, by transport.

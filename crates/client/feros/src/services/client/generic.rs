@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::Waker;
 use std::time::{Duration, Instant};
 
-use feros_engine::{Gid, Payload, QosProfile, TakeError};
+use feros_engine::{FailureCounters, Gid, Payload, QosProfile, TakeError};
 use feros_executor::{Execution, Ringer};
 use feros_message::Message;
 use feros_sync::Mutex;
@@ -288,13 +288,15 @@ impl Inner {
         ) -> Result<Sent, feros_engine::PublishError>,
         send: impl FnOnce(SendRequest<'_>) -> Result<Sent, PublishError>,
     ) -> Result<SerializedResponseFuture, PublishError> {
+        static KEPT: FailureCounters = FailureCounters::new();
         // No other code takes the responses of calls that the application gave up. If they stayed
         // in the queue, they would take the space of later responses.
         if self.calls.given_up.load(Ordering::Relaxed) > 0
             && let Err(error) = self.take_responses(NO_CALL)
+            && let Some(so_far) = KEPT.so_far(&self.name)
         {
             tracing::warn!(
-                "responses of {} that no call awaits could not be removed: {error}",
+                "responses of {} that no call awaits could not be removed: {error}{so_far}",
                 self.name
             );
         }

@@ -2,8 +2,9 @@
 //! user's closure.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
-use feros_engine::{FailureCounter, Gid, TakeError};
+use feros_engine::{FailureCounters, Gid, TakeError};
 use feros_executor::{Executable, Progress, Ringer};
 use feros_message::DecodeError;
 use feros_transport::{Object, Received};
@@ -21,8 +22,7 @@ pub(super) struct Receiver<O: Object, D> {
     pub(super) messages: feros_transport::Receiver<O>,
     pub(super) events: SubscriptionEvents,
     pub(super) deliver: D,
-    pub(super) malformed: Arc<FailureCounter>,
-    pub(super) untaken: FailureCounter,
+    pub(super) malformed: Arc<AtomicU64>,
     /// A message that was taken in advance, because some executor policies take the inputs of all
     /// entities before they run the first entity.
     pub(super) taken: Option<Received<O>>,
@@ -84,9 +84,12 @@ where
         }
     }
 
+    /// Logs that a message could not be taken. All subscriptions of the process to the topic count
+    /// together.
     #[cold]
     fn report(&self, error: &TakeError) {
-        if let Some(so_far) = self.untaken.so_far() {
+        static UNTAKEN: FailureCounters = FailureCounters::new();
+        if let Some(so_far) = UNTAKEN.so_far(&self.topic) {
             tracing::error!(ros_logger = &*self.logger, "{error}{so_far}");
         }
     }
@@ -104,11 +107,13 @@ where
         }
     }
 
-    /// Counts a malformed message. The count is logged each time it doubles, so that a stream of
-    /// malformed messages does not fill the disk.
+    /// Counts a malformed message. The count of all subscriptions of the process to the topic is
+    /// logged each time it doubles, so that a stream of malformed messages does not fill the disk.
     #[cold]
     fn refuse(&self, publisher: Gid, size_bytes: usize, error: &DecodeError) {
-        let Some(count) = self.malformed.count() else { return };
+        static REFUSED: FailureCounters = FailureCounters::new();
+        self.malformed.fetch_add(1, Ordering::Relaxed);
+        let Some(count) = REFUSED.count(&self.topic) else { return };
         let from = self
             .node
             .upgrade()
