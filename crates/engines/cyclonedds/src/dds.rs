@@ -6,7 +6,7 @@ use std::ptr::NonNull;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use feros_cyclonedds_sys as sys;
-use feros_engine::{Gid, QosProfile};
+use feros_engine::{FailureCounter, Gid, QosProfile};
 
 /// A negative return code of the engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,9 +49,12 @@ impl Entity {
         if self.deleted.swap(true, Ordering::AcqRel) {
             return;
         }
+        static FAILED: FailureCounter = FailureCounter::new();
         // SAFETY: the engine checks the handle, and `self` has not deleted it before.
-        if let Err(code) = check(unsafe { sys::dds_delete(self.handle) }) {
-            tracing::warn!("deleting an entity of Cyclone DDS failed: {code}");
+        if let Err(code) = check(unsafe { sys::dds_delete(self.handle) })
+            && let Some(so_far) = FAILED.so_far()
+        {
+            tracing::warn!("deleting an entity of Cyclone DDS failed: {code}{so_far}");
         }
     }
 

@@ -9,7 +9,7 @@ use std::sync::{Arc, OnceLock, Weak};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use feros_engine::{Gid, Notify};
+use feros_engine::{FailureCounter, Gid, Notify};
 use feros_sync::Mutex;
 
 use crate::library::Endpoint;
@@ -111,11 +111,16 @@ impl<R: Endpoint> Shared<R> {
         let run = move || while shared.introduce() {};
         match thread::Builder::new().name("feros-announce".into()).spawn(run) {
             Ok(thread) => (state.thread, state.is_running) = (Some(thread), true),
-            Err(error) => tracing::error!(
-                "a client of {} may not learn that its service is available, because no thread can \
-                 be started: {error}; raise `ulimit -u`",
-                self.service
-            ),
+            Err(error) => {
+                static FAILED: FailureCounter = FailureCounter::new();
+                if let Some(so_far) = FAILED.so_far() {
+                    tracing::error!(
+                        "a client of {} may not learn that its service is available, because no \
+                         thread can be started: {error}{so_far}; raise `ulimit -u`",
+                        self.service
+                    );
+                }
+            }
         }
     }
 

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use feros_engine::dds::discovery_info::{NodeEntities, ParticipantEntities};
 use feros_engine::{
-    CreateEndpointError, Created, DiscoveryForm, Ending, FillAborted, Gid, NodeId, NodeName,
-    SessionOptions, Stamp,
+    CreateEndpointError, Created, DiscoveryForm, Ending, FailureCounter, FillAborted, Gid, NodeId,
+    NodeName, SessionOptions, Stamp,
 };
 
 use feros_sync::Mutex;
@@ -112,8 +112,14 @@ impl<P: Participant> SessionState<P> {
             })?;
             self.announcer.write(sample, Stamp::now(), None)
         };
-        if is_told && let Err(error) = write() {
-            tracing::error!("nodes cannot be announced, so others will not see them: {error}");
+        static FAILED: FailureCounter = FailureCounter::new();
+        if is_told
+            && let Err(error) = write()
+            && let Some(so_far) = FAILED.so_far()
+        {
+            tracing::error!(
+                "nodes cannot be announced, so others will not see them: {error}{so_far}"
+            );
         }
         self.graph.announced(entities);
     }

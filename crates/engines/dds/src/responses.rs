@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use feros_engine::{FailureCounter, Gid, Notify, Sample};
+use feros_engine::{FailureCounters, Gid, Notify, Sample};
 use feros_sync::Mutex;
 
 use crate::library::Taken;
@@ -26,7 +26,7 @@ pub(crate) struct Responses<T> {
     own: OnceLock<Own>,
     waiting: Mutex<Waiting<T>>,
     refused: AtomicU64,
-    lost: FailureCounter,
+    lost: AtomicU64,
 }
 
 /// The identities by which a client recognizes the responses to its own requests.
@@ -60,7 +60,7 @@ impl<T: Taken> Responses<T> {
             own: OnceLock::new(),
             waiting: Mutex::new(Waiting { responses: VecDeque::new(), bytes: 0 }),
             refused: AtomicU64::new(0),
-            lost: FailureCounter::new(),
+            lost: AtomicU64::new(0),
         }
     }
 
@@ -75,10 +75,13 @@ impl<T: Taken> Responses<T> {
         let Some(response) = self.own.get().and_then(|own| self.response(own, sample)) else {
             return;
         };
+        // All clients of the process that call the service count together in the log.
+        static LOST: FailureCounters = FailureCounters::new();
         let displaced = self.waiting.lock().put(response);
-        let count = self.lost.count_many(displaced.len() as u64);
+        let lost = displaced.len() as u64;
         drop(displaced); // after the lock has been released
-        if let Some(count) = count {
+        self.lost.fetch_add(lost, Ordering::Relaxed);
+        if let Some(count) = LOST.count_many(&self.service, lost) {
             tracing::error!(
                 "{}: {count} responses have been lost so far, because nobody took them: await the \
                  responses, or make fewer calls at once",
@@ -113,7 +116,7 @@ impl<T: Taken> Responses<T> {
 
     /// Returns the number of responses that were lost because the client did not take them in time.
     pub(crate) fn lost(&self) -> u64 {
-        self.lost.total()
+        self.lost.load(Ordering::Relaxed)
     }
 
     /// Returns the number of samples that were not responses.

@@ -7,8 +7,8 @@ use std::sync::{Arc, Weak};
 use std::thread::JoinHandle;
 use std::time::Instant;
 
-use feros_engine::Notify;
 use feros_engine::engine::Gate;
+use feros_engine::{FailureCounter, Notify};
 use feros_sync::{AtomicBool, Condvar, Mutex, Ordering};
 
 /// Whether matches may have changed since they were last examined, and the notification for such
@@ -94,10 +94,16 @@ impl Later {
             std::thread::Builder::new().name("feros-pair".into()).spawn(move || shared.run());
         match begun {
             Ok(begun) => *thread = Some(begun),
-            Err(error) => tracing::warn!(
-                "endpoints that only the second engine reaches are found late, because no thread \
-                 can be started ({error}); end other threads, or raise `ulimit -u`"
-            ),
+            Err(error) => {
+                static FAILED: FailureCounter = FailureCounter::new();
+                if let Some(so_far) = FAILED.so_far() {
+                    tracing::warn!(
+                        "endpoints that only the second engine reaches are found late, because no \
+                         thread can be started ({error}){so_far}; end other threads, or raise \
+                         `ulimit -u`"
+                    );
+                }
+            }
         }
     }
 }

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use feros_engine::engine::{Fill, filled};
 use feros_engine::{
-    AnnounceError, Created, EventError, FailureCounter, Gid, Match, PublishError, PublishMode,
+    AnnounceError, Created, EventError, FailureCounters, Gid, Match, PublishError, PublishMode,
     Publisher, PublisherEvent, PublisherOptions, QosProfile, SendingThread, Stamp,
     WaitForAckedError, copied, twin,
 };
@@ -52,7 +52,6 @@ pub(crate) struct Writer {
     /// This is locked while both engines send, so that a message has the same number on both
     /// engines. It contains the copy of the message for the second engine.
     order: Mutex<Vec<u8>>,
-    refused: FailureCounter,
     announcement: Mutex<String>,
 }
 
@@ -98,7 +97,6 @@ impl PairPublisher {
             needs_second: AtomicBool::new(requires_each_write),
             requires_each_write,
             order: Mutex::default(),
-            refused: FailureCounter::new(),
             announcement: Mutex::new(options.announcement.to_owned()),
         });
         let sender = match options.mode {
@@ -142,13 +140,17 @@ impl Writer {
     /// If the first engine takes over a subscription, waits until the second engine has delivered
     /// all earlier messages to the subscription, so that no later message overtakes them.
     fn hand_over(&self) {
+        // All publishers of the process to the topic count together.
+        static LATE: FailureCounters = FailureCounters::new();
         self.refresh();
         let handovers = std::mem::take(&mut self.matches.lock().handovers);
         for gid in handovers {
-            if !self.sides[1].is_acknowledged_by(gid, HANDOVER_WAIT) {
+            if !self.sides[1].is_acknowledged_by(gid, HANDOVER_WAIT)
+                && let Some(so_far) = LATE.so_far(&self.topic)
+            {
                 tracing::warn!(
                     "a subscription of {} may get messages late and out of order: {} did not deliver them within \
-                     {HANDOVER_WAIT:?}, and {} has now found it",
+                     {HANDOVER_WAIT:?}, and {} has now found it{so_far}",
                     self.topic,
                     self.names[1],
                     self.names[0]
@@ -218,8 +220,10 @@ impl Writer {
 
     #[cold]
     fn go_on_without(&self, side: usize, number: u64, error: &PublishError) -> u64 {
+        // All publishers of the process to the topic count together.
+        static REFUSED: FailureCounters = FailureCounters::new();
         self.sides[side].skip(1);
-        if let Some(refused) = self.refused.count() {
+        if let Some(refused) = REFUSED.count(&self.topic) {
             tracing::warn!(
                 "a message on {} was sent only through {} ({refused} so far): {error}",
                 self.topic,

@@ -9,7 +9,7 @@ use std::time::Duration;
 use feros_sync::DropOldestQueue;
 
 use crate::engine::{CreateEndpointError, Created, PublishError};
-use crate::failure_counter::FailureCounter;
+use crate::failure_counter::FailureCounters;
 
 /// The limit on the time that dropping a publisher waits until its published messages have been
 /// sent.
@@ -24,7 +24,7 @@ pub struct SendingThread<M> {
     queue: Arc<DropOldestQueue<M>>,
     accepted: AtomicU64,
     /// Counts the queued messages that the engine refused.
-    failed: Arc<FailureCounter>,
+    failed: Arc<AtomicU64>,
     topic: String,
     unblock: Option<Box<dyn FnOnce() + Send + Sync>>,
     thread: Option<JoinHandle<()>>,
@@ -42,13 +42,15 @@ impl<M: Send + 'static> SendingThread<M> {
         mut send: impl FnMut(M) -> Result<(), PublishError> + Send + 'static,
     ) -> Created<Self> {
         let queue = Arc::new(DropOldestQueue::<M>::new(queue_depth));
-        let failed = Arc::new(FailureCounter::new());
-        let (from, failures) = (queue.clone(), failed.clone());
+        let failed = Arc::new(AtomicU64::new(0));
+        let (from, failures, name) = (queue.clone(), failed.clone(), topic.to_owned());
         let run = move || {
+            // All publishers of the process to the topic count together in the log.
+            static FAILED: FailureCounters = FailureCounters::new();
             while let Some(message) = from.pop() {
-                if let Err(error) = send(message)
-                    && let Some(so_far) = failures.so_far()
-                {
+                let Err(error) = send(message) else { continue };
+                failures.fetch_add(1, Ordering::Relaxed);
+                if let Some(so_far) = FAILED.so_far(&name) {
                     tracing::warn!("a queued message was not sent: {error}{so_far}");
                 }
             }
@@ -90,7 +92,7 @@ impl<M> SendingThread<M> {
     /// The number of messages that were queued but not sent, because newer messages replaced them
     /// or the engine refused them.
     pub fn lost(&self) -> u64 {
-        self.queue.dropped() + self.failed.total()
+        self.queue.dropped() + self.failed.load(Ordering::Relaxed)
     }
 }
 

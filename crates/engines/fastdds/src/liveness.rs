@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
-use feros_engine::Gid;
+use feros_engine::{FailureCounter, Gid};
 use feros_sync::{Condvar, Mutex};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -83,10 +83,15 @@ pub(crate) fn after(delay: Duration, call: impl FnOnce() + Send + 'static) {
         let spawned = std::thread::Builder::new().name("feros-leases".into()).spawn(make_calls);
         match spawned {
             Ok(_) => calls.has_thread = true,
-            Err(error) => tracing::error!(
-                "the thread that watches liveliness leases cannot be started: {error}; raise \
-                 `ulimit -u`"
-            ),
+            Err(error) => {
+                static FAILED: FailureCounter = FailureCounter::new();
+                if let Some(so_far) = FAILED.so_far() {
+                    tracing::error!(
+                        "the thread that watches liveliness leases cannot be started: \
+                         {error}{so_far}; raise `ulimit -u`"
+                    );
+                }
+            }
         }
     }
     CHANGED.notify_all();

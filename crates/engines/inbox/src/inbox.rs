@@ -2,9 +2,10 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use feros_engine::engine::{Gate, LOG_TARGET};
-use feros_engine::{FailureCounter, History, KEEP_ALL_LIMIT, Notify, QosProfile};
+use feros_engine::{FailureCounters, History, KEEP_ALL_LIMIT, Notify, QosProfile};
 use feros_sync::Mutex;
 
 use crate::room::Room;
@@ -41,8 +42,7 @@ pub struct Inbox<M> {
     room: Arc<Room>,
     on_data: Gate,
     topic: String,
-    refused: FailureCounter,
-    overflowed: FailureCounter,
+    refused: AtomicU64,
 }
 
 impl<M: Received> Inbox<M> {
@@ -55,8 +55,7 @@ impl<M: Received> Inbox<M> {
             room: room.clone(),
             on_data: Gate::new(Some(on_data)),
             topic: topic.to_owned(),
-            refused: FailureCounter::new(),
-            overflowed: FailureCounter::new(),
+            refused: AtomicU64::new(0),
         })
     }
 
@@ -65,17 +64,27 @@ impl<M: Received> Inbox<M> {
         &self.topic
     }
 
-    /// Counts received data that are not a valid message.
-    pub fn refused(&self) -> &FailureCounter {
-        &self.refused
+    /// Counts received data that are not a valid message. All inboxes of the process for the topic
+    /// count together in the log. Returns their number so far if this failure should be logged.
+    pub fn count_refused(&self) -> Option<u64> {
+        static REFUSED: FailureCounters = FailureCounters::new();
+        self.refused.fetch_add(1, Ordering::Relaxed);
+        REFUSED.count(&self.topic)
+    }
+
+    /// How many times this inbox got data that are not a valid message.
+    pub fn refused(&self) -> u64 {
+        self.refused.load(Ordering::Relaxed)
     }
 
     /// Adds a message and calls the notification. If the history is full, the oldest message is
     /// dropped. If the subscription keeps all messages and there is no room, the new message is
     /// lost and the loss is logged.
     pub fn push(&self, message: M) {
+        // All inboxes of the process for the topic count together.
+        static OVERFLOWED: FailureCounters = FailureCounters::new();
         if !self.store(message)
-            && let Some(count) = self.overflowed.count()
+            && let Some(count) = OVERFLOWED.count(&self.topic)
         {
             tracing::warn!(
                 target: LOG_TARGET,

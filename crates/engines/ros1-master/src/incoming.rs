@@ -123,14 +123,14 @@ impl Link {
         let body = match body {
             Ok(body) => Arc::new(body),
             Err(error) => {
-                for subscription in &links.subscriptions {
-                    if let Some(count) = subscription.inbox.refused().count() {
-                        tracing::warn!(
-                            target: LOG_TARGET,
-                            "a ROS 1 message on {} was refused ({count} so far): {error}",
-                            self.incoming.topic
-                        );
-                    }
+                // Each subscription counts the message, and the log has it at most once.
+                let count = |told, one: &Joining| one.inbox.count_refused().or(told);
+                if let Some(count) = links.subscriptions.iter().fold(None, count) {
+                    tracing::warn!(
+                        target: LOG_TARGET,
+                        "a ROS 1 message on {} was refused ({count} so far): {error}",
+                        self.incoming.topic
+                    );
                 }
                 return;
             }

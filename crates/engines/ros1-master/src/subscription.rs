@@ -101,6 +101,6 @@ impl Subscription for Ros1Subscription {
     }
 
     fn refused_samples(&self) -> u64 {
-        self.inbox.refused().total()
+        self.inbox.refused()
     }
 }

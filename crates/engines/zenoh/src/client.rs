@@ -2,11 +2,12 @@
 //! to that query.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use feros_engine::engine::{Fill, LOG_TARGET};
 use feros_engine::{
-    Client, ClientOptions, Created, FailureCounter, Gid, MessageInfo, PublishError, QosProfile,
+    Client, ClientOptions, Created, FailureCounters, Gid, MessageInfo, PublishError, QosProfile,
     Sample, ServerMatch, Stamp, TakeError,
 };
 use feros_sync::Mutex;
@@ -42,7 +43,7 @@ struct Receiving {
     own: Gid,
     service: String,
     matches: Arc<Matches>,
-    refused: FailureCounter,
+    refused: AtomicU64,
 }
 
 impl Receiving {
@@ -75,8 +76,12 @@ impl Receiving {
         }
     }
 
+    /// Counts and logs a response that is not valid. All clients of the process that call the
+    /// service count together in the log.
     fn refuse(&self, bytes: &ZBytes) {
-        if let Some(count) = self.refused.count() {
+        static REFUSED: FailureCounters = FailureCounters::new();
+        self.refused.fetch_add(1, Ordering::Relaxed);
+        if let Some(count) = REFUSED.count(&self.service) {
             tracing::warn!(
                 target: LOG_TARGET,
                 "a response of {} bytes from {} was refused ({count} so far): it lacks the attachment of rmw_zenoh \
@@ -129,7 +134,7 @@ impl ZenohClient {
             own,
             service: name.clone(),
             matches: matches.clone(),
-            refused: FailureCounter::new(),
+            refused: AtomicU64::new(0),
         });
         let putting = receiving.clone();
         let apart = shared
@@ -212,6 +217,6 @@ impl Client for ZenohClient {
     }
 
     fn refused_samples(&self) -> u64 {
-        self.receiving.refused.total()
+        self.receiving.refused.load(Ordering::Relaxed)
     }
 }

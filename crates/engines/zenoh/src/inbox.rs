@@ -13,7 +13,7 @@ pub(crate) type Inbox = feros_inbox::Inbox<Received>;
 pub(crate) fn put(inbox: &Inbox, bytes: &ZBytes, attachment: Option<&ZBytes>) {
     if let Some(received) = Received::new(bytes, attachment) {
         inbox.push(received);
-    } else if let Some(count) = inbox.refused().count() {
+    } else if let Some(count) = inbox.count_refused() {
         tracing::warn!(
             target: LOG_TARGET,
             "a message of {} bytes on {} was refused ({count} so far): it lacks the attachment of \

@@ -145,6 +145,6 @@ impl Subscription for ZenohSubscription {
     }
 
     fn refused_samples(&self) -> u64 {
-        self.inbox.refused().total()
+        self.inbox.refused()
     }
 }

@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use feros_engine::dds::user_data::EndpointData;
-use feros_engine::{Created, NodeId, Notify, PublishError, QosProfile};
+use feros_engine::{Created, FailureCounter, NodeId, Notify, PublishError, QosProfile};
 use feros_sync::{Condvar, Mutex};
 
 use crate::library::{Creation, Endpoint, Participant, WriterOf};
@@ -98,6 +98,9 @@ impl<P: Participant> Replies<P> {
     /// writer, because the library holds its own locks during the notification, and no endpoint can
     /// be created under these locks.
     pub(super) fn on_first_client(self: &Arc<Self>) -> Notify {
+        // One counter for all services, because each node has several.
+        static UNMADE: FailureCounter = FailureCounter::new();
+        static UNSTARTED: FailureCounter = FailureCounter::new();
         let (replies, asked) = (Arc::downgrade(self), AtomicBool::new(false));
         Arc::new(move || {
             if asked.swap(true, Ordering::Relaxed) {
@@ -106,17 +109,22 @@ impl<P: Participant> Replies<P> {
             let replies = replies.clone();
             let make = move || {
                 let Some(replies) = replies.upgrade() else { return };
-                if let Err(error) = replies.writer() {
-                    tracing::error!("a client of {} waits in vain: {error}", replies.service);
+                if let Err(error) = replies.writer()
+                    && let Some(so_far) = UNMADE.so_far()
+                {
+                    let service = &replies.service;
+                    tracing::error!("a client of {service} waits in vain: {error}{so_far}");
                 }
             };
             if let Err(error) = std::thread::Builder::new().name("feros-replies".into()).spawn(make)
             {
                 asked.store(false, Ordering::Relaxed);
-                tracing::error!(
-                    "a client does not learn that its service is available, because no thread can \
-                     be started: {error}; raise `ulimit -u`"
-                );
+                if let Some(so_far) = UNSTARTED.so_far() {
+                    tracing::error!(
+                        "a client does not learn that its service is available, because no thread \
+                         can be started: {error}{so_far}; raise `ulimit -u`"
+                    );
+                }
             }
         })
     }

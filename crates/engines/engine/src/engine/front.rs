@@ -7,6 +7,7 @@ use super::{
     ClientOptions, CreateEndpointError, LOG_TARGET, PublisherOptions, ServiceOptions,
     SubscriptionOptions,
 };
+use crate::failure_counter::FailureCounters;
 use crate::qos::{Liveliness, QosProfile};
 
 /// The policies that an engine supports. The engine also announces the policies that it does not
@@ -135,6 +136,8 @@ impl Front {
     }
 
     fn warn_of_unkept_times(&self, name: &str, profile: &QosProfile) {
+        // All endpoints of the process with the name count together.
+        static UNKEPT: FailureCounters = FailureCounters::new();
         let mut unkept = Vec::new();
         if !self.kept.deadline && profile.deadline.finite().is_some() {
             unkept.push("missed deadlines are not reported");
@@ -144,11 +147,13 @@ impl Front {
         if !self.kept.liveliness && has_liveliness {
             unkept.push("a publisher counts as alive as long as it is connected");
         }
-        if !unkept.is_empty() {
+        if !unkept.is_empty()
+            && let Some(so_far) = UNKEPT.so_far(name)
+        {
             tracing::warn!(
                 target: LOG_TARGET,
-                "{name}: {}: {}; leave the deadline and the liveliness out, or use a DDS engine \
-                 (FEROS_ENGINE)",
+                "{name}: {}: {}{so_far}; leave the deadline and the liveliness out, or use a DDS \
+                 engine (FEROS_ENGINE)",
                 self.instead_of_times,
                 unkept.join("; ")
             );
