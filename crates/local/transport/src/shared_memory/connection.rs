@@ -360,7 +360,25 @@ fn is_expired(expires_nanos: u64, now: Stamp) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use feros_test_support::log_lines;
+
     use super::*;
+
+    #[test]
+    fn a_limit_is_told_by_topic_at_each_doubling() {
+        let warn = |topic, obstacle| warn_of_declined(topic, Gid([1; 16]), obstacle, "");
+        let full = ConnectionObstacle::TooManySubscriptions { limit: 16 };
+        let lines = log_lines(|| (0..1600).for_each(|_| warn("/limit/tf", full)));
+        assert_eq!(lines.len(), 11, "{lines:?}");
+        for part in ["/limit/tf: ", "16 subscriptions", "FEROS_MAX_SUBSCRIPTIONS"] {
+            assert!(lines[0].contains(part) && lines[10].contains(part), "{lines:?}");
+        }
+        assert!(lines[10].contains("(1024 so far)"), "{lines:?}");
+        let own_limit = ConnectionObstacle::TooManyPublishers { limit: 128 };
+        for (topic, obstacle) in [("/limit/tf", own_limit), ("/limit/scan", full)] {
+            assert_eq!(log_lines(|| warn(topic, obstacle)).len(), 1);
+        }
+    }
 
     #[test]
     fn absurd_headers_are_refused() {

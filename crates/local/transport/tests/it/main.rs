@@ -2,6 +2,7 @@
 //! user without an executor, on a real engine over loopback.
 #![allow(clippy::unwrap_used)]
 
+mod crowd;
 mod events;
 mod forged;
 mod publish;

@@ -33,7 +33,7 @@ pub(crate) fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
     }
 }
 
-/// A session in a domain that only this test process uses.
+/// A session, with a node and a topic.
 pub(crate) struct Place {
     pub(crate) session: Arc<dyn Session>,
     node: NodeId,
@@ -41,12 +41,21 @@ pub(crate) struct Place {
 }
 
 impl Place {
+    /// A session in a domain that only this test process uses, with the topic of this test.
     pub(crate) fn new() -> Self {
-        let options = SessionOptions::localhost(feros_test_support::own_domain());
-        let session = feros_cyclonedds::CycloneEngine.open(&options).unwrap();
-        let node = session.create_node(&NodeName::new("/", "ends").unwrap()).unwrap();
         let test = std::thread::current().name().unwrap().replace("::", "/");
-        Self { session, node, topic: format!("/{test}") }
+        Self::on(feros_test_support::own_domain(), format!("/{test}"))
+    }
+
+    pub(crate) fn on(domain: u32, topic: String) -> Self {
+        let session =
+            feros_cyclonedds::CycloneEngine.open(&SessionOptions::localhost(domain)).unwrap();
+        let node = session.create_node(&NodeName::new("/", "ends").unwrap()).unwrap();
+        Self { session, node, topic }
+    }
+
+    pub(crate) fn topic(&self) -> &str {
+        &self.topic
     }
 
     pub(crate) fn node(&self) -> NodeId {
