@@ -107,7 +107,7 @@ pub use self::{
     node::{CleanUp, Cleaner, HostNode},
     peers::{EndWatch, Peer, PeerAttachment, PeerError, PeerSubscription},
     publisher::{HostLoan, HostPublisher, HostPublisherSettings, PoolUse},
-    reason::declined::{ConnectionObstacle, Declined},
+    reason::declined::{ConnectionObstacle, Declined, MAX_DECLINED},
     reason::{Obstacle, Reason, Side},
     segment::{
         Attachment, AttachmentsFull, EntryId, MAX_DOORBELLS, MAX_SUBSCRIPTIONS, ProcessSegment,

@@ -9,7 +9,8 @@
 use super::{Obstacle, Reason, Side};
 
 /// The limit on announced connections, because the discovery data of an endpoint has little room.
-pub(crate) const MAX_DECLINED: usize = 8;
+/// Of more connections, the first ones are announced.
+pub const MAX_DECLINED: usize = 8;
 
 /// A publisher whose shared memory a subscription does not use, although both announcements would
 /// allow it.

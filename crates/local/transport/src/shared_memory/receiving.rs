@@ -9,8 +9,8 @@ use std::time::Instant;
 use feros_doorbell::{Observation, Ringer};
 use feros_engine::{Ending, Gid, History, QosProfile, Subscription as EngineSubscription};
 use feros_shm::{
-    Announced, Announcement, Declined, Obstacle, ProcessSegment, Reason, SubscriptionEntry,
-    Transport, TransportSet, classify,
+    Announced, Announcement, Declined, MAX_DECLINED, Obstacle, ProcessSegment, Reason,
+    SubscriptionEntry, Transport, TransportSet, classify,
 };
 use feros_sync::{Mutex, MutexGuard};
 
@@ -232,7 +232,8 @@ impl SharedMemoryReceiving {
     }
 
     /// Stores the progress of the connections for users of this subscription, and announces the
-    /// failed connections if they have changed.
+    /// failed connections if those that an announcement contains have changed. A subscription may
+    /// have hundreds of failed connections, and each announcement goes to all processes.
     fn announce_failures(&self, engine: &dyn EngineSubscription) {
         let connections = self.connections.lock();
         let states = states_of(&connections);
@@ -242,12 +243,12 @@ impl SharedMemoryReceiving {
             }
             _ => None,
         });
-        let failed: Vec<Declined> = failed.collect();
+        let failed: Vec<Declined> = failed.take(MAX_DECLINED).collect();
         // The lock is still held here. Otherwise, this could overwrite progress that a poll makes
         // in the meantime.
         let former = self.states.replace(states.clone());
         drop(connections);
-        if declined(&former) == declined(&states) {
+        if announced_failures(&former).eq(announced_failures(&states)) {
             return;
         }
         let Announced::Feros(mut announcement) = self.announced.clone() else { return };
@@ -300,11 +301,13 @@ fn states_of(connections: &[Connection]) -> Vec<(Gid, Option<Reason>)> {
         .collect()
 }
 
-/// The connections that could not be opened.
-fn declined(states: &[(Gid, Option<Reason>)]) -> Vec<&(Gid, Option<Reason>)> {
+/// The connections that could not be opened, as many as an announcement contains.
+fn announced_failures(
+    states: &[(Gid, Option<Reason>)],
+) -> impl Iterator<Item = &(Gid, Option<Reason>)> {
     let is_declined =
         |reason: &Option<Reason>| reason.as_ref().is_some_and(|reason| *reason != Reason::Pending);
-    states.iter().filter(|(_, reason)| is_declined(reason)).collect()
+    states.iter().filter(move |(_, reason)| is_declined(reason)).take(MAX_DECLINED)
 }
 
 /// Makes an entry. Returns `Ok(None)` if the shared-memory transport is not allowed.

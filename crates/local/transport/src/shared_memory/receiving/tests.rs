@@ -41,6 +41,21 @@ fn connections_are_dropped_when_the_lock_is_free() {
     assert_eq!(locked_drops.load(Ordering::Relaxed), 0);
 }
 
+/// If hundreds of connections fail one after the other, the announcement changes a few times only.
+#[test]
+fn only_failures_that_an_announcement_contains_change_it() {
+    let full = Some(Reason::TooManySubscriptions { limit: 16 });
+    let failures = |count| -> Vec<_> { (0..count).map(|n| (Gid([n; 16]), full.clone())).collect() };
+    let announced = MAX_DECLINED as u8;
+    for count in 1..200 {
+        let (before, after) = (failures(count - 1), failures(count));
+        let has_changed = announced_failures(&before).ne(announced_failures(&after));
+        assert_eq!(has_changed, count <= announced, "{count}");
+    }
+    let open = [(Gid([1; 16]), None), (Gid([2; 16]), Some(Reason::Pending))];
+    assert_eq!(announced_failures(&open).count(), 0);
+}
+
 /// An endpoint that matches one publisher whose memory is never made.
 struct Engine(Match);
 

@@ -85,9 +85,10 @@ fn cure(reason: &Reason) -> Option<&'static str> {
         Reason::SharedMemoryUnavailable { .. } => Some(
             "run feros doctor on that host, as the node's user; the node has logged the reason",
         ),
-        Reason::TooManySubscriptions { .. } => {
-            Some("raise max_subscriptions in the publisher's options")
-        }
+        Reason::TooManySubscriptions { .. } => Some(
+            "raise max_subscriptions in the publisher's options, or FEROS_MAX_SUBSCRIPTIONS for \
+             all publishers of its process",
+        ),
         Reason::TooManyPublishers { .. } => Some("let fewer publishers match one subscription"),
         Reason::IncompatibleVersion { .. } | Reason::UnreadableAnnouncement { .. } => {
             Some("build both with the same version of Feros")
