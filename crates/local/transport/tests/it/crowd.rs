@@ -55,14 +55,16 @@ fn wait_for_the_limit(subscriptions: &[(Subscription, Receiver<Payload>)]) {
     });
 }
 
-/// Of 960 connections without a slot, the 1st, 2nd, 4th and so on are logged. A few more lines are
-/// allowed for connections that failed twice.
+/// Of 960 connections without a slot, the 1st, 2nd, 4th and so on are logged. Connections that fail
+/// several times, or at first for another reason, may add a few lines.
 fn check(lines: &[String]) {
-    assert!((10..=14).contains(&lines.len()), "{} lines: {lines:?}", lines.len());
-    for part in ["16 subscriptions", "max_subscriptions", "FEROS_MAX_SUBSCRIPTIONS"] {
-        assert!(lines.iter().any(|line| line.contains(part)), "{part} is missing: {lines:?}");
+    let of_limit = lines.iter().filter(|line| line.contains("serves 16 subscriptions"));
+    let of_limit: Vec<&String> = of_limit.collect();
+    assert!((10..=12).contains(&of_limit.len()) && lines.len() < 30, "{lines:?}");
+    for part in ["max_subscriptions", "FEROS_MAX_SUBSCRIPTIONS", "feros topic info -v"] {
+        assert!(of_limit.iter().all(|line| line.contains(part)), "{part} is missing: {lines:?}");
     }
-    assert!(lines.iter().any(|line| line.contains("(512 so far)")), "{lines:?}");
+    assert!(of_limit.iter().any(|line| line.contains("(512 so far)")), "{lines:?}");
 }
 
 #[test]
