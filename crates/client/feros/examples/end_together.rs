@@ -4,10 +4,11 @@
 //! Each process has nodes with a publisher and a subscription of one topic, and all processes
 //! exchange messages through shared memory. All processes end together, once each publisher has
 //! found all subscriptions and the processes are idle. With `early` as a fourth argument, they end
-//! while discovery is still running.
+//! while discovery is still running. The lines that they log are counted.
 
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, Command, Stdio};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use feros::{Context, Error, Executor, Node, Publisher, QosProfile, Subscription};
@@ -24,11 +25,11 @@ fn main() -> Result<(), Error> {
     let (processes, nodes, rounds) = (number(0, 10)?, number(1, 30)?, number(2, 20)?);
     let early = arguments.get(3).is_some_and(|word| word == "early");
     for round in 1..=rounds {
-        let Round { found, processor, ended } = end_together(processes, nodes, early)?;
+        let Round { found, processor, ended, lines } = end_together(processes, nodes, early)?;
         let ended: Vec<String> = ended.iter().map(|t| format!("{:.2}", t.as_secs_f64())).collect();
         println!(
-            "round {round}: all found after {:.2} s and {processor:.1} s of the processors; seconds \
-             until each had ended: {}",
+            "round {round}: all found after {:.2} s and {processor:.1} s of the processors; \
+             {lines} log lines; seconds until each had ended: {}",
             found.as_secs_f64(),
             ended.join(" ")
         );
@@ -39,6 +40,7 @@ fn main() -> Result<(), Error> {
 /// Runs one of the processes. It prints a line when each publisher has found the wanted number of
 /// subscriptions, and ends when its standard input ends.
 fn part(nodes: usize, wanted: usize) -> Result<(), Error> {
+    feros::logging::init(&feros::Arguments::default());
     let context = Context::new(feros::ContextOptions::from_variables().map_err(Error::other)?)?;
     let executor = Executor::new();
     let mut endpoints: Vec<(Node, Publisher<UInt32>, Subscription<UInt32>)> = Vec::new();
@@ -73,6 +75,8 @@ struct Round {
     processor: f64,
     /// The time that each process took to end, in the order of their ends.
     ended: Vec<Duration>,
+    /// The number of lines that all processes together have logged.
+    lines: usize,
 }
 
 fn end_together(processes: usize, nodes: usize, early: bool) -> Result<Round, Error> {
@@ -83,11 +87,13 @@ fn end_together(processes: usize, nodes: usize, early: bool) -> Result<Round, Er
             .args(["part", &nodes.to_string(), &wanted.to_string()])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
             .spawn()
             .map_err(Error::other)
     };
     let began = Instant::now();
     let mut children = (0..processes).map(|_| start()).collect::<Result<Vec<Child>, _>>()?;
+    let logs = children.iter_mut().map(count_lines).collect::<Result<Vec<_>, _>>()?;
     for child in &mut children {
         let mut line = String::new();
         let output = child.stdout.as_mut().expect("it is piped");
@@ -114,7 +120,19 @@ fn end_together(processes: usize, nodes: usize, early: bool) -> Result<Round, Er
     }
     let mut ended: Vec<Duration> = took.into_iter().flatten().collect();
     ended.sort_unstable();
-    Ok(Round { found, processor, ended })
+    let lines = logs.into_iter().map(|log| log.join().expect("nothing panics")).sum::<usize>();
+    Ok(Round { found, processor, ended, lines })
+}
+
+/// Counts the lines that a process logs until it ends.
+fn count_lines(child: &mut Child) -> Result<JoinHandle<usize>, Error> {
+    let mut log = child.stderr.take().expect("it is piped");
+    let count = move || {
+        let mut text = Vec::new();
+        let _ = log.read_to_end(&mut text); // what has been read before an error is counted
+        text.iter().filter(|byte| **byte == b'\n').count()
+    };
+    std::thread::Builder::new().name("log".to_owned()).spawn(count).map_err(Error::other)
 }
 
 /// Waits until the processes have used less than a fifth of a processor for two seconds, which
