@@ -5,6 +5,7 @@
 //! join any domain.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::net::SocketAddr;
 use std::ops::RangeInclusive;
 
 use procfs::net::UdpNetEntry;
@@ -17,6 +18,11 @@ const PORTS_OF_A_DOMAIN: u16 = 250;
 /// The first port of a domain's participants, counted from the domain's first port. Each
 /// participant has two ports, one for discovery and one for messages.
 const FIRST_OF_PARTICIPANTS: u16 = 10;
+/// The limit on other sockets at ports that the system assigned, for each socket of a program at a
+/// port of a domain that the system may have assigned as well. A participant sends from a few such
+/// ports. Of `n` sockets at random ports of Linux's usual range, about `n * n / 59_000` pairs look
+/// like those of a participant.
+const MOST_OTHERS: usize = 4;
 
 /// A program that takes part in a domain.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -45,15 +51,19 @@ pub enum Program {
 /// process is left out, and so are programs on other protocols, such as Zenoh, which do not use
 /// these ports.
 pub fn domain_programs() -> Vec<DomainProgram> {
+    programs_but(std::process::id())
+}
+
+/// The programs of this host that use DDS, without the process that has this id.
+fn programs_but(left_out: u32) -> Vec<DomainProgram> {
     let tables = [procfs::net::udp(), procfs::net::udp6()];
-    let sockets: Vec<_> = tables.into_iter().flatten().flatten().collect();
-    let sockets = sockets.into_iter().filter(|socket| domain_of(port(socket)).is_some());
+    let sockets = tables.into_iter().flatten().flatten().filter(may_be_of_participant);
     let mut sockets: BTreeMap<u64, UdpNetEntry> =
         sockets.map(|socket| (socket.inode, socket)).collect();
     let given_out = given_out_ports();
     let mut found = BTreeSet::new();
-    let mut note = |program: &Program, ports: &BTreeSet<u16>| {
-        found.extend(domains(ports, &given_out).into_iter().map(|domain_id| {
+    let mut note = |program: &Program, sockets: &BTreeSet<SocketAddr>| {
+        found.extend(domains(sockets, &given_out).into_iter().map(|domain_id| {
             let program = program.clone();
             DomainProgram { domain_id, program }
         }));
@@ -67,21 +77,28 @@ pub fn domain_programs() -> Vec<DomainProgram> {
             FDTarget::Socket(inode) => Some(inode),
             _ => None,
         });
-        let ports = inodes.filter_map(|inode| sockets.remove(&inode)).map(|socket| port(&socket));
-        let ports: BTreeSet<u16> = ports.collect();
+        let own: BTreeSet<SocketAddr> = inodes
+            .filter_map(|inode| sockets.remove(&inode))
+            .map(|socket| socket.local_address)
+            .collect();
         let pid = process.pid.unsigned_abs();
-        if !ports.is_empty() && pid != std::process::id() {
-            note(&Program::Process { pid, name: name(&process) }, &ports);
+        if !own.is_empty() && pid != left_out {
+            note(&Program::Process { pid, name: name(&process) }, &own);
         }
     }
-    let mut of_users: BTreeMap<u32, BTreeSet<u16>> = BTreeMap::new();
+    let mut of_users: BTreeMap<u32, BTreeSet<SocketAddr>> = BTreeMap::new();
     for socket in sockets.values() {
-        of_users.entry(socket.uid).or_default().insert(port(socket));
+        of_users.entry(socket.uid).or_default().insert(socket.local_address);
     }
-    for (user, ports) in of_users {
-        note(&Program::OfUser(user), &ports);
+    for (user, sockets) in of_users {
+        note(&Program::OfUser(user), &sockets);
     }
     found.into_iter().collect()
+}
+
+/// Whether a participant may listen on this socket: a participant hears all senders.
+fn may_be_of_participant(socket: &UdpNetEntry) -> bool {
+    socket.remote_address.port() == 0 && domain_of(socket.local_address.port()).is_some()
 }
 
 /// All processes, the oldest first: a child is younger than its parent, from which it may have
@@ -92,10 +109,6 @@ fn oldest_first() -> Vec<Process> {
         all.filter_map(|process| Some((process.stat().ok()?.starttime, process))).collect();
     all.sort_by_key(|(started, process)| (*started, process.pid));
     all.into_iter().map(|(_, process)| process).collect()
-}
-
-fn port(socket: &UdpNetEntry) -> u16 {
-    socket.local_address.port()
 }
 
 fn name(process: &Process) -> String {
@@ -118,18 +131,46 @@ fn domain_of(port: u16) -> Option<(u32, u16)> {
     Some((u32::from(beyond / PORTS_OF_A_DOMAIN), beyond % PORTS_OF_A_DOMAIN))
 }
 
-/// The domains of a program that listens on these ports. A program belongs to a domain if it
+/// The domains of a program that listens on these sockets. A program belongs to a domain if it
 /// listens on the port for the multicast announcements of participants, or on both ports of one
-/// participant. Ports that the system assigns prove nothing.
-fn domains(ports: &BTreeSet<u16>, given_out: &RangeInclusive<u16>) -> BTreeSet<u32> {
-    let domain = |port: &u16| {
-        let (domain, number) = domain_of(*port)?;
-        let is_pair = number >= FIRST_OF_PARTICIPANTS
-            && number.is_multiple_of(2)
-            && ports.contains(&port.checked_add(1)?);
-        (number == 0 || is_pair && !given_out.contains(port)).then_some(domain)
+/// participant. A single port that the system may have assigned proves nothing: two such ports must
+/// belong together, and the program may not have so many that this could be chance.
+fn domains(sockets: &BTreeSet<SocketAddr>, given_out: &RangeInclusive<u16>) -> BTreeSet<u32> {
+    let mut domains = BTreeSet::new();
+    // The sockets at ports that the system may have assigned: those of each domain, and the others.
+    let (mut of_domains, mut others) = (BTreeMap::<u32, usize>::new(), 0);
+    for socket in sockets {
+        let is_given_out = given_out.contains(&socket.port());
+        match domain_of_place(socket, sockets) {
+            Some(domain) if is_given_out => *of_domains.entry(domain).or_default() += 1,
+            Some(domain) => {
+                domains.insert(domain);
+            }
+            None if is_given_out => others += 1,
+            None => {}
+        }
+    }
+    let is_no_chance = |count: usize| count > 1 && others <= count * MOST_OTHERS;
+    domains.extend(of_domains.into_iter().filter(|(_, count)| is_no_chance(*count)).map(|it| it.0));
+    domains
+}
+
+/// The domain of a socket that is where a participant of this domain listens. A participant listens
+/// on the port for announcements, which may be alone; on the next port, for the multicast of
+/// messages; and on its own two ports.
+fn domain_of_place(socket: &SocketAddr, sockets: &BTreeSet<SocketAddr>) -> Option<u32> {
+    let (domain, number) = domain_of(socket.port())?;
+    let is_beside = |port: Option<u16>| {
+        port.is_some_and(|port| sockets.contains(&SocketAddr::new(socket.ip(), port)))
     };
-    ports.iter().filter_map(domain).collect()
+    let is_there = match number {
+        0 => true,
+        1 => is_beside(socket.port().checked_sub(1)),
+        2..FIRST_OF_PARTICIPANTS => false,
+        _ if number.is_multiple_of(2) => is_beside(socket.port().checked_add(1)),
+        _ => is_beside(socket.port().checked_sub(1)),
+    };
+    is_there.then_some(domain)
 }
 
 #[cfg(test)]
@@ -139,20 +180,103 @@ mod tests {
 
     use super::*;
 
+    /// The domains of a program with these ports, where the system gives out Linux's usual ones.
+    fn of(ports: &[u16]) -> Vec<u32> {
+        let sockets = ports.iter().map(|port| SocketAddr::from((Ipv4Addr::UNSPECIFIED, *port)));
+        domains(&sockets.collect(), &(32_768..=60_999)).into_iter().collect()
+    }
+
+    const NONE: [u32; 0] = [];
+
     #[test]
     fn ports_say_the_domain() {
-        let of = |ports: &[u16]| {
-            let domains = domains(&ports.iter().copied().collect(), &(32_768..=60_999));
-            domains.into_iter().collect::<Vec<_>>()
-        };
         assert_eq!(of(&[7400]), [0], "multicast of domain 0");
         assert_eq!(of(&[7400 + 250 * 7 + 10, 7400 + 250 * 7 + 11]), [7]);
         assert_eq!(of(&[7400 + 250 * 7 + 12, 7400 + 250 * 9]), [9], "half a pair says nothing");
+        assert_eq!(of(&[7400 + 250 * 7 + 1]), NONE);
+        assert_eq!(of(&[7400 + 250 * 7 + 11, 7400 + 250 * 7 + 12]), NONE, "of two participants");
         assert_eq!(of(&[7400 + 250 * 232 + 10, 7400 + 250 * 232 + 11]), [232]);
-        let none: [u32; 0] = [];
-        assert_eq!(of(&[7400 + 250 * 150 + 10, 7400 + 250 * 150 + 11]), none, "given out");
-        assert_eq!(of(&[7400 + 250 * 150]), [150]);
-        assert_eq!(of(&[53, 5353, 7399, 7401, 7411, 65_535]), none);
+        assert_eq!(of(&[53, 5353, 7399, 7401, 7411, 65_534, 65_535]), NONE);
+    }
+
+    #[test]
+    fn ports_that_the_system_gives_out_say_the_domain_where_they_belong_together() {
+        let first = 7400 + 250 * 150;
+        // Cyclone DDS without and with multicast, and Fast DDS; each sends from some more ports.
+        assert_eq!(of(&[first + 10, first + 11, 40_001]), [150]);
+        assert_eq!(of(&[first, first + 1, 40_001, 50_000, 50_002]), [150]);
+        assert_eq!(of(&[first, first + 12, first + 13, 40_001, 50_000]), [150]);
+        let bridge = [first + 10, first + 11, 40_001, first + 260, first + 261, 40_003];
+        assert_eq!(of(&bridge), [150, 151]);
+        assert_eq!(of(&[first]), NONE, "the system may have assigned it");
+        assert_eq!(of(&[first, first + 10]), NONE);
+        assert_eq!(of(&[first + 1, first + 2]), NONE);
+        assert_eq!(of(&[first + 11, first + 12]), NONE, "of two participants");
+        let of_two_addresses =
+            [(Ipv4Addr::UNSPECIFIED, first + 10), (Ipv4Addr::LOCALHOST, first + 11)];
+        let sockets = of_two_addresses.map(SocketAddr::from);
+        assert_eq!(domains(&sockets.into(), &(32_768..=60_999)), BTreeSet::new());
+    }
+
+    #[test]
+    fn a_program_with_many_assigned_ports_is_in_no_domain_by_chance() {
+        // A linear congruential generator gives ports as the system does. Its seeds are fixed.
+        let mut state: u64 = 1;
+        let mut assigned = |count: usize| -> Vec<u16> {
+            let port = |_| {
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                32_768 + u16::try_from((state >> 33) % 28_232).unwrap()
+            };
+            (0..count).map(port).collect()
+        };
+        for count in [30, 100, 1000, 5000] {
+            for _ in 0..20 {
+                let mut ports = assigned(count);
+                let first = 7400 + 250 * 150;
+                // Whatever the others are, this is a pair by chance.
+                ports.extend([first + 40, first + 41]);
+                assert_eq!(of(&ports), NONE, "{count} ports");
+                ports.extend([7400 + 250 * 9 + 10, 7400 + 250 * 9 + 11]);
+                assert_eq!(of(&ports), [9], "{count} ports, and two that it chose");
+            }
+        }
+    }
+
+    #[test]
+    fn a_process_with_many_assigned_ports_is_not_named() {
+        let sockets: Vec<_> =
+            (0..400).map(|_| UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0)).unwrap()).collect();
+        let given_out = given_out_ports();
+        let is_given_out = |found: &DomainProgram| {
+            given_out.contains(&(FIRST_PORT + 250 * u16::try_from(found.domain_id).unwrap()))
+        };
+        // Other tests of this process may be in domains below.
+        let own = std::process::id();
+        let found = programs_but(0);
+        let named = found
+            .iter()
+            .filter(|found| is_given_out(found))
+            .find(|found| matches!(&found.program, Program::Process { pid, .. } if *pid == own));
+        assert_eq!(named, None, "{} sockets", sockets.len());
+    }
+
+    #[test]
+    fn connected_sockets_say_nothing() {
+        let first = 7400 + 250 * 97;
+        let pair =
+            [first + 230, first + 231].map(|port| UdpSocket::bind((Ipv4Addr::LOCALHOST, port)));
+        // If another program has a port, this test cannot use it.
+        let [Ok(discovery), Ok(messages)] = pair else { return };
+        let own = std::process::id();
+        let is_in_97 = || {
+            programs_but(0).iter().any(|found| {
+                found.domain_id == 97
+                    && matches!(&found.program, Program::Process { pid, .. } if *pid == own)
+            })
+        };
+        assert!(is_in_97());
+        messages.connect(discovery.local_addr().unwrap()).unwrap();
+        assert!(!is_in_97());
     }
 
     #[test]

@@ -67,6 +67,23 @@ fn programs_of_another_domain_are_named() {
     echo.finish();
 }
 
+/// The system gives the ports of domains above 101 to programs that ask for no port in particular.
+#[test]
+fn programs_of_a_domain_with_assigned_ports_are_named() {
+    let reserved = Domain::reserve_without_ros2();
+    let far = (reserved.id() + 102).to_string();
+    let line = ["topic", "echo", "/dr_farther", "std_msgs/Bool"];
+    let echo = Running::start_with_in(&reserved, &line, |command| {
+        command.env("ROS_DOMAIN_ID", &far);
+    });
+    let (in_domain, cure) = (format!("in domain {far}, "), format!("export ROS_DOMAIN_ID={far}"));
+    let process = format!("feros ({})", echo.pid());
+    let report = || serde_json::from_str::<Value>(&feros(&["doctor", "--json"]).out).unwrap();
+    eventually(report, |report| finds(report, "warning", &[&in_domain, &process], &cure));
+    echo.interrupt();
+    echo.finish();
+}
+
 #[test]
 fn warnings_count_where_the_user_says_so() {
     let finished = feros(&["wtf", "-rf", "-iw", "--json"]);
