@@ -45,6 +45,7 @@ pub(super) fn scan(source: &Source, limit: usize) -> Result<Scan, ReadError> {
         interrupt: &source.interrupt,
         definitions: Definitions::default(),
         statistics: Statistics::default(),
+        is_after_chunk: false,
         scan: Scan {
             summary: Summary::default(),
             profile: String::new(),
@@ -78,6 +79,8 @@ struct Scanner<'a> {
     interrupt: &'a Interrupt,
     definitions: Definitions,
     statistics: Statistics,
+    /// Whether a message index that follows belongs to the last chunk of the summary.
+    is_after_chunk: bool,
     scan: Scan,
 }
 
@@ -126,6 +129,7 @@ impl Scanner<'_> {
         if opcode != op::MESSAGE_INDEX && opcode != op::CHUNK {
             // Any other record after a chunk ends the chunk's message index.
             self.scan.missing_index.clear();
+            self.is_after_chunk = false;
         }
         match opcode {
             op::CHUNK => self.chunk(position, length),
@@ -149,7 +153,8 @@ impl Scanner<'_> {
                 self.file.read_exact(&mut channel)?;
                 let channel = u16::from_le_bytes(channel);
                 self.scan.missing_index.remove(&channel);
-                if let Some(index) = self.scan.summary.chunk_indexes.last_mut() {
+                let last = self.scan.summary.chunk_indexes.last_mut();
+                if let Some(index) = last.filter(|_| self.is_after_chunk) {
                     index.message_index_offsets.insert(channel, position);
                     index.message_index_length += RECORD_HEAD + length;
                 }
@@ -231,6 +236,7 @@ impl Scanner<'_> {
                 }
                 self.scan.summary.chunk_indexes.push(head.index);
                 self.scan.missing_index = entries;
+                self.is_after_chunk = true;
                 Ok(())
             }
             Err(error @ McapError::Io(_)) => Err(error),
@@ -238,6 +244,7 @@ impl Scanner<'_> {
                 let damage = format!("the chunk at byte {position} is left out: {error}");
                 self.scan.damage.get_or_insert(damage);
                 self.scan.missing_index.clear();
+                self.is_after_chunk = false;
                 Ok(())
             }
         }

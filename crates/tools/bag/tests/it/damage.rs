@@ -92,6 +92,18 @@ fn a_chunk_with_a_wrong_checksum_is_left_out_where_there_is_no_index() {
     let read = numbers(&path);
     assert!(!read.contains(&50) && read.contains(&0) && read.contains(&99), "{read:?}");
     assert!(read.len() >= 85, "{}", read.len());
+    // In the index that is written anew, the chunk before it has only its own message index.
+    reindex(&path, &ReaderOptions::default()).unwrap();
+    let bytes = fs::read(&file).unwrap();
+    let summary = mcap::Summary::read(&bytes).unwrap().unwrap();
+    assert_eq!(summary.stats.as_ref().unwrap().message_count, read.len() as u64);
+    for chunk in &summary.chunk_indexes {
+        let times = chunk.message_start_time..=chunk.message_end_time;
+        let indexes = summary.read_message_indexes(&bytes, chunk).unwrap();
+        let entries: Vec<_> = indexes.values().flatten().collect();
+        assert!(!entries.is_empty());
+        assert!(entries.iter().all(|entry| times.contains(&entry.log_time)), "{chunk:?}");
+    }
 }
 
 #[test]
