@@ -134,6 +134,9 @@ impl BagReader {
                     path.display()
                 ));
             }
+            if let Some(reason) = &file.unchecked {
+                self.warnings.push(format!("{}: {reason}", path.display()));
+            }
             if file.is_beyond_order() {
                 self.warnings.push(format!(
                     "{} has chunks that overlap in time and have {} bytes, more than the {} bytes that a reader holds \

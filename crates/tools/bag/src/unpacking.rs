@@ -16,7 +16,8 @@ use crate::interrupt::Interrupt;
 const MOST_TIMES: u64 = 256;
 /// Unpacking to this size is always allowed, since a black picture packs to a few bytes.
 const IN_ANY_CASE: u64 = 64 << 20;
-/// The size that is always allowed for a whole file, which is not held in memory.
+/// The size that is always allowed for a whole file, and for all chunks of a file together that are
+/// unpacked to count their messages. These are not held in memory.
 const FILE_IN_ANY_CASE: u64 = 1 << 30;
 /// Bytes that are unpacked between two checks for an interrupt.
 const STEP_BYTES: u64 = 1 << 20;
@@ -33,6 +34,31 @@ pub(crate) fn too_far(packed_bytes: u64, bytes: u64) -> String {
     format!(
         "{packed_bytes} packed bytes would unpack to {bytes} bytes; the limit is {MOST_TIMES} times the packed size or \
          {IN_ANY_CASE} bytes, whichever is larger. `mcap decompress` unpacks a file that you trust"
+    )
+}
+
+/// Returns the limit on the size that a whole file of this size may unpack to.
+pub(crate) fn most_of_file(packed_bytes: u64) -> u64 {
+    packed_bytes.saturating_mul(MOST_TIMES).max(FILE_IN_ANY_CASE)
+}
+
+/// Describes the chunks whose messages are counted without unpacking.
+pub(crate) fn counted_packed(chunks: u64, limit: u64) -> String {
+    format!(
+        "it has no index, and its chunks unpack to more than {limit} bytes; the limit for counting messages is \
+         {MOST_TIMES} times the size of the file or {FILE_IN_ANY_CASE} bytes, whichever is larger. The counts of \
+         {chunks} chunks are those of their message indexes, which are not checked. `feros bag reindex` writes the \
+         index of the file"
+    )
+}
+
+/// Describes the error of a chunk whose messages can be counted neither in the chunk nor in its
+/// message index.
+pub(crate) fn not_counted(limit: u64) -> String {
+    format!(
+        "with the chunks before it, it unpacks to more than {limit} bytes; the limit for counting messages is \
+         {MOST_TIMES} times the size of the file or {FILE_IN_ANY_CASE} bytes, whichever is larger, and the chunk has \
+         no message index, or one with unknown topics. `mcap recover` writes the index of a file that you trust"
     )
 }
 
@@ -63,6 +89,12 @@ impl Source {
         &self.path
     }
 
+    /// The size of the file itself, even if it is compressed as a whole.
+    pub(crate) fn packed_bytes(&self) -> Result<u64, ReadError> {
+        let metadata = std::fs::metadata(&self.path);
+        Ok(metadata.map_err(|error| ReadError::io(&self.path, &error))?.len())
+    }
+
     /// Opens the file at its beginning.
     pub(crate) fn open(&self) -> Result<File, ReadError> {
         self.interrupt.check(&self.path)?;
@@ -87,8 +119,8 @@ pub(crate) fn unpack_to(
     let free_bytes = room.f_bavail.saturating_mul(room.f_frsize);
     let packed = feros_files::open(path).map_err(io)?;
     let packed_bytes = packed.metadata().map_err(io)?.len();
-    let most = packed_bytes.saturating_mul(MOST_TIMES).max(FILE_IN_ANY_CASE);
-    unpack_within(path, packed, unpacked, (free_bytes / 10 * 9, most), interrupt)
+    let limits = (free_bytes / 10 * 9, most_of_file(packed_bytes));
+    unpack_within(path, packed, unpacked, limits, interrupt)
 }
 
 fn unpack_within(

@@ -79,20 +79,36 @@ impl ChunkHead {
         Ok(Self { index, checksum: short(24) })
     }
 
-    /// Reads and unpacks the records, at which `file` stands. A few bytes can unpack to any number
-    /// of bytes, so more than `limit` bytes, or too high a ratio, is an error.
-    pub(super) fn records(
-        &self,
-        file: &mut impl BufRead,
-        limit: usize,
-    ) -> Result<Vec<u8>, McapError> {
+    /// The position of the chunk's record.
+    pub(super) fn position(&self) -> u64 {
+        self.index.chunk_start_offset
+    }
+
+    /// The position of the packed records.
+    pub(super) fn records_position(&self) -> u64 {
+        self.position() + self.index.chunk_length - self.index.compressed_size
+    }
+
+    /// The size to which the records unpack. A few bytes can unpack to any number of bytes, so more
+    /// than `limit` bytes, or too high a ratio, is an error.
+    pub(super) fn unpacked_bytes(&self, limit: usize) -> Result<usize, McapError> {
         let size = self.index.uncompressed_size;
         let packed_bytes = self.index.compressed_size;
         if size > most_unpacked(packed_bytes, usize::MAX) as u64 {
             return Err(McapError::DecompressionError(too_far(packed_bytes, size)));
         }
         let size_bytes = usize::try_from(size).ok().filter(|size| *size <= limit);
-        let size_bytes = size_bytes.ok_or(McapError::ChunkTooLarge(size))?;
+        size_bytes.ok_or(McapError::ChunkTooLarge(size))
+    }
+
+    /// Reads and unpacks the records, at which `file` stands.
+    pub(super) fn records(
+        &self,
+        file: &mut impl BufRead,
+        limit: usize,
+    ) -> Result<Vec<u8>, McapError> {
+        let size_bytes = self.unpacked_bytes(limit)?;
+        let size = self.index.uncompressed_size;
         let packed = file.take(self.index.compressed_size);
         let unpacker: Box<dyn Read> = match self.index.compression.as_str() {
             "" => Box::new(packed),
@@ -108,9 +124,11 @@ impl ChunkHead {
                 format!("the chunk states {size} bytes, but does not unpack to this size");
             return Err(McapError::DecompressionError(problem));
         }
-        let calculated = crc32fast::hash(&records);
-        if self.checksum != 0 && self.checksum != calculated {
-            return Err(McapError::BadChunkCrc { saved: self.checksum, calculated });
+        if self.checksum != 0 {
+            let calculated = crc32fast::hash(&records);
+            if self.checksum != calculated {
+                return Err(McapError::BadChunkCrc { saved: self.checksum, calculated });
+            }
         }
         Ok(records)
     }

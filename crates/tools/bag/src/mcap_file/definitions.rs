@@ -42,6 +42,11 @@ impl Definitions {
         self.channels.entry(id).or_insert_with(|| Arc::new(channel));
     }
 
+    /// Whether a channel has this id.
+    pub(super) fn has_channel(&self, id: u16) -> bool {
+        self.channels.contains_key(&id)
+    }
+
     /// Puts all definitions into a summary.
     pub(super) fn finish(self, summary: &mut Summary) {
         summary.schemas = self.schemas;

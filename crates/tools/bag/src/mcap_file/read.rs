@@ -37,6 +37,8 @@ pub(crate) struct McapFile {
     pub(crate) overlapping_bytes: u64,
     pub(crate) has_index: bool,
     pub(crate) damage: Option<String>,
+    /// The reason why some messages were counted without unpacking them, if this is so.
+    pub(crate) unchecked: Option<String>,
     pub(crate) bag_metadata: Option<BagMetadata>,
 }
 
@@ -73,6 +75,7 @@ impl McapFile {
         let mut opened = Self::new(source, limit, scanned.summary, loose_end, metadata);
         let cut_off = || (!has_end(&mut file)).then(|| "its end is cut off".to_owned());
         (opened.has_index, opened.damage) = (false, scanned.damage.or_else(cut_off));
+        opened.unchecked = scanned.unchecked;
         Ok(opened)
     }
 
@@ -96,6 +99,7 @@ impl McapFile {
             overlapping_bytes,
             has_index: true,
             damage: None,
+            unchecked: None,
             bag_metadata,
         }
     }

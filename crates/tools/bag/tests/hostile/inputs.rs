@@ -10,6 +10,8 @@ use rusqlite::{Connection, params};
 pub(crate) const MANY_TOPICS: usize = 40_000;
 /// The unpacked size of [`endless_chunk`] and similar files.
 pub(crate) const UNPACKED_BYTES: usize = 200 << 20;
+/// The number of chunks of [`many_chunks`].
+pub(crate) const MANY_CHUNKS: usize = 40;
 /// The largest block of zstd.
 const BLOCK_BYTES: usize = 128 << 10;
 const PAGE_BYTES: usize = 512;
@@ -193,6 +195,18 @@ pub(crate) fn long_file(folder: &Path) -> PathBuf {
 /// A file without an index, of about 7 KB, with one chunk of [`UNPACKED_BYTES`]: a message of
 /// zeros.
 pub(crate) fn endless_chunk(folder: &Path) -> PathBuf {
+    packed_chunks(folder.join("endless_chunk.mcap"), 1, UNPACKED_BYTES)
+}
+
+/// A file without an index, of about 80 KB. Each of its [`MANY_CHUNKS`] chunks unpacks to 60 MiB,
+/// which a chunk may, and all of them to more than 2 GiB.
+pub(crate) fn many_chunks(folder: &Path) -> PathBuf {
+    packed_chunks(folder.join("many_chunks.mcap"), MANY_CHUNKS, 60 << 20)
+}
+
+/// A file without an index, with chunks that unpack to this many bytes: a message of zeros. A
+/// message index follows each chunk.
+fn packed_chunks(path: PathBuf, chunks: usize, bytes: usize) -> PathBuf {
     let mut file = b"\x89MCAP0\r\n".to_vec();
     let mut record = |opcode: u8, body: &[u8]| {
         file.push(opcode);
@@ -208,12 +222,17 @@ pub(crate) fn endless_chunk(folder: &Path) -> PathBuf {
     let channel = [&[1, 0, 1, 0][..], &text("/endless"), &text("cdr"), &text("")].concat();
     record(4, &channel);
     // The message's head: channel, number and two time stamps, after an opcode and a length.
-    let message = [&[5][..], &(UNPACKED_BYTES as u64 - 9).to_le_bytes(), &[1, 0]].concat();
-    let packed = packed_zeros(&message, UNPACKED_BYTES - message.len());
-    let sizes = [&[0; 16][..], &(UNPACKED_BYTES as u64).to_le_bytes(), &[0; 4]].concat();
+    let message = [&[5][..], &(bytes as u64 - 9).to_le_bytes(), &[1, 0]].concat();
+    let packed = packed_zeros(&message, bytes - message.len());
+    let sizes = [&[0; 16][..], &(bytes as u64).to_le_bytes(), &[0; 4]].concat();
     let packed = [&(packed.len() as u64).to_le_bytes()[..], &packed].concat();
-    record(6, &[&sizes[..], &text("zstd"), &packed].concat());
-    let path = folder.join("endless_chunk.mcap");
+    let chunk = [&sizes[..], &text("zstd"), &packed].concat();
+    // The channel, and an entry of 16 bytes with the message's time and position.
+    let message_index = [&[1, 0][..], &16_u32.to_le_bytes(), &[0; 16]].concat();
+    for _ in 0..chunks {
+        record(6, &chunk);
+        record(7, &message_index);
+    }
     std::fs::write(&path, file).unwrap();
     path
 }

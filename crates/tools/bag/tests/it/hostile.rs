@@ -65,6 +65,19 @@ fn a_chunk_of_few_bytes_does_not_unpack_to_very_many() {
 }
 
 #[test]
+fn many_chunks_of_few_bytes_are_counted_without_unpacking_them_all() {
+    let folder = tempfile::tempdir().unwrap();
+    let bag = BagReader::open(inputs::many_chunks(folder.path())).unwrap();
+    assert_eq!(bag.metadata().message_count, inputs::MANY_CHUNKS as u64);
+    let said = bag.warnings().join("; ");
+    assert!(said.contains("its chunks unpack to more than 1073741824 bytes"), "{said}");
+    // 17 chunks of 60 MiB are 1 GiB; the last one is unpacked as well.
+    assert!(said.contains(" 22 chunks ") && said.contains("`feros bag reindex`"), "{said}");
+    let first = bag.messages(&MessageFilter::default()).unwrap().next().unwrap().unwrap();
+    assert_eq!(first.data.len(), (60 << 20) - 9 - 22);
+}
+
+#[test]
 fn a_file_of_few_bytes_does_not_unpack_to_very_many() {
     let folder = tempfile::tempdir().unwrap();
     let error = BagReader::open(inputs::endless_file(folder.path())).err().unwrap().to_string();

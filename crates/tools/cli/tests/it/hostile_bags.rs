@@ -8,7 +8,7 @@ use std::path::Path;
 
 use feros_test_support::until;
 
-use crate::process::{Finished, Running, feros};
+use crate::process::{Finished, Running, feros, has_line};
 
 /// The limit on the memory that a verb takes for a file of a few KB, in KiB.
 const MOST_MEMORY_KIB: u64 = 400 << 10;
@@ -69,6 +69,17 @@ fn chunks_that_unpack_to_very_much_are_left_out() {
         assert!(finished.err.contains("256 times the packed size"), "{finished:?}");
         assert!(memory_kib < MOST_MEMORY_KIB, "{verb:?}: {memory_kib} KiB");
     }
+}
+
+#[test]
+fn many_chunks_of_few_bytes_are_told_with_the_limit() {
+    let folder = tempfile::tempdir().unwrap();
+    let bag = inputs::many_chunks(folder.path());
+    let (finished, memory_kib) = run(folder.path(), &["bag", "info", bag.to_str().unwrap()]);
+    assert!(memory_kib < MOST_MEMORY_KIB, "{memory_kib} KiB");
+    assert!(finished.err.contains(" 22 chunks "), "{finished:?}");
+    let messages = format!("Messages:          {}", inputs::MANY_CHUNKS);
+    assert!(has_line(&finished.success(), &messages));
 }
 
 #[test]
