@@ -161,6 +161,26 @@ def test_a_context_announces_itself_as_the_distribution_wants(context, eventuall
         feros.Context([], ros_distro="galactic")
 
 
+def test_a_with_block_ends_the_context_before_its_nodes(context, eventually):
+    """The engine then tells others once that all nodes have left, instead of each endpoint."""
+    seen = []
+
+    class Watched(feros.Node):
+        def destroy(self):
+            seen.append((self.name, self.context.ok()))
+            super().destroy()
+
+    watcher = context.create_node("watcher")
+    with feros.Context([]) as ending:
+        nodes = [Watched(name, context=ending) for name in ("first", "second")]
+        ending.on_shutdown(lambda: seen.append([node.name for node in nodes]))
+        both = {("first", "/"), ("second", "/")}
+        eventually(lambda: both <= set(watcher.node_names()))
+    assert seen[0] == ["first", "second"]
+    assert sorted(seen[1:]) == [("first", False), ("second", False)]
+    eventually(lambda: not both & set(watcher.node_names()))
+
+
 def test_services_answer_in_place_and_later(context):
     node = context.create_node("server")
     late = []

@@ -119,9 +119,11 @@ class Context:
         return self
 
     def __exit__(self, *_):
+        # After the shutdown, the engine tells others once that all nodes have left. Before it, the
+        # engine would tell them of each endpoint, and all nodes of the graph would follow.
+        self.shutdown()
         for node in list(self._nodes):
             node.destroy()
-        self.shutdown()
 
     async def __aenter__(self):
         return self
