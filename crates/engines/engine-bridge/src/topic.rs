@@ -1,7 +1,7 @@
-//! Bridges one topic from one side to another side: there is a subscription on the first side, and
-//! a mirror for each publisher on the other side. A mirror has the same policies as its publisher.
-//! It keeps the latched messages of the publisher while the publisher exists, and losses of one
-//! publisher do not affect other publishers.
+//! Bridges one topic from one side to another side. The bridge subscribes on the first side. For
+//! each publisher there, it makes a publisher on the other side, called a mirror. A mirror has the
+//! same policies as its publisher. It keeps the latched messages of the publisher while the
+//! publisher exists, and losses of one publisher do not affect other publishers.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
@@ -33,8 +33,8 @@ pub(crate) struct Shared {
 /// How often to check whether the last messages of a departed publisher have been acknowledged.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
-/// A thread that bridges a name. If it is asked to end, it forwards the messages that have arrived
-/// before it ends.
+/// A thread that bridges one topic or service. Before it ends on request, it forwards the messages
+/// that have arrived.
 pub(crate) struct Way {
     bell: Arc<Bell>,
     is_ending: Arc<AtomicBool>,
@@ -95,7 +95,7 @@ struct Desertion {
 }
 
 impl TopicWay {
-    /// Sets the publishers that are not bridged, or not bridged any longer.
+    /// Sets the publishers that are not, or no longer, bridged.
     pub(crate) fn leave(&self, left: BTreeSet<Gid>) {
         let mut known = self.left.lock();
         if *known != left {

@@ -87,7 +87,7 @@ fn alone<Service: iceoryx2::service::Service>() -> Node<Service> {
 }
 
 /// Makes a function that sends and receives one message with plain iceoryx2, as in the
-/// documentation of iceoryx2, and with the same number of buffers.
+/// documentation of iceoryx2, and with as many buffers as the connection of Feros.
 macro_rules! alone {
     ($service:ty, $size:expr) => {{
         let node = alone::<$service>();
@@ -228,7 +228,8 @@ impl Wake {
     }
 }
 
-/// The code of the other process, which sends each message back until it gets an empty message.
+/// The code of the other process, which sends each message back until it gets a message of one
+/// byte.
 fn echo(space: &str, event: bool) {
     let node = Arc::new(HostNode::new(space).unwrap());
     let mut wake = Wake::new(space, event, "echo", "bench");
@@ -259,7 +260,8 @@ fn echo(space: &str, event: bool) {
 
 fn between_processes(space: &str) {
     println!(
-        "\nhand-over to another process and back, half of it, us (median of {ROUNDS} rounds of 500)"
+        "\nhalf of a round trip to another process, in us (median of {ROUNDS} rounds of 500 \
+         messages)"
     );
     let node = Arc::new(HostNode::new(space).unwrap());
     let mut sides = Vec::new();
@@ -317,8 +319,8 @@ fn between_processes(space: &str) {
     drop(node);
 }
 
-/// Prints the allocated bytes and the number of a space's files, this process's proportional share
-/// of the mappings (PSS), and the size of this process's heap.
+/// Prints the number of files in a space and their allocated bytes, this process's proportional
+/// share of the mappings (PSS), and the size of this process's heap.
 fn show(what: &str, node: &HostNode, took: Duration) {
     use std::os::unix::fs::MetadataExt;
     let (mut files, mut bytes) = (0, 0);

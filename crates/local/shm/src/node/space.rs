@@ -21,19 +21,18 @@ use crate::storage::populate::SHM;
 /// How long iceoryx2 waits for a file that another process is making. If that process was killed
 /// before the file was complete, iceoryx2 waits for this whole time.
 const CREATION_TIMEOUT: Duration = Duration::from_millis(200);
-/// The number of slots for pools that a publisher no longer uses but a subscription still reads
-/// from. A publisher never has this many such pools. iceoryx2 checks each slot for each message;
-/// its default number is 128.
+/// How many retired memory pools of one publisher a subscription can still read from. A publisher
+/// never has this many retired pools. iceoryx2 checks each of them for each message; its default
+/// number is 128.
 const LEFT_CONNECTIONS: usize = 16;
 
 pub(crate) const PREFIX_FILE: &str = "prefix";
 
-/// The suffix of the name of the iceoryx2 segment that counts the nodes. The segment exists longer
-/// than the nodes.
+/// The suffix of the name of the iceoryx2 segment that counts the nodes. The segment outlives
+/// the nodes.
 const NODE_COUNTER_SUFFIX: &str = ".global_mgmt";
 
-/// How many times the opening of a space is tried again because the last process of this user was
-/// removing the folder at that moment.
+/// How many times to retry opening a space whose folder another process was just removing.
 const MAX_ATTEMPTS: u32 = 100;
 
 /// The folder of a user, and the prefix of the names of the user's shared memory.
@@ -63,8 +62,8 @@ impl Space {
     }
 
     /// Waits at most `patience` for the exclusive right to make and remove files in this space. At
-    /// any time, a single thread of all processes has this right. Removes the unfinished work of
-    /// earlier holders of the right.
+    /// any time, at most one thread among all processes has this right. Removes the unfinished work
+    /// of earlier holders of the right.
     pub(crate) fn exclusive(&self, patience: Duration) -> Result<SpaceLock, UnavailableError> {
         let lock =
             SpaceLock::take(&self.folder, patience)?.ok_or_else(|| UnavailableError::Folder {
@@ -117,13 +116,12 @@ impl Space {
             fs::remove_dir(&self.folder)
         };
         if let Err(error) = remove() {
-            tracing::debug!(target: "feros::shm", folder = %self.folder.display(), %error, "the \
-                                                                                            unused \
-                                                                                            folder \
-                                                                                            of \
-                                                                                            shared \
-                                                                                            memory \
-                                                                                            stays");
+            tracing::debug!(
+                target: "feros::shm",
+                folder = %self.folder.display(),
+                %error,
+                "the unused folder of shared memory cannot be removed"
+            );
         }
     }
 

@@ -38,10 +38,10 @@ pub(super) struct Evaluator<'a> {
     pub(super) scope: Scope,
     pub(super) steps: Vec<Step>,
     warnings: RefCell<Vec<String>>,
-    /// The mistakes so far after which the evaluation could continue.
+    /// The errors found so far that did not stop the evaluation.
     pub(super) errors: Vec<LaunchError>,
-    /// Whether an argument has no value. Only other arguments are then evaluated, since actions
-    /// that read the argument would fail as well.
+    /// Whether an argument has no value. If so, only the remaining arguments are evaluated, since
+    /// actions that read the argument would fail as well.
     pub(super) lacks_argument: bool,
     /// The handling of `$(command ...)`.
     pub(super) commands: Commands,

@@ -1,5 +1,6 @@
-//! The server's other threads, apart from that of the sockets. One follows the graph and makes
-//! figures. The others look up unknown types, which takes until nodes answer.
+//! The threads of the server, apart from the thread that serves the sockets. One thread follows the
+//! graph, and each second sends the page its numbers, such as rates and memory. The others look up
+//! unknown types, and wait until nodes answer.
 
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
@@ -14,7 +15,7 @@ use crate::server::hub::Hub;
 
 /// The longest time until the threads notice that the server ends.
 const PERIOD: Duration = Duration::from_millis(200);
-/// The period of figures.
+/// How often numbers are sent.
 const FIGURES_PERIOD: Duration = Duration::from_secs(1);
 /// Changes of the graph come in groups, so all changes within this time are handled together.
 const SETTLING: Duration = Duration::from_millis(30);
