@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Draws the README's figures of one-way latency from the results of laboratory runs.
 
-    scripts/latency_figure.py RUN_FOLDER    takes the numbers from the output of `feros lab run --out`
-                                            into docs/figures/*.json, for the figures whose
-                                            scenarios it has, and draws them
+    scripts/latency_figure.py RUN_FOLDER    copies the numbers of a run (RUN_FOLDER is the `--out`
+                                            of `feros lab run`) to docs/figures/*.json, for each
+                                            figure whose scenario the run contains; then draws the
+                                            figures
     scripts/latency_figure.py               draws docs/figures/*.svg from these numbers
     scripts/latency_figure.py --check       checks whether the figures match the numbers
 """
@@ -103,12 +104,13 @@ def read_run(figure, folder, run):
             continue
         found = sizes[str(int(size))]
         if system in found:
-            sys.exit(f"error: {system} was measured several times; one repetition is shown")
+            many = "was measured several times, but a figure can show only one repetition"
+            sys.exit(f"error: {system} {many}")
         latency = cell["subscriptions"][0]["latency"]
         found[system] = {"median": latency["p50"], "p99": latency["p99"]}
     if any(system not in found for found in sizes.values() for system in figure.systems):
-        missing = f"has not measured all of {list(figure.systems)} in {figure.scenario}"
-        sys.exit(f"error: {folder} {missing}")
+        missing = f"the scenario {figure.scenario} for some of {list(figure.systems)}"
+        sys.exit(f"error: {folder} lacks results of {missing}")
     floors = {size: found.pop(floor)["median"] for size, found in sizes.items() if floor in found}
     return {
         "command": run["command"],
@@ -120,7 +122,8 @@ def read_run(figure, folder, run):
 
 
 def floor_of(figure, run):
-    """Returns the system of the limit line in the scenario's figure for this placement."""
+    """Returns the system whose latency is drawn as the floor line, in the figure for this
+    placement."""
     scenario = next(known for known in run["scenarios"] if known["name"] == figure.scenario)
     drawn = (f for f in scenario["figures"] if f["only"].get("placement") == [PLACEMENT])
     return next((it["floor"] for it in drawn if it.get("floor")), None)
@@ -142,7 +145,8 @@ def shown(nanos):
 
 
 def panel(top, title, rows, floor, names):
-    """Draws one payload size: a row for each system, from the floor of the same cell to its median."""
+    """Draws the panel of one payload size. Each row is a line from the floor (measured in the same
+    cell) to the median of a system."""
     bottom = top + 14 + len(rows) * ROW
     parts = [f'<text class="title" x="{LEFT}" y="{top}">{escape(title)}</text>']
     for nanos in (1e4, 1e5, 1e6, 1e7):
@@ -192,7 +196,7 @@ def draw(figure, numbers):
         f'aria-label="{head}">\n<style>{STYLE}</style>\n'
         f'<text class="title" x="12" y="24">{head}</text>\n'
         f'<text class="small" x="{WIDTH - 12}" y="24" text-anchor="end">'
-        "dot: median; thin line: to the 99th percentile; logarithmic</text>\n"
+        "dot: median; thin line: up to the 99th percentile; logarithmic scale</text>\n"
         + "\n".join(parts)
         + "\n</svg>\n"
     )
@@ -216,12 +220,13 @@ def main():
 
 
 def take(folder):
-    """Takes the numbers from a run, for the figures whose scenarios the run has."""
+    """Takes the numbers from a run, for each figure whose scenario the run contains."""
     run = json.loads((folder / "run.json").read_text())
     scenarios = {known["name"] for known in run["scenarios"]}
     found = [figure for figure in FIGURES if figure.scenario in scenarios]
     if not found:
-        sys.exit(f"error: {folder} has no scenario of {[figure.scenario for figure in FIGURES]}")
+        wanted = [figure.scenario for figure in FIGURES]
+        sys.exit(f"error: {folder} has none of the scenarios {wanted}")
     for figure in found:
         figure.numbers.write_text(json.dumps(read_run(figure, folder, run), indent=2) + "\n")
 
