@@ -38,10 +38,14 @@ fn publishers_that_speak_no_tcpros_are_said_once() {
     let mut honest = world.rospy("honest");
     let well = header(&["callerid=/hostile", "topic=/h", "type=std_msgs/String", MD5]);
     for (topic, sent, expected) in [
-        ("/h_long", "ffffffff".to_owned(), "the header is announced with 4294967295 bytes"),
+        ("/h_long", "ffffffff".to_owned(), "the announced header length of 4294967295 bytes"),
         ("/h_garbage", hex(b"\x08\0\0\0\xff\xff\xff\xffabcd"), "a field is cut off"),
         ("/h_no_equals", header(&["callerid"]), "a field has no `=`"),
-        ("/h_message", well.clone() + "ffffffff", "the message is announced with 4294967295 bytes"),
+        (
+            "/h_message",
+            well.clone() + "ffffffff",
+            "the announced message length of 4294967295 bytes",
+        ),
     ] {
         let heard = node.subscription_of(topic, STRING, QosProfile::default());
         honest.run(json!({"do": "advertise", "topic": topic, "type": "std_msgs/String"}));

@@ -75,7 +75,7 @@ impl Address {
         found.recv_timeout(patience).map_err(|_| io::Error::from(io::ErrorKind::TimedOut))?
     }
 
-    /// Like [`Address::connect`], for tasks. The caller must limit the time.
+    /// The asynchronous form of [`Address::connect`]. The caller must limit the time.
     pub(crate) async fn reach(&self) -> io::Result<tokio::net::TcpStream> {
         let mut last = io::Error::new(io::ErrorKind::NotFound, "the host name has no address");
         for address in runtime::resolve(&self.host, self.port).await? {

@@ -122,7 +122,7 @@ impl ConnectionHeader {
         stream.write_all(&self.to_bytes())
     }
 
-    /// Like [`ConnectionHeader::receive`], for tasks. The caller must limit the time.
+    /// The asynchronous form of [`ConnectionHeader::receive`]. The caller must limit the time.
     pub(crate) async fn next(stream: &mut TcpStream) -> io::Result<Self> {
         let mut len = [0; 4];
         stream.read_exact(&mut len).await?;
@@ -132,7 +132,7 @@ impl ConnectionHeader {
         Self::whole(&bytes, len)
     }
 
-    /// Like [`ConnectionHeader::send`], for tasks. The caller must limit the time.
+    /// The asynchronous form of [`ConnectionHeader::send`]. The caller must limit the time.
     pub(crate) async fn put(&self, stream: &mut TcpStream) -> io::Result<()> {
         stream.write_all(&self.to_bytes()).await
     }
@@ -148,7 +148,7 @@ impl ConnectionHeader {
 fn checked_len(len: [u8; 4]) -> io::Result<usize> {
     let len = u32::from_le_bytes(len) as usize;
     if len > MAX_HEADER_BYTES {
-        let what = format!("the header is announced with {len} bytes, which is too long");
+        let what = format!("the announced header length of {len} bytes exceeds the limit");
         return Err(io::Error::new(io::ErrorKind::InvalidData, what));
     }
     Ok(len)

@@ -26,7 +26,7 @@ pub(crate) fn post(address: &Address, body: &str) -> io::Result<String> {
     read_response(&mut stream)
 }
 
-/// Like [`post`], for tasks.
+/// The asynchronous form of [`post`].
 pub(crate) async fn ask(address: &Address, body: &str) -> io::Result<String> {
     let asked = async {
         let mut stream = address.reach().await?;
@@ -66,8 +66,8 @@ pub fn read_request(stream: &mut impl Read) -> io::Result<Option<String>> {
     read_in_place(stream, Kind::Request)
 }
 
-/// Like [`read_request`], for tasks. Waits up to `idle` for the first byte. The other bytes have
-/// the same time limit as an answer.
+/// The asynchronous form of [`read_request`]. Waits up to `idle` for the first byte. The other
+/// bytes have the same time limit as an answer.
 pub(crate) async fn next_request(
     stream: &mut TcpStream,
     idle: Duration,
@@ -186,9 +186,7 @@ fn content_length(headers: &[httparse::Header<'_>]) -> io::Result<Option<usize>>
     let text = std::str::from_utf8(header.value).map_err(invalid)?;
     let len: usize = text.trim().parse().map_err(invalid)?;
     if len > MAX_MESSAGE_BYTES {
-        return Err(invalid(format!(
-            "the message is announced with {len} bytes, which is too long"
-        )));
+        return Err(invalid(format!("the announced length of {len} bytes exceeds the limit")));
     }
     Ok(Some(len))
 }

@@ -343,7 +343,7 @@ pub(crate) async fn read_message(
 pub(crate) fn checked_len(len: [u8; 4]) -> io::Result<usize> {
     let len = u32::from_le_bytes(len) as usize;
     if len > MAX_MESSAGE_BYTES {
-        let what = format!("the message is announced with {len} bytes, which is too long");
+        let what = format!("the announced message length of {len} bytes exceeds the limit");
         return Err(io::Error::new(io::ErrorKind::InvalidData, what));
     }
     Ok(len)
