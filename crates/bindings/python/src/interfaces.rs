@@ -86,7 +86,8 @@ impl Interfaces {
 
 #[pymethods]
 impl Interfaces {
-    /// Makes the set of interfaces that Feros ships and that the environment names.
+    /// Makes the set of interfaces: those shipped with Feros, and those in folders named by
+    /// environment variables.
     #[new]
     fn new() -> Self {
         let mut set = InterfaceSet::new();

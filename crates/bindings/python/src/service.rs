@@ -70,8 +70,8 @@ impl Service {
                         if let Some(count) = malformed.count() {
                             let text = error.value(py);
                             tracing::error!(
-                                "{service}: {count} requests have been refused so far; the last: \
-                                 {text}"
+                                "{service}: {count} requests have been refused so far; the last \
+                                 error: {text}"
                             );
                         }
                         return Ok(());

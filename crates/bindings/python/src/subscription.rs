@@ -131,7 +131,7 @@ impl Opener {
             Err(error) if error.is_instance_of::<DecodeError>(py) => {
                 if let Some(count) = self.malformed.count() {
                     tracing::error!(
-                        "{}: {count} messages have been refused so far; the last: {}",
+                        "{}: {count} messages have been refused so far; the last error: {}",
                         self.topic,
                         error.value(py)
                     );

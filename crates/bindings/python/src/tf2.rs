@@ -140,7 +140,7 @@ impl By<'_> {
                         self.transform_as::<$message>(message_type, message)
                     })*
                     other => Err(PyTypeError::new_err(format!(
-                        "messages of {other} cannot be transformed: only messages of {} can",
+                        "messages of type {other} cannot be transformed; supported types: {}",
                         [$(<$message as Message>::TYPE_NAME),*].join(", ")
                     ))),
                 }
@@ -161,7 +161,7 @@ impl By<'_> {
     }
 }
 
-/// Holds the transforms between frames during the last seconds. Times are in nanoseconds; zero
+/// Holds the transforms between frames within the cache length. Times are in nanoseconds; zero
 /// stands for the newest known time.
 #[pyclass(frozen, module = "feros._feros")]
 pub(crate) struct TransformBuffer {
@@ -279,7 +279,7 @@ impl TransformBuffer {
         py.detach(|| self.buffer.clear());
     }
 
-    /// The numbers of transforms that were stored and refused.
+    /// The number of stored transforms, and the number of refused transforms.
     fn counts(&self) -> (u64, u64) {
         let counts = self.buffer.counts();
         (counts.set, counts.refused.total())

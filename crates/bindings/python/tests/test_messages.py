@@ -212,7 +212,7 @@ def test_services_and_actions_have_their_parts():
 
 def test_an_unknown_type_has_neighbours():
     messages = importlib.import_module("feros.msgs.std_msgs.msg")
-    with pytest.raises(AttributeError, match="no type 'Strin': did you mean String"):
+    with pytest.raises(AttributeError, match=r"no type 'Strin' \(did you mean String\?\)"):
         messages.Strin
     with pytest.raises(ModuleNotFoundError):
         importlib.import_module("feros.msgs.no_such_package")
@@ -312,8 +312,8 @@ def test_own_types_are_found_wherever_the_environment_names_them(tmp_path, varia
     assert (told.returncode, told.stdout) == (0, "6\n"), told.stderr
 
 
-NO_TYPE = "has no type 'Strin': did you mean String"
-NO_PACKAGE = "no package 'std_msg' of interfaces: did you mean std_msgs"
+NO_TYPE = "has no type 'Strin' (did you mean String?)"
+NO_PACKAGE = "there is no interface package 'std_msg' (did you mean std_msgs"
 
 
 @pytest.mark.parametrize("line, hint", [
@@ -323,7 +323,7 @@ NO_PACKAGE = "no package 'std_msg' of interfaces: did you mean std_msgs"
     ("from feros.msgs.std_msg.msg import String", NO_PACKAGE),
     ("from feros.msgs import std_msg", NO_PACKAGE),
     ("import feros.msgs.std_msg", NO_PACKAGE),
-    ("from feros.msgs.std_msgs.srv import String", "'std_msgs' of interfaces has no 'srv'"),
+    ("from feros.msgs.std_msgs.srv import String", "'std_msgs' has no services (srv)"),
 ])
 def test_an_import_that_fails_says_where_types_are_found(line, hint):
     told = run(line)

@@ -10,13 +10,14 @@ from feros._feros import Interfaces
 _CHECKS = os.environ.get("ROS_PYTHON_CHECK_FIELDS", "") == "1"
 _known = {}  # classes by full name
 _namespaces = {}  # names of types by module
+_KINDS = {"msg": "messages", "srv": "services", "action": "actions"}
 _lock = threading.RLock()
 _interfaces = None
 
 
 def interfaces():
-    """Returns the known definitions: shipped with Feros, or in folders that the environment
-    names."""
+    """Returns the known definitions: those shipped with Feros, and those in folders named by
+    environment variables."""
     global _interfaces
     if _interfaces is None:
         with _lock:
@@ -286,14 +287,14 @@ def message_type(cls):
         return cls._feros_type
     except AttributeError:
         raise TypeError(
-            f"{cls!r} is not a message class of feros: import it from feros.msgs, such as"
-            " feros.msgs.std_msgs.msg.String"
+            f"{cls!r} is not a message class of feros: import a class from feros.msgs, for"
+            " example feros.msgs.std_msgs.msg.String"
         ) from None
 
 
 def package_module(package_name):
-    """Returns the `__getattr__` for the module of a package, such as `std_msgs`, which imports
-    namespaces when they are needed."""
+    """Returns the `__getattr__` for the module of a package, such as `std_msgs`. It imports the
+    namespaces of the package when they are needed."""
 
     def __getattr__(name):
         if name in ("msg", "srv", "action"):
@@ -310,7 +311,7 @@ def package_module(package_name):
 
 def namespace_module(module_name, package, namespace):
     """Returns the `__getattr__`, `__dir__` and `__all__` for the module of a package's namespace,
-    such as `std_msgs.msg`, which creates classes when they are needed."""
+    such as `std_msgs.msg`. They create classes when they are needed."""
     names = interfaces().names(package, namespace)
     parts = []
     for name in names:
@@ -347,19 +348,20 @@ def _unknown(module_name, name, names):
 def unknown_package(name):
     """Returns the error text for a package that is not found."""
     near = _nearest(name, interfaces().packages())
-    return f"there is no package {name!r} of interfaces{near}; {where_types_are()}"
+    return f"there is no interface package {name!r}{near}; {where_types_are()}"
 
 
 def unknown_namespace(package, namespace):
     """Returns the error text for a kind of interface that a package does not have."""
-    return f"the package {package!r} of interfaces has no {namespace!r}; {where_types_are()}"
+    kind = f"{_KINDS.get(namespace, 'interfaces')} ({namespace})"
+    return f"the interface package {package!r} has no {kind}; {where_types_are()}"
 
 
 def _nearest(name, names):
     import difflib
 
     near = difflib.get_close_matches(name, names, 3)
-    return f": did you mean {', '.join(near)}?" if near else ""
+    return f" (did you mean {', '.join(near)}?)" if near else ""
 
 
 def where_types_are():

@@ -189,7 +189,7 @@ _LOADED_WITH_NODES = frozenset((
 
 
 def __getattr__(name: str) -> Any:
-    """Modules that scripts use without importing them."""
+    """Imports modules that scripts use without importing them."""
     if name not in _LOADED_WITH_NODES:
         raise AttributeError(f'module {__name__!r} has no attribute {name!r}')
     import importlib

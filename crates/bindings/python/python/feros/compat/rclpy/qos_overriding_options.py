@@ -42,7 +42,7 @@ class QoSOverridingOptions:
 
     @property
     def policy_kinds(self) -> Iterable[QoSPolicyKind]:
-        """The kinds of these policies."""
+        """The kinds of policies that may be overridden."""
         return self._policy_kinds
 
     @property
@@ -69,7 +69,8 @@ def declare_qos_parameters(
 ) -> None:
     """Declares a parameter for each policy, and copies the values that have been set into `qos`.
 
-    `kind` is `publisher` or `subscription`. Raises `InvalidQosOverridesError`.
+    `kind` is `publisher` or `subscription`. Raises `InvalidQosOverridesError` if the callback
+    refuses the policies.
     """
     suffix = f'_{options.entity_id}' if options.entity_id else ''
     prefix = f'qos_overrides.{topic_name}.{kind}{suffix}'

@@ -1,4 +1,5 @@
-"""The known interfaces: shipped with Feros, or in folders that the environment names."""
+"""The known interfaces: those shipped with Feros, and those in folders named by environment
+variables."""
 
 import os
 from typing import Dict, Iterable, List

@@ -81,7 +81,7 @@ def get_msg_empty() -> List[Any]:
 
 
 def get_msg_basic_types() -> List[Any]:
-    """Zeros, maxima, minima, ones."""
+    """Returns messages with zeros, maxima, minima and ones."""
     return [
         _with(msg.BasicTypes, **_numbers(lambda _, column: column[row], 'value'))
         for row in range(4)
@@ -99,7 +99,7 @@ def get_msg_defaults() -> List[Any]:
 
 
 def get_msg_strings() -> List[Any]:
-    """Strings: empty, ASCII, other characters, long."""
+    """Returns messages with empty, ASCII, non-ASCII and long strings."""
     digits = '0123456789'
     texts = [(text, text) for text in ('', 'Hello world!', 'Hellö Wörld!')]
     texts.append((digits * 2000, (digits * 3)[:22]))
@@ -115,15 +115,15 @@ def get_msg_nested() -> List[Any]:
 
 
 def get_msg_arrays() -> List[Any]:
-    """Arrays of three elements."""
+    """Returns a message whose arrays have three elements."""
     numbers = _numbers(lambda _, column: list(column[:3]))
     texts = ['', 'max value', 'min value']
     return [_with(msg.Arrays, string_values=texts, basic_types_values=_rows(3), **numbers)]
 
 
 def get_msg_unbounded_sequences() -> List[Any]:
-    """Messages whose sequences are empty, have one, a few or a thousand elements, or have their
-    defaults."""
+    """Returns messages whose sequences are empty, have one, a few or a thousand elements, or have
+    their defaults."""
     cls = msg.UnboundedSequences
     empty, one = _numbers(lambda *_: []), _numbers(lambda _, column: [column[1]])
     some = _numbers(lambda kind, column: list(column[:3 if _has_sign(kind) else 2]))
@@ -147,7 +147,7 @@ def _bounded(cls: Any, **more: Any) -> List[Any]:
 
 
 def get_msg_bounded_sequences() -> List[Any]:
-    """Sequences of three elements, and the defaults."""
+    """Returns a message whose sequences have three elements, and a message with the defaults."""
     return _bounded(msg.BoundedSequences, string_values=_TEXTS)
 
 
@@ -157,7 +157,7 @@ def get_msg_bounded_plain_sequences() -> List[Any]:
 
 
 def get_msg_multi_nested() -> List[Any]:
-    """Returns three messages of each kind above, in each kind of sequence."""
+    """Returns a message whose arrays and sequences each hold three of the messages above."""
     message = msg.MultiNested()
     for inner, found in (
         ('arrays', get_msg_arrays()),
@@ -181,19 +181,19 @@ def get_msg_wstrings() -> List[Any]:
 
 
 def get_msg_keyed_long() -> List[Any]:
-    """Returns messages with two keys."""
+    """Returns two messages with different keys."""
     return [_with(msg.KeyedLong, key=number, value=number) for number in (1, 2)]
 
 
 def get_msg_keyed_string() -> List[Any]:
-    """Returns messages with two keys."""
+    """Returns two messages with different keys."""
     return [
         _with(msg.KeyedString, key=f'key_{number}', value=f'value_{number}') for number in (1, 2)
     ]
 
 
 def get_msg_non_keyed_with_nested_key() -> List[Any]:
-    """Returns messages with two keys, in a nested message."""
+    """Returns two messages whose nested messages have different keys."""
     return [
         _with(msg.NonKeyedWithNestedKey, nested_data=keyed, some_int=-1)
         for keyed in get_msg_keyed_string()
@@ -201,7 +201,7 @@ def get_msg_non_keyed_with_nested_key() -> List[Any]:
 
 
 def get_msg_complex_nested_key() -> List[Any]:
-    """Returns messages with two keys, in a message nested twice."""
+    """Returns two messages whose nested messages hold nested messages with different keys."""
     return [
         _with(msg.ComplexNestedKey, nested_keys=nested, uint32_key=3, float64_value=1.125)
         for nested in get_msg_non_keyed_with_nested_key()
