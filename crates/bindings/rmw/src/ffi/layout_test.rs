@@ -1,6 +1,6 @@
 //! Compares the structures of this crate with those of the real headers: a C program is compiled
-//! against the headers of each distribution that has wheels, and prints every size and offset.
-//! Lyrical has no wheels; its structures are compared with numbers from its public headers.
+//! against the headers of each distribution for which wheels exist, and prints every size and
+//! offset. Lyrical has no wheels; its structures are compared with numbers from its public headers.
 
 use std::fmt::Write as _;
 use std::mem::offset_of;
@@ -260,7 +260,7 @@ fn constants() -> Vec<(&'static str, i64)> {
     ]
 }
 
-/// The lines that the C program prints for structures of this crate.
+/// The lines that the C program must print if the structures match.
 fn lines(structures: &[Believed]) -> String {
     let mut lines = String::new();
     for Believed { name, size, fields } in structures {
@@ -347,8 +347,8 @@ fn structures_are_those_of_the_headers_of_jazzy() {
     is_like_the_headers("jazzy", &prefix);
 }
 
-/// The numbers are those that a C compiler printed for the public headers of rmw 7.10.1. These
-/// headers differ from those of Kilted in nothing else that the library uses.
+/// The numbers are those that a C compiler printed for the public headers of rmw 7.10.1. Everything
+/// else that the library uses is the same as in the headers of Kilted.
 #[test]
 fn structures_are_those_of_the_public_headers_of_lyrical() {
     let lyrical = Distribution::named("lyrical").expect("the library serves it");
