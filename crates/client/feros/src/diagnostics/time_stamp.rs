@@ -43,7 +43,7 @@ struct Seen {
     has_zero: bool,
 }
 
-/// The numbers of updates that found a fault, by fault.
+/// For each kind of fault, the number of updates that found it.
 #[derive(Default)]
 struct Complaints {
     late: u64,
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn complaints_are_counted_and_what_was_seen_is_forgotten() {
+    fn complaints_are_counted_and_seen_stamps_are_forgotten() {
         let clock = Clock::new(crate::clock::ClockType::System);
         let stamps = TimeStampStatus::new(&clock, TimeStampBounds::default());
         let mut task = stamps.task();

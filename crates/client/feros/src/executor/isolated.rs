@@ -82,7 +82,7 @@ impl IsolatedExecutors {
             let name = name.clone();
             move || {
                 if let Err(error) = executor.spin() {
-                    tracing::error!("node {name} is not spun: {error}");
+                    tracing::error!("node {name} cannot be spun any longer: {error}");
                 }
             }
         };

@@ -169,7 +169,7 @@ impl<S: ServiceType> EventPublisher<S> {
             && let Some(count) = FAILED.count()
         {
             tracing::warn!(
-                "{count} service events have not been published so far; the last: {error}"
+                "{count} service events have not been published so far; the last error: {error}"
             );
         }
     }

@@ -87,7 +87,8 @@ impl TopicStatistics {
                     && let Some(count) = FAILED.count()
                 {
                     tracing::warn!(
-                        "{count} topic statistics have not been published so far; the last: {error}"
+                        "{count} topic statistics have not been published so far; the last \
+                         error: {error}"
                     );
                 }
             }

@@ -56,7 +56,7 @@ fn a_pattern_keeps_the_place_where_it_was_first_named() {
 }
 
 #[test]
-fn nothing_at_all_is_a_parameter_file() {
+fn an_empty_file_is_a_parameter_file() {
     assert!(parse("").unwrap().is_empty());
     assert!(parse("# only a comment\n").unwrap().is_empty());
     assert!(
@@ -132,7 +132,7 @@ fn errors_name_the_line_and_the_expected_content() {
 }
 
 #[test]
-fn files_that_are_none_are_refused() {
+fn unreadable_and_invalid_files_are_refused() {
     let path = Path::new("/nonexistent/parameters.yaml");
     let error = read(path).unwrap_err().to_string();
     assert!(
@@ -230,7 +230,7 @@ fn an_empty_list_of_another_node_does_no_harm() {
 }
 
 #[test]
-fn nothing_is_a_parameter_file_too() {
+fn a_dump_without_parameters_is_a_parameter_file() {
     assert_eq!(to_text("/node", []), "/node:\n  ros__parameters: {}\n");
 }
 

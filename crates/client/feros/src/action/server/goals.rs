@@ -52,7 +52,7 @@ pub(super) struct GoalTable {
     goals: BTreeMap<u64, Arc<Goal>>,
     numbers: HashMap<GoalId, u64>,
     accepted: u64,
-    /// The goals whose ends no status message has had.
+    /// The goals whose ends no status message has reported yet.
     unshown: Vec<u64>,
     /// The other goals that have ended, by the time of their ends.
     ended: BTreeSet<(Time, u64)>,

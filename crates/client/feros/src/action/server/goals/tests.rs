@@ -61,7 +61,7 @@ fn goals_are_canceled_by_id_by_time_by_both_and_all() {
 }
 
 #[test]
-fn an_end_answers_those_who_wait_and_later_requests_at_once() {
+fn an_ended_goal_answers_waiting_and_later_requests() {
     let goal = Goal::new([1; 16], at(1));
     assert_eq!(goal.request_result(request(1)), ResultRequest::Waits);
     assert_eq!(goal.end(GoalEvent::Succeed, bytes(), at(2)), Err(GoalStatus::Accepted));
@@ -112,7 +112,7 @@ fn results_are_forgotten_in_time_and_goals_without_an_end_never() {
         table.has_ended(&[number; 16]);
     }
     assert_eq!(table.expire(at(1000), timeout), None);
-    assert_eq!(table.len(), 3, "no status message has had the ends");
+    assert_eq!(table.len(), 3, "no status message has reported the ends yet");
     let statuses = table.statuses().status_list;
     assert_eq!(statuses.iter().map(|one| one.status).collect::<Vec<_>>(), [6, 6, 1]);
     assert_eq!(table.expire(at(26), timeout), Some(Duration::from_secs(4)));
@@ -129,7 +129,7 @@ fn results_are_forgotten_in_time_and_goals_without_an_end_never() {
     assert_eq!(table.statuses().status_list[0].status, 6);
     table.expire(at(1_000_000), forever);
     assert_eq!(table.len(), 1);
-    // A goal with an id that was forgotten is another goal, behind the others.
+    // If a goal reuses the id of a forgotten goal, it is a new goal, listed after the others.
     table.insert(Arc::new(Goal::new([1; 16], at(40))));
     let ids = table.statuses().status_list.into_iter().map(|one| one.goal_info.goal_id.uuid[0]);
     assert_eq!(ids.collect::<Vec<_>>(), [3, 1]);
