@@ -25,7 +25,7 @@ const REST: Duration = Duration::from_millis(20);
     after_help = "Examples:\n  feros bridge --engines cyclonedds,zenoh\n  feros bridge --domains 1,2 --topics \
                   /tf,/tf_static,/scan --services ''\n  feros bridge --engines cyclonedds,zenoh --topics \
                   '/navigate/*' --services '/navigate/*'   # an action\n  feros bridge --domains 1,2 --distros \
-                  humble,kilted\nEnvironment: ROS_DOMAIN_ID, FEROS_ROS_DISTRO, and what the engines read."
+                  humble,kilted\nEnvironment: ROS_DOMAIN_ID, FEROS_ROS_DISTRO, and the variables of the engines."
 )]
 pub(crate) struct Args {
     /// The engine of each side; a single engine serves all sides

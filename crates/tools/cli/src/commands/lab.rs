@@ -26,10 +26,10 @@ pub(crate) enum Command {
     Throughput(measure::Args),
     /// Measure what an idle node costs: threads, memory, wake-ups
     Idle(measure::Args),
-    /// Measure the memory and threads of nodes: one process each, or all in one process; beside
-    /// stock ROS 2
+    /// Measure the memory and threads of nodes, in one process each or all in one process, and
+    /// compare with stock ROS 2
     Memory(measure::Args),
-    /// Measure what an event costs an executor among idle entities; beside stock ROS 2
+    /// Measure what an event costs an executor among idle entities, and compare with stock ROS 2
     Executor(measure::Args),
     /// Measure how long a message takes through a chain of nodes
     Chain(measure::Args),

@@ -1,7 +1,7 @@
 //! `feros top`: topics with their rates, transports and losses, and nodes with their costs, on a
 //! screen that is redrawn each second.
 //!
-//! It listens only to the topics that the screen shows.
+//! It subscribes only to the topics that the screen shows.
 
 mod figures;
 mod keys;
@@ -28,8 +28,8 @@ use crate::value_parsers::parse_count;
 /// Watch topics, nodes and their processes on a screen, until q or Ctrl-C
 #[derive(clap::Args)]
 #[command(
-    after_help = "It listens only to the topics on the screen, best effort. If standard output \
-                        is not a terminal, a table of all topics and nodes is printed each second.\n\nKeys: up and down \
+    after_help = "The command subscribes, with best-effort reliability, only to the topics on the \
+                        screen. If standard output is not a terminal, a table of all topics and nodes is printed each second.\n\nKeys: up and down \
                         select, Tab goes from topics to nodes, s sorts by the next column, Enter shows the matches and \
                         their transports, h shows hidden topics, q ends.\n\nExamples:\n  feros top\n  feros top --json -n 1"
 )]

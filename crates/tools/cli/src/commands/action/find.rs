@@ -14,7 +14,7 @@ pub(crate) struct Args {
     /// The type, as package/action/Name or package/Name
     #[arg(value_name = "TYPE")]
     action_type: String,
-    /// Only print how many there are
+    /// Print only the number of actions
     #[arg(short, long, alias = "count")]
     count_actions: bool,
     /// Print a JSON array of names

@@ -20,7 +20,7 @@ pub(crate) struct Args {
     /// Print the types as well
     #[arg(short = 't', long)]
     show_types: bool,
-    /// Only print how many clients and servers there are
+    /// Print only the number of clients and of servers
     #[arg(short, long)]
     count: bool,
     /// Print a JSON object: types by node under clients and servers

@@ -15,7 +15,7 @@ pub(crate) struct Args {
     /// Print the types as well
     #[arg(short = 't', long)]
     show_types: bool,
-    /// Only print how many there are
+    /// Print only the number of actions
     #[arg(short, long, alias = "count")]
     count_actions: bool,
     /// Print a JSON array of objects with name and types

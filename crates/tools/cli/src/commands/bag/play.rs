@@ -25,7 +25,7 @@ const SEEK_STEP: i64 = 5_000_000_000;
 /// Publish the messages of a bag as they were recorded
 #[derive(clap::Args)]
 #[command(
-    after_help = "The node serves what rosbag2 serves: ~/pause, ~/resume, ~/toggle_paused, ~/is_paused, ~/get_rate, \
+    after_help = "The node offers the same services as rosbag2: ~/pause, ~/resume, ~/toggle_paused, ~/is_paused, ~/get_rate, \
                   ~/set_rate, ~/play_next, ~/burst, ~/seek, ~/play and ~/stop. Keys: SPACE pauses and continues, RIGHT \
                   publishes the next message while paused, LEFT goes 5 s back, UP and DOWN play faster and \
                   slower.\n\nExamples:\n  feros bag play my_bag --clock\n  feros bag play my_bag -r 0.5 -l --topics /scan\n  \

@@ -26,7 +26,7 @@ const KEYS_PERIOD: Duration = Duration::from_millis(50);
 /// Record topics, services and actions into a bag, until Ctrl-C
 #[derive(clap::Args)]
 #[command(
-    after_help = "The node serves what rosbag2 serves: ~/pause, ~/resume, ~/is_paused, ~/split_bagfile, ~/snapshot, \
+    after_help = "The node offers the same services as rosbag2: ~/pause, ~/resume, ~/is_paused, ~/split_bagfile, ~/snapshot, \
                   ~/stop, ~/record, ~/start_discovery, ~/stop_discovery and ~/is_discovery_running.\n\nExamples:\n  \
                   feros bag record -a\n  feros bag record --topics /scan /odom -o drive\n  feros bag record -a --exclude-regex \
                   image --compression-format zstd\n  feros bag record -a --snapshot-mode --max-cache-size 1000000000"
@@ -80,7 +80,7 @@ pub(crate) struct Args {
     /// Name of the node
     #[arg(long, value_name = "NAME", default_value = "rosbag2_recorder")]
     node_name: String,
-    /// Entries for the metadata
+    /// Entries to add to the bag's metadata
     #[arg(long, value_name = "KEY=VALUE", num_args = 1.., value_parser = parse_pair)]
     custom_data: Vec<(String, String)>,
     /// Do not pause when SPACE is pressed

@@ -11,7 +11,7 @@ use crate::{notices, output};
 /// Rebuild the index of a bag
 #[derive(clap::Args)]
 #[command(
-    after_help = "Files without an index get one, in place; data after the last whole record is cut off. \
+    after_help = "An index is added in place to files that lack one; data after the last whole record is cut off. \
                   metadata.yaml is written from the contents of the files."
 )]
 pub(crate) struct Args {

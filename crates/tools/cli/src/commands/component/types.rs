@@ -11,7 +11,7 @@ use crate::{notices, output};
 /// List the installed components, by package
 #[derive(clap::Args)]
 #[command(
-    after_help = "Looks under FEROS_PREFIX_PATH, AMENT_PREFIX_PATH and ~/.local/share/feros, in \
+    after_help = "The command searches FEROS_PREFIX_PATH, AMENT_PREFIX_PATH and ~/.local/share/feros for \
                   share/ament_index/resource_index/feros_components. Components of rclcpp, which stock containers load, are listed \
                   from rclcpp_components and marked."
 )]

@@ -31,7 +31,8 @@ fn findings(own: u32, programs: Vec<DomainProgram>) -> Vec<Finding> {
         }
         // A bridge is in both domains. A program that inherited the sockets of the node that
         // started it, as can happen with Fast DDS, appears to be in both domains as well.
-        let too = if here.contains(&program) { ", here as well" } else { "" };
+        let too =
+            if here.contains(&program) { format!(", also in domain {own}") } else { String::new() };
         elsewhere.entry(domain_id).or_default().push(match program {
             Program::Process { pid, name } => format!("{name} ({pid}{too})"),
             Program::OfUser(user) => format!("programs of user {user}"),
@@ -39,7 +40,7 @@ fn findings(own: u32, programs: Vec<DomainProgram>) -> Vec<Finding> {
     }
     let finding = |(domain, programs): (u32, Vec<String>)| {
         let text = format!(
-            "in domain {domain}, which is not the domain {own} of this shell: {}",
+            "programs in domain {domain}, while this shell is in domain {own}: {}",
             listed(&programs)
         );
         let cure = format!(
@@ -70,8 +71,8 @@ mod tests {
             found,
             [Finding::warning(
                 AREA,
-                "in domain 9, which is not the domain 7 of this shell: bridge (2, here as well), \
-                 listener (3), programs of user 1000",
+                "programs in domain 9, while this shell is in domain 7: bridge (2, also in \
+                 domain 7), listener (3), programs of user 1000",
                 "to see them here: export ROS_DOMAIN_ID=9 in this shell, or start them \
                  with ROS_DOMAIN_ID=7"
             )]

@@ -14,7 +14,7 @@ pub(crate) struct Args {
     /// Include hidden nodes, whose names begin with an underscore
     #[arg(short, long)]
     all: bool,
-    /// Only print how many there are
+    /// Print only the number of nodes
     #[arg(short, long)]
     count_nodes: bool,
     /// Print a JSON array of objects with name and enclave

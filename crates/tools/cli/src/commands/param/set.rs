@@ -21,7 +21,7 @@ pub(crate) struct Args {
     /// Names and values in turn
     #[arg(required = true, num_args = 2.., value_names = ["NAME", "VALUE"], allow_negative_numbers = true)]
     parameters: Vec<String>,
-    /// Set all of them, or no parameter if one of them cannot be set
+    /// Set either all parameters or, if one cannot be set, no parameter
     #[arg(long)]
     atomic: bool,
 }

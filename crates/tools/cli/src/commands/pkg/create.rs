@@ -39,16 +39,16 @@ pub(crate) struct Args {
     /// Build tool of the package
     #[arg(long, value_name = "TYPE", default_value = "ament_cargo")]
     build_type: BuildType,
-    /// Packages that it depends on, for package.xml
+    /// Packages that the new package depends on, for package.xml
     #[arg(long, value_name = "PACKAGE", num_args = 1..)]
     dependencies: Vec<String>,
-    /// E-mail address of the maintainer; by default, that of git
+    /// E-mail address of the maintainer; by default, git's user.email
     #[arg(long, value_name = "ADDRESS")]
     maintainer_email: Option<String>,
-    /// Name of the maintainer; by default, the user's
+    /// Name of the maintainer; by default, the name in $USER
     #[arg(long, value_name = "NAME")]
     maintainer_name: Option<String>,
-    /// Name of its node; by default, the package's
+    /// Name of the node; by default, the name of the package
     #[arg(long, value_name = "NAME", value_parser = package_name)]
     node_name: Option<String>,
     /// Name of an additional component, for containers
@@ -79,7 +79,9 @@ fn package_name(text: &str) -> Result<String, String> {
     if is_package_name(text) {
         Ok(text.to_owned())
     } else {
-        Err("expected lower-case letters, digits and single underscores, and a letter first".into())
+        Err("a name consists of lower-case letters, digits and single underscores, and begins \
+             with a letter"
+            .into())
     }
 }
 
@@ -113,7 +115,8 @@ pub(crate) fn run(args: &Args) -> Result<(), CliError> {
     }
     let node = &description.node;
     notices::note(format!(
-        "build it with `cargo build`, start it with `cargo run --bin {node}`; src/{node}.rs is the node"
+        "build the package with `cargo build`, and start its node with `cargo run --bin {node}`; \
+         the node is in src/{node}.rs"
     ));
     if description.library.is_some() {
         notices::note(

@@ -6,7 +6,7 @@ use crate::packages::installed_packages;
 
 /// List the installed packages
 #[derive(clap::Args)]
-#[command(after_help = "Looks under FEROS_PREFIX_PATH, then AMENT_PREFIX_PATH.")]
+#[command(after_help = "The command searches FEROS_PREFIX_PATH, then AMENT_PREFIX_PATH.")]
 pub(crate) struct Args {
     /// Print a JSON array of names
     #[arg(long)]

@@ -146,7 +146,7 @@ fn wait_for_service(
     let limit = timeout.unwrap_or(FOREVER);
     let refuse_other_type = || match other_type(&connection.context.graph(), name, service) {
         Some(other) => Err(CliError::failed(format!(
-            "service {name} has type {other}, not {}: call it with that type",
+            "service {name} has type {other}, not {}: call it with {other}",
             service.name
         ))),
         None => Ok(()),

@@ -20,8 +20,9 @@ use crate::value_parsers::{parse_count, parse_seconds};
 /// Print requests and responses of a service
 #[derive(clap::Args)]
 #[command(
-    after_help = "Events come only from clients and servers with introspection on (configure_introspection); \
-                        requests and responses only with contents.\n\nExamples:\n  feros service echo /add_two_ints\n  \
+    after_help = "Only clients and servers with introspection (configure_introspection) publish events; the \
+                        events include requests and responses only if the introspection state is \
+                        `Contents`.\n\nExamples:\n  feros service echo /add_two_ints\n  \
                         feros service echo /enable std_srvs/srv/SetBool --flow-style"
 )]
 pub(crate) struct Args {

@@ -15,7 +15,7 @@ pub(crate) struct Args {
     /// The type, as package/srv/Name or package/Name
     #[arg(value_name = "TYPE")]
     service_type: String,
-    /// Only print how many there are
+    /// Print only the number of services
     #[arg(short, long, alias = "count")]
     count_services: bool,
     /// Include hidden services

@@ -17,7 +17,7 @@ pub(crate) struct Args {
     /// Print the types as well
     #[arg(short = 't', long)]
     show_types: bool,
-    /// Only print how many there are
+    /// Print only the number of services
     #[arg(short, long, alias = "count")]
     count_services: bool,
     /// Include hidden services, such as those of actions

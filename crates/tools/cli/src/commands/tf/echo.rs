@@ -17,8 +17,9 @@ use crate::{notices, output};
 /// Print the pose of TARGET in SOURCE, again and again until Ctrl-C
 #[derive(clap::Args)]
 #[command(
-    after_help = "The names are those of tf2_echo: the printed transform brings coordinates of TARGET into SOURCE, so it is \
-                        the pose of TARGET in SOURCE.\n\nExample:\n  feros tf echo map base_link\n  feros tf echo map \
+    after_help = "SOURCE and TARGET have the same meaning as in tf2_echo: the printed transform brings \
+                        coordinates of TARGET into SOURCE, so it is the pose of TARGET in \
+                        SOURCE.\n\nExamples:\n  feros tf echo map base_link\n  feros tf echo map \
                         base_link 10 --precision 6"
 )]
 pub(crate) struct Args {

@@ -26,7 +26,7 @@ const MOST: usize = 10_000;
 #[derive(clap::Args)]
 #[command(
     after_help = "The delay is the time of arrival minus the stamp: between two machines it is only as good as their \
-                        clocks.\n\nExample:\n  feros tf monitor\n  feros tf monitor map base_link"
+                        clocks.\n\nExamples:\n  feros tf monitor\n  feros tf monitor map base_link"
 )]
 pub(crate) struct Args {
     /// First frame of the chain to report; by default, all frames

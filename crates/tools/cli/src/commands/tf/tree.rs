@@ -17,7 +17,7 @@ use crate::{notices, output};
 /// Listen to transforms for some seconds, and print the trees of frames
 #[derive(clap::Args)]
 #[command(
-    after_help = "Example:\n  feros tf tree\n  feros tf tree --dot | dot -Tpdf -o frames.pdf"
+    after_help = "Examples:\n  feros tf tree\n  feros tf tree --dot | dot -Tpdf -o frames.pdf"
 )]
 pub(crate) struct Args {
     /// How long to listen

@@ -67,7 +67,8 @@ pub(crate) fn run(args: &Args, interfaces: &InterfaceArgs) -> Result<(), CliErro
                 Err(reason) => {
                     if let Some(malformed) = malformed.count() {
                         notices::warn(format!(
-                            "{malformed} messages have been refused so far; the last: {reason}"
+                            "{malformed} messages have been refused so far; the last error: \
+                             {reason}"
                         ));
                     }
                 }

@@ -15,7 +15,7 @@ pub(crate) struct Args {
     /// The type, as package/msg/Name or package/Name
     #[arg(value_name = "TYPE")]
     message_type: String,
-    /// Only print how many there are
+    /// Print only the number of topics
     #[arg(short, long, alias = "count")]
     count_topics: bool,
     /// Include hidden topics

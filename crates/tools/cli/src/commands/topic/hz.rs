@@ -203,7 +203,7 @@ impl Selection {
             Err(error) => {
                 if let Some(refused) = self.refused.count() {
                     notices::warn(format!(
-                        "{refused} messages have been refused so far; the last: {error}"
+                        "{refused} messages have been refused so far; the last error: {error}"
                     ));
                 }
                 Ok(false)

@@ -19,7 +19,7 @@ pub(crate) struct Args {
     /// Print the types as well
     #[arg(short = 't', long)]
     show_types: bool,
-    /// Only print how many there are
+    /// Print only the number of topics
     #[arg(short, long, alias = "count")]
     count_topics: bool,
     /// Include hidden topics, such as those of actions

@@ -25,8 +25,9 @@ const CONFIRMATION: Duration = Duration::from_secs(2);
 #[derive(clap::Args)]
 #[command(mut_arg("use_sim_time", |arg| arg.hide(false).help("Stamp with the simulated time of /clock")))]
 #[command(
-    after_help = "A std_msgs/Header may be `auto`, a builtin_interfaces/Time `now`: they get the time of \
-                        publication.\n\nExamples:\n  feros topic pub /chatter std_msgs/msg/String '{data: hello}' -r 10\n  \
+    after_help = "Write `auto` for a std_msgs/Header, or `now` for a builtin_interfaces/Time, to insert the \
+                        time of publication.\n\nExamples:\n  feros topic pub /chatter std_msgs/msg/String \
+                        '{data: hello}' -r 10\n  \
                         feros topic pub /goal geometry_msgs/msg/PoseStamped '{header: auto, pose: {position: {x: 1}}}' \
                         --once\n  feros interface proto geometry_msgs/msg/Twist | feros topic pub /cmd_vel \
                         geometry_msgs/msg/Twist --stdin\n  feros topic echo /cmd_vel > driven.yaml; feros topic pub /cmd_vel \

@@ -17,7 +17,7 @@ pub(super) fn no_such_topic(graph: &GraphSnapshot, name: &str) -> CliError {
     let likely =
         did_you_mean(name, topics.keys().map(String::as_str).filter(|name| !is_hidden(name)));
     CliError::failed(format!(
-        "there is no topic {name}: nobody publishes or subscribes to it in this domain{likely}{}",
+        "there is no topic {name}: it has no publishers or subscriptions in this domain{likely}{}",
         if topics.is_empty() {
             "; there are no topics at all: `feros doctor` helps if that is unexpected"
         } else {
@@ -38,7 +38,7 @@ pub(super) fn find_type(
     if !is_there(&*connection.discover(discovery)?) {
         if patience.is_none() {
             let likely = no_such_topic(&connection.context.graph(), topic);
-            notices::warn(format!("{likely} - waiting for it"));
+            notices::warn(format!("{likely}; waiting for it"));
         }
         let forever = Duration::from_secs(31_536_000);
         if !connection.wait_until(patience.unwrap_or(forever), is_there)? {
