@@ -162,7 +162,7 @@ impl Arguments {
         Ok((arguments, rest.into_iter().filter_map(|text| text.into_string().ok()).collect()))
     }
 
-    /// Like [`Arguments::parse`], for a command line whose application part need not be UTF-8
+    /// The form of [`Arguments::parse`] for a command line whose application part need not be UTF-8
     /// (`std::env::args_os().skip(1)`).
     ///
     /// # Errors
@@ -252,8 +252,8 @@ impl Arguments {
     /// by this call.
     ///
     /// # Errors
-    /// When a file cannot be read or is malformed; the error names the file, the line and what was
-    /// expected.
+    /// When a file cannot be read or is malformed; the error names the file, the line and the
+    /// expected input.
     pub fn parameter_overrides(&self) -> Result<ParameterOverrides, ParameterFileError> {
         let mut overrides = ParameterOverrides::default();
         for source in &self.parameters {

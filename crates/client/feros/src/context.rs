@@ -145,8 +145,8 @@ impl Context {
         Self::with_arguments(arguments)
     }
 
-    /// Like [`Context::from_env`], with a given command line (without the program's name); also
-    /// returns the arguments that belong to the application.
+    /// Makes a context, as [`Context::from_env`] does, from a given command line (without the
+    /// program's name). Also returns the arguments that belong to the application.
     ///
     /// # Errors
     /// When the arguments or the environment cannot be used, or the engine cannot start.
@@ -265,8 +265,8 @@ impl Context {
         }
     }
 
-    /// Like [`wait_for_graph`](Self::wait_for_graph), for any async runtime. This wait has no
-    /// timeout: use the timer of the runtime.
+    /// The asynchronous form of [`wait_for_graph`](Self::wait_for_graph), for any runtime. This
+    /// wait has no timeout: use the timer of the runtime.
     ///
     /// # Errors
     /// When the context is shut down before `condition` holds.

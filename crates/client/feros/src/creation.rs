@@ -241,7 +241,7 @@ impl Node {
         Service::new(self, name, ServiceOptions::default(), callback)
     }
 
-    /// Like [`Node::create_service`], with options.
+    /// Creates a service with options, as [`Node::create_service`] does without options.
     ///
     /// # Errors
     /// When the name or the QoS is not allowed, or the engine refuses the endpoint.
@@ -272,7 +272,7 @@ impl Node {
         Client::new(self, name, ClientOptions::default())
     }
 
-    /// Like [`Node::create_client`], with options.
+    /// Creates a client with options, as [`Node::create_client`] does without options.
     ///
     /// # Errors
     /// When the name or the QoS is not allowed, or the engine refuses the endpoint.

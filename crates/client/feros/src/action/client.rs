@@ -44,7 +44,7 @@ use call_end::CallEnd;
 use feedback::FeedbackRouter;
 use goals::{SentGoal, StatusBoard, new_goal_id};
 
-/// The options of an action client; the defaults are those of `rcl_action`.
+/// The options of an action client. The defaults are the same as in `rcl_action`.
 #[derive(Clone)]
 pub struct ActionClientOptions {
     /// The QoS policies of the service that takes goals.
@@ -213,8 +213,8 @@ impl<F: ActionForm> ActionClient<F> {
         self.0.node.context().wait_for_graph(timeout, what, || self.server_is_ready())
     }
 
-    /// Like [`wait_for_server`](Self::wait_for_server), for any async runtime. This wait has no
-    /// timeout: use the timer of the runtime.
+    /// The asynchronous form of [`wait_for_server`](Self::wait_for_server), for any runtime. This
+    /// wait has no timeout: use the timer of the runtime.
     ///
     /// # Errors
     /// When the context is shut down before there is a server.
@@ -237,8 +237,9 @@ impl<F: ActionForm> ActionClient<F> {
         self.send(goal, None)
     }
 
-    /// Like [`send_goal`](Self::send_goal). The executor of the client's node calls `on_feedback`
-    /// for each feedback message of the goal, as long as the future or a handle of the goal lives.
+    /// Sends a goal, as [`send_goal`](Self::send_goal) does. The executor of the client's node
+    /// calls `on_feedback` for each feedback message of the goal, as long as the future or a handle
+    /// of the goal lives.
     ///
     /// # Errors
     /// See [`send_goal`](Self::send_goal).

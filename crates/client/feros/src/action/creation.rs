@@ -39,7 +39,8 @@ impl Node {
         ActionServer::of_type(self, name, ActionServerOptions::default(), callbacks)
     }
 
-    /// Like [`Node::create_action_server`], with options.
+    /// Creates an action server with options, as [`Node::create_action_server`] does without
+    /// options.
     ///
     /// # Errors
     /// When the name or the QoS is not allowed, or the engine refuses an endpoint.
@@ -110,7 +111,8 @@ impl Node {
         self.create_action_client_with(name, ActionClientOptions::default())
     }
 
-    /// Like [`Node::create_action_client`], with options.
+    /// Creates an action client with options, as [`Node::create_action_client`] does without
+    /// options.
     ///
     /// # Errors
     /// When the name or the QoS is not allowed, or the engine refuses an endpoint.

@@ -57,7 +57,7 @@ impl ActionEvents {
     }
 }
 
-/// What clients and servers need to know of the types of their action.
+/// The facts about the types of an action that its clients and servers need.
 pub trait ActionTypes {
     #[doc(hidden)]
     fn events() -> ActionEvents;

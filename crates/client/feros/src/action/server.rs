@@ -42,7 +42,7 @@ use request_end::RequestEnd;
 use requests::Requests;
 use server_core::{ServerCore, ServerEnds};
 
-/// The options of an action server; the defaults are those of `rcl_action`.
+/// The options of an action server. The defaults are the same as in `rcl_action`.
 #[derive(Clone)]
 pub struct ActionServerOptions {
     /// The QoS policies of the service that takes goals.

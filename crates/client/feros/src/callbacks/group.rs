@@ -31,7 +31,7 @@ pub enum CallbackGroupKind {
 /// let cameras = node.create_callback_group(CallbackGroupKind::Reentrant);
 /// let options = || SubscriptionOptions::from(1).callback_group(&cameras);
 /// let left = node.create_subscription("left", options(), |image: View<Image>| { /* ... */ })?;
-/// let right = node.create_subscription("right", options(), |image: View<Image>| { /* beside it */ })?;
+/// let right = node.create_subscription("right", options(), |image: View<Image>| { /* in parallel */ })?;
 /// # Ok::<(), feros::Error>(())
 /// ```
 #[derive(Clone)]

@@ -153,7 +153,7 @@ impl NodeMembers {
         Ok(true)
     }
 
-    /// Like [`join`](Self::join), for the entities of one separate group.
+    /// The form of [`join`](Self::join) for the entities of one separate group.
     pub(crate) fn join_group(
         &self,
         group: &Arc<SeparateGroup>,
@@ -181,7 +181,7 @@ impl NodeMembers {
             .for_each(|place| place.leave());
     }
 
-    /// Like [`leave`](Self::leave), for the entities of one separate group.
+    /// The form of [`leave`](Self::leave) for the entities of one separate group.
     pub(crate) fn leave_group(&self, group: &Arc<SeparateGroup>) {
         let state = self.0.state.lock();
         *group.executor.lock() = None;

@@ -111,12 +111,12 @@ impl Node {
         self.get_type_description_of_any(node, &[], type_name, hash, timeout)
     }
 
-    /// Like [`get_type_description`](Self::get_type_description), but asks `node` and all `others`,
-    /// and returns the first answer. At most 16 requests run in parallel, so that nodes that do not
-    /// answer do not delay a node that does.
+    /// Asks `node` and all `others`, each as in
+    /// [`get_type_description`](Self::get_type_description), and returns the first answer. At most
+    /// 16 requests run in parallel, so that nodes that do not answer do not delay a node that does.
     ///
     /// # Errors
-    /// When none of the nodes describes the type; the error is the one of the request to `node`.
+    /// When none of the nodes describes the type; the error belongs to the request to `node`.
     pub fn get_type_description_of_any(
         &self,
         node: &NodeName,

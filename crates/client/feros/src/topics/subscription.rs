@@ -73,9 +73,9 @@ pub enum Dispatch {
     /// The thread that spins the node's executor.
     #[default]
     Executor,
-    /// For messages from publishers of the same process: the thread that publishes, before
-    /// `publish` returns, so that the message stays on one thread. All other messages, and all
-    /// events, wait for the executor.
+    /// The thread that publishes runs the callback for messages from publishers of the same
+    /// process, before `publish` returns, so that the message stays on one thread. All other
+    /// messages, and all events, wait for the executor.
     ///
     /// The callback never runs on two threads at once. If it is already running, on another thread
     /// or because it published the message itself, the message waits, and the thread that runs the

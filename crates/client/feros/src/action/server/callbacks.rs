@@ -21,7 +21,7 @@ pub enum GoalResponse {
 /// The decision on a request to cancel a goal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum CancelResponse {
-    /// The request is rejected, and the goal goes on.
+    /// The request is rejected, and the goal continues.
     Reject,
     /// The status of the goal becomes canceling. The code that works on the goal must stop and call
     /// [`ServerGoalHandle::canceled`].

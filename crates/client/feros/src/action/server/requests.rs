@@ -191,7 +191,7 @@ impl<F: ActionServerForm, Form, C> Drop for Requests<F, Form, C> {
 /// The handles of goals that the program works on, so that the goals can be canceled.
 struct Handles<F: ActionServerForm> {
     by_goal: HashMap<GoalId, WeakHandle<F>>,
-    /// The number of handles at which those that the program has dropped are removed.
+    /// When there are this many handles, the handles that the program has dropped are removed.
     most: usize,
 }
 

@@ -128,8 +128,9 @@ impl GenericClient {
         self.0.send_if_served(|send| copy_into(request, &self.0.name, send))
     }
 
-    /// Like [`call_serialized`](Self::call_serialized) without a check for servers, as in stock ROS
-    /// 2: if there is no server, the request is lost and no response ever comes.
+    /// Sends a request, as [`call_serialized`](Self::call_serialized) does, but without a check for
+    /// servers, as in stock ROS 2: if there is no server, the request is lost and no response ever
+    /// comes.
     ///
     /// # Errors
     /// When the bytes are not a message or cannot be sent.
@@ -149,8 +150,8 @@ impl GenericClient {
         self.send_until_servers_leave(|send| serialize_into(request, &self.0.name, send))
     }
 
-    /// Like [`call_until_servers_leave`](Self::call_until_servers_leave), with a request that is
-    /// already serialized.
+    /// The form of [`call_until_servers_leave`](Self::call_until_servers_leave) for a request that
+    /// is already serialized.
     pub(crate) fn call_serialized_until_servers_leave(
         &self,
         request: &[u8],
@@ -221,8 +222,8 @@ impl GenericClient {
         self.0.node.context().wait_for_graph(timeout, what, || self.service_is_ready())
     }
 
-    /// Like [`wait_for_service`](Self::wait_for_service), for any async runtime. This wait has no
-    /// timeout: use the timer of the runtime.
+    /// The asynchronous form of [`wait_for_service`](Self::wait_for_service), for any runtime. This
+    /// wait has no timeout: use the timer of the runtime.
     ///
     /// # Errors
     /// When the context is shut down before there is a server.

@@ -124,8 +124,8 @@ impl SerializedResponseFuture {
         self.wait_for(timeout)
     }
 
-    /// Like [`wait`](Self::wait), without consuming the future: the caller may wait again after
-    /// [`CallError::Timeout`].
+    /// Waits for the response, as [`wait`](Self::wait) does, but does not consume the future: the
+    /// caller may wait again after [`CallError::Timeout`].
     ///
     /// # Errors
     /// See [`CallError`].
@@ -134,7 +134,7 @@ impl SerializedResponseFuture {
         self.wait_with(&waiting, timeout)
     }
 
-    /// Like [`wait`](Self::wait), with a wait that has already begun.
+    /// Continues a wait that has already begun.
     fn wait_with(
         &self,
         waiting: &ResponseWait,

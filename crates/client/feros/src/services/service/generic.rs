@@ -93,7 +93,7 @@ impl GenericService {
     }
 }
 
-/// A request that was taken, and what its response needs.
+/// A taken request, and the parts that its response needs.
 pub(super) struct Asked {
     pub(super) end: feros_transport::Service,
     pub(super) request: PendingRequest,

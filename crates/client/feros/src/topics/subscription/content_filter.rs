@@ -143,7 +143,7 @@ impl SerializedFilter {
         self.note(self.ty.decode(message).ok())
     }
 
-    /// Like [`Self::wants_bytes`], for a message in any form.
+    /// The form of [`Self::wants_bytes`] for a message in any form.
     pub(super) fn wants<M: Message>(&self, content: &Content<M>) -> bool {
         let decoded = match content {
             Content::Bytes(payload) => self.ty.decode(payload).ok(),
