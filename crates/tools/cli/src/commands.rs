@@ -57,8 +57,8 @@ pub(crate) struct CommandLine {
     #[arg(long, global = true, value_name = "NAMES", value_delimiter = ',', value_parser = feros::ENGINE_NAMES, help_heading = GENERAL_OPTIONS)]
     pub(crate) engine: Vec<String>,
 
-    /// The distribution of ROS 2 beside which this command and programs that it starts announce
-    /// themselves; only humble differs from the others. Also FEROS_ROS_DISTRO
+    /// The distribution of ROS 2 in whose form this command and the programs that it starts
+    /// announce themselves; only humble differs from the others. Also FEROS_ROS_DISTRO
     #[arg(long, global = true, value_name = "NAME", value_parser = DiscoveryForm::DISTRIBUTIONS, help_heading = GENERAL_OPTIONS)]
     pub(crate) distro: Option<String>,
 

@@ -79,7 +79,7 @@ impl Connection {
         Ok(Self { context, node })
     }
 
-    /// The graph, as soon as it seems complete.
+    /// Returns the graph as soon as it seems complete.
     ///
     /// # Errors
     /// When the user interrupts.
@@ -91,7 +91,8 @@ impl Connection {
         self.discover_within(QUIET, PATIENCE)
     }
 
-    /// The graph, as soon as it has not changed for `quiet`, and after `longest` in any case.
+    /// Returns the graph as soon as it has not changed for `quiet`, and after `longest` at the
+    /// latest.
     ///
     /// # Errors
     /// When the user interrupts.
@@ -114,8 +115,8 @@ impl Connection {
         }
     }
 
-    /// Like [`Connection::discover`], but also waits for the nodes of all endpoints, as far as they
-    /// have any.
+    /// Returns the graph as [`Connection::discover`] does, but also waits for the names of
+    /// the nodes of all endpoints of ROS.
     ///
     /// # Errors
     /// When the user interrupts.

@@ -53,15 +53,15 @@ pub(crate) fn message_of_topic(
     }
 }
 
-/// The command's own definition of a type, if it has one with this hash.
+/// Returns the command's own definition of a type, if there is one with this hash.
 pub(crate) fn own_schema(types: &Types, name: &str, hash: Option<TypeHash>) -> Option<Schema> {
     let ty = types.message(name).ok()?;
     let is_same = hash.is_none_or(|hash| hash.0 == ty.type_hash().0);
     is_same.then(|| Schema::of_interface(types.set(), ty.name()).ok())?
 }
 
-/// The definition of a topic's type, for programs that pass messages on with it; `None` if the type
-/// with this name and hash is unknown.
+/// Returns the definition of a topic's type, for programs that store it with the messages or send
+/// it on. Returns `None` if the type with this name and hash is unknown.
 pub(crate) fn schema_of_topic(
     connection: &Connection,
     types: &Types,
@@ -77,8 +77,8 @@ pub(crate) fn schema_of_topic(
     hash.is_none_or(|hash| hash.0 == ty.type_hash().0).then(|| Schema::of_dynamic(&ty))
 }
 
-/// Asks the nodes of a topic to describe its type, those with different definitions in parallel.
-/// Returns the first description.
+/// Asks the nodes of a topic to describe its type. Nodes with different definitions are asked in
+/// parallel. Returns the first description.
 fn ask(
     connection: &Connection,
     topic: &str,

@@ -22,7 +22,8 @@ pub(crate) fn like_ctrl_c() {
     signals::set_patience(TOGETHER);
 }
 
-/// Like [`like_ctrl_c`], but further signals do not interrupt the orderly end for a longer time.
+/// From now on SIGHUP ends the verb, as after [`like_ctrl_c`]; but it takes longer until the next
+/// signal interrupts the orderly end.
 pub(crate) fn in_peace() {
     signals::set_patience(PATIENCE);
 }
@@ -34,8 +35,8 @@ pub(crate) fn end_signals() -> Result<EndSignals, CliError> {
     EndSignals::receive().map_err(failed)
 }
 
-/// Like [`in_peace`], for verbs without a context: the first signal sets the flag, and then `wake`
-/// is called.
+/// The form of [`in_peace`] for verbs without a context: the first signal sets the flag, and then
+/// `wake` is called.
 pub(crate) fn flag(wake: impl Fn() + Send + Sync + 'static) -> (Arc<AtomicBool>, OnSignal) {
     in_peace();
     let is_ending = Arc::new(AtomicBool::new(false));

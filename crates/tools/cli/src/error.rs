@@ -18,7 +18,7 @@ pub(crate) enum CliError {
     /// The reader of the output wants no more of it (`| head`).
     #[error("the output was closed")]
     OutputClosed,
-    /// The command has printed what it found: only this exit code is left.
+    /// The command has printed its findings, and only has to end with this exit code.
     #[error("exit code {0}")]
     Ended(u8),
 }

@@ -17,7 +17,7 @@ use minijinja_contrib::pycompat::unknown_method_callback;
 
 use crate::nearest::did_you_mean;
 
-/// The functions that an expression may call, besides the methods of strings and lists.
+/// The functions that an expression may call, in addition to the methods of strings and lists.
 const FUNCTIONS: [&str; 9] = ["abs", "all", "any", "len", "max", "min", "round", "str", "sum"];
 
 /// The methods of strings; lists have one of these methods.

@@ -23,7 +23,8 @@ pub(crate) fn warn(text: impl std::fmt::Display) {
     print(format_args!("{style}warning:{style:#} {}", harmless_block(&text.to_string())));
 }
 
-/// Prints to standard error what the command is doing, because standard output is for its results.
+/// Prints a note on the work of the command to standard error, because standard output is for its
+/// results.
 pub(crate) fn note(text: impl std::fmt::Display) {
     print(format_args!("{}", harmless_block(&text.to_string())));
 }

@@ -19,11 +19,11 @@ use crate::error::CliError;
 /// When to use colours.
 #[derive(Clone, Copy, ValueEnum)]
 pub(crate) enum Color {
-    /// On a terminal, unless NO_COLOR is set.
+    /// Color the output on a terminal, unless NO_COLOR is set.
     Auto,
-    /// In any case.
+    /// Always color the output.
     Always,
-    /// Not at all.
+    /// Never color the output.
     Never,
 }
 

@@ -10,7 +10,7 @@ use crate::error::CliError;
 /// The package under which containers are installed.
 const CONTAINER_PACKAGE: &str = "feros_component";
 
-/// The installed packages, and Feros's own containers beside this program.
+/// Returns the installed packages, and Feros's own containers in the folder of this program.
 pub(crate) fn installed_packages() -> Packages {
     let mut packages = Packages::from_env();
     let program = std::env::current_exe().ok();
@@ -23,12 +23,13 @@ pub(crate) fn installed_packages() -> Packages {
     packages
 }
 
-/// The executable of a container: in the installed packages, or beside this program.
+/// Returns the command that starts a container, which is in the installed packages or in the folder
+/// of this program.
 pub(crate) fn container_command(name: &str) -> Result<Command, CliError> {
     let found = installed_packages().executable(CONTAINER_PACKAGE, name);
     found.map(Command::new).map_err(|_| {
         CliError::failed(format!(
-            "there is no {name}, neither beside this command nor as lib/{CONTAINER_PACKAGE}/{name} under \
+            "there is no {name}, neither in the folder of this command nor as lib/{CONTAINER_PACKAGE}/{name} under \
              FEROS_PREFIX_PATH or the default prefix: `feros component build` in the folder of a package with \
              components builds it, with the Feros of that package"
         ))

@@ -28,7 +28,7 @@ const QUEUE_DEPTH: usize = 1024;
 /// A longer line of a child counts as several lines.
 const LONGEST_LINE_BYTES: usize = 1 << 20;
 
-/// What happened to a process of a group.
+/// An event of a process of a group.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum ProcessEvent {
     /// A child printed a line.

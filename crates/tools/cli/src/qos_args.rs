@@ -7,7 +7,7 @@ use feros::{Durability, History, Liveliness, QosProfile, Reliability};
 
 use crate::value_parsers::parse_seconds;
 
-/// Policies that replace those of the verb's own profile.
+/// Policies that replace the policies of the verb's own profile.
 #[derive(clap::Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Quality of service")]
 pub(crate) struct QosArgs {

@@ -46,8 +46,8 @@ impl SilentServices {
         Self::watch(connection, move |endpoint| services.contains(&endpoint.name))
     }
 
-    /// Watches all services that are selected, except hidden services and those of every node, such
-    /// as the services for parameters.
+    /// Watches all selected services, except hidden services and the services that every node has,
+    /// such as the services for parameters.
     pub(crate) fn selected(connection: &Connection, selection: &TopicSelection) -> Self {
         let selection = selection.clone();
         Self::watch(connection, move |endpoint| {

@@ -1,5 +1,5 @@
-//! The interfaces that the command knows: shipped ones, those that the environment names, and those
-//! of `--interfaces`.
+//! The interfaces that the command knows: those shipped with Feros, those in folders named by
+//! environment variables, and those in the folders of `--interfaces`.
 
 use std::path::PathBuf;
 
@@ -128,8 +128,8 @@ impl Types {
         }
     }
 
-    /// Warns of a type that is not known here, for verbs that only compare its name with those that
-    /// others use.
+    /// Warns of a type that is not known here, for verbs that only compare its name with the names
+    /// of types in the graph.
     pub(crate) fn warn_of_unknown(&self, text: &str, namespace: Namespace) {
         // The full name is more similar to the names of other types.
         if let Err(error) = self.find(&full_name(text, namespace)) {

@@ -38,8 +38,8 @@ impl ValuesArgs {
         }
     }
 
-    /// The messages of a file in order, each with its time fields; `None` if the user named no
-    /// file, but gave one message.
+    /// Returns the messages of a file in order, each with its time fields. Returns `None` if the
+    /// user named no file, but gave one message.
     pub(crate) fn file_messages(
         &self,
         ty: &DynamicType,

@@ -48,7 +48,7 @@ fn open(path: &Path) -> Result<BagReader, CliError> {
     open_until(path, Interrupt::default())
 }
 
-/// Like [`open`]; an interrupt ends the opening, and later the reading.
+/// Opens a bag, as [`open`] does. An interrupt ends the opening, and later the reading.
 fn open_until(path: &Path, interrupt: Interrupt) -> Result<BagReader, CliError> {
     let options = ReaderOptions { interrupt, ..ReaderOptions::default() };
     let bag = BagReader::open_with(path, &options).map_err(|error| match error {

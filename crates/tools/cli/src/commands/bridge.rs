@@ -38,13 +38,14 @@ pub(crate) struct Args {
     /// serves all sides
     #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = DiscoveryForm::DISTRIBUTIONS)]
     distros: Vec<String>,
-    /// Only these topics; a `*` at the end of a name matches any text, and '' bridges no topic
+    /// Bridge only these topics; a `*` at the end of a name matches any text, and '' means no topic
     #[arg(long, value_name = "NAMES", value_delimiter = ',', num_args = 0..)]
     topics: Option<Vec<String>>,
-    /// Only these services; a `*` at the end of a name matches any text, and '' bridges no service
+    /// Bridge only these services; a `*` at the end of a name matches any text, and '' means no
+    /// service
     #[arg(long, value_name = "NAMES", value_delimiter = ',', num_args = 0..)]
     services: Option<Vec<String>>,
-    /// Bridge all topics to all sides, even if nobody subscribes to them
+    /// Bridge all topics to all sides, even those without a subscription
     #[arg(long)]
     all_topics: bool,
     /// The name of the bridge's node

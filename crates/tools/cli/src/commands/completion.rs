@@ -53,8 +53,8 @@ fn with_values(command: Command, group: Option<&str>) -> Command {
     })
 }
 
-/// The function that offers the values of an argument, by the first word of its verb and by its
-/// name; `None` for arguments that are not listed here.
+/// Returns the function that offers the values of an argument. `group` is the first word of its
+/// verb. Returns `None` for arguments that are not listed here.
 fn candidates(group: &str, argument: &str) -> Option<fn() -> Vec<Candidate>> {
     Some(match (group, argument) {
         ("topic", "topic" | "topics") => live::topics,

@@ -93,7 +93,7 @@ fn check(args: &Args) -> Result<(), CliError> {
     if worst >= failing { Err(CliError::Ended(1)) } else { Ok(()) }
 }
 
-/// What all checks found.
+/// The findings of all checks.
 pub(in crate::commands) struct Examination {
     pub(in crate::commands) findings: Vec<Finding>,
     /// The context, if the engine started.

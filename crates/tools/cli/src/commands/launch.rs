@@ -30,7 +30,7 @@ pub(crate) struct Args {
     /// files; then arguments for it
     #[arg(required = true, value_name = "FILE", num_args = 1..)]
     words: Vec<String>,
-    /// Print what would be started, with all command lines, and start nothing
+    /// Print the programs that would be started, with all command lines, and start nothing
     #[arg(short = 'p', long, visible_alias = "print", alias = "print-description")]
     dry_run: bool,
     /// Print the arguments that the launch file takes

@@ -42,7 +42,7 @@ pub(crate) struct Args {
     /// Let clients publish, call services and set parameters
     #[arg(long)]
     allow_changes: bool,
-    /// Let pages of this origin connect as well, such as https://app.foxglove.dev; may be repeated
+    /// Also let pages of this origin connect, such as https://app.foxglove.dev; may be repeated
     #[arg(long = "allow-origin", value_name = "ORIGIN")]
     allowed_origins: Vec<String>,
     /// The folder where running programs write their traces, for latencies by layer; start them

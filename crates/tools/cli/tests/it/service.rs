@@ -146,7 +146,7 @@ fn calls_of_a_service_are_echoed() {
     let error = feros(&["service", "echo", "/s_echo", "std_msgs/msg/String"]).failure(2);
     assert!(error.contains("is not a service type"), "{error}");
     let line = ["service", "echo", "/s_silent", "std_srvs/srv/SetBool", "--timeout", "0.2"];
-    assert!(feros(&line).failure(1).contains("nobody publishes /s_silent/_service_event"));
+    assert!(feros(&line).failure(1).contains("/s_silent/_service_event has no publishers"));
 }
 
 /// An installed workspace has its definitions beside its programs.

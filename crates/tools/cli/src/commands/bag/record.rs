@@ -50,19 +50,19 @@ pub(crate) struct Args {
     /// Record all actions, through their introspection topics, feedback and status
     #[arg(long)]
     all_actions: bool,
-    /// Include topics that nobody publishes yet
+    /// Include topics that have no publisher yet
     #[arg(long)]
     include_unpublished_topics: bool,
     /// Include hidden topics
     #[arg(long)]
     include_hidden_topics: bool,
-    /// Leave out topics that nobody else subscribes to
+    /// Leave out topics without a subscription other than the recorder's
     #[arg(long)]
     ignore_leaf_topics: bool,
     /// Record only topics that exist at the beginning
     #[arg(long)]
     no_discovery: bool,
-    /// A YAML file with QoS policies by topic, which replace those that publishers offer
+    /// A YAML file with QoS policies by topic, which replace the policies of the publishers
     #[arg(long, value_name = "FILE")]
     qos_profile_overrides_path: Option<PathBuf>,
     /// Bytes of messages that may wait to be written, or that snapshot mode keeps
@@ -228,7 +228,7 @@ fn spin(
     }
 }
 
-/// Prints what was recorded, and what was lost.
+/// Prints a summary of the recorded and the lost messages.
 fn tell(recording: &Recording) -> Result<(), CliError> {
     if !recording.lost.is_empty() {
         let total: u64 = recording.lost.values().sum();

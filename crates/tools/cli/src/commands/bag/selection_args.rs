@@ -22,7 +22,7 @@ pub(super) struct SelectionArgs {
     /// Topics, services and actions whose names match a regular expression
     #[arg(short = 'e', long, value_name = "REGEX")]
     regex: Option<Regex>,
-    /// Leave out those whose names match a regular expression
+    /// Leave out topics, services and actions whose names match a regular expression
     #[arg(short = 'x', long, value_name = "REGEX")]
     exclude_regex: Option<Regex>,
     /// Leave out these topics

@@ -93,7 +93,7 @@ fn end(child: &mut ChildGroup) {
     }
 }
 
-/// A random number, so that no other process is likely to have the same.
+/// Returns a random number, which is very probably unique among all processes.
 fn random_number() -> u64 {
     RandomState::new().hash_one(std::process::id()) & 0xffff_ffff_ffff
 }

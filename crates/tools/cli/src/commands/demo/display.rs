@@ -45,7 +45,7 @@ fn micros(micros: f64) -> String {
     if micros < 10_000.0 { format!("{micros:.0} us") } else { format!("{:.1} ms", micros / 1000.0) }
 }
 
-/// Announces what is about to happen.
+/// Prints an outline of the demonstration that follows.
 pub(super) fn introduce(discovery: &Discovery, count: u64) -> Result<(), CliError> {
     line("A Feros talker and a Feros listener, each in its own process, on the topic /chatter.")?;
     line(&format!("They find each other in {}.", discovery.describe()))?;
@@ -82,7 +82,7 @@ fn show(path: &Path) -> String {
     path.display().to_string()
 }
 
-/// Prints what was exchanged, and how to continue.
+/// Prints a summary of the exchanged messages, and how to continue.
 pub(super) fn conclude(
     conversation: &Conversation,
     participants: &[Participant],

@@ -23,7 +23,7 @@ const NODE: &str = include_str!("ros2_node.py");
 pub(super) enum Search {
     /// A Python that has rclpy.
     Found(PathBuf),
-    /// None of the usual Pythons has it.
+    /// The usual Pythons do not have rclpy.
     Missing,
     /// The Python of the folder that the user named does not have it.
     Wrong(PathBuf),

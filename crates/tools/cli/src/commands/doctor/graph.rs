@@ -37,7 +37,7 @@ fn findings(graph: &GraphSnapshot) -> Vec<Finding> {
     all
 }
 
-/// The first findings, and the number of the others.
+/// Keeps the first findings; if there are more, adds a finding with their number.
 fn at_most(
     mut findings: Vec<Finding>,
     what: &str,

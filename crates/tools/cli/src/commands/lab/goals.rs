@@ -23,7 +23,7 @@ pub(crate) fn run(args: &Args) -> Result<(), CliError> {
     print_verdicts(&verdicts(&results))
 }
 
-/// Prints the conclusions of documents as a table, or nothing if there are none.
+/// Prints the conclusions of documents as a table, or nothing if there are no conclusions.
 fn print_verdicts(verdicts: &[Verdict]) -> Result<(), CliError> {
     if verdicts.is_empty() {
         return Ok(());

@@ -18,7 +18,7 @@ pub(crate) struct Args {
     /// first time
     #[arg(long)]
     build: bool,
-    /// Show instead what the systems declare about their features
+    /// Show the declared features of the systems instead
     #[arg(long, conflicts_with = "build")]
     features: bool,
 }
@@ -79,7 +79,7 @@ pub(crate) fn run(args: &Args) -> Result<(), CliError> {
     )
 }
 
-/// Prints what each system that a manifest describes declares about its features.
+/// Prints the features that each system declares in its manifest.
 fn features(peers: &Peers) -> Result<(), CliError> {
     let described = peers.iter().filter(|peer| peer.manifest.features.is_some());
     let rows = described.flat_map(|peer| {

@@ -7,7 +7,7 @@ use feros_lab::scenario::{ScenarioFile, scenario_files};
 
 use crate::error::CliError;
 
-/// Folders to use instead of those of the repository.
+/// Folders to use instead of the folders of the repository.
 #[derive(clap::Args, Clone)]
 pub(crate) struct Places {
     /// The folder of systems under test, NAME/peer.toml

@@ -67,7 +67,7 @@ pub(super) fn request(component: &Component) -> Result<LoadNode_Request, String>
     })
 }
 
-/// The parameters of a component; a later one replaces an earlier one of the same name.
+/// Returns the parameters of a component. A later value of a parameter replaces an earlier value.
 fn parameters(node: &NodeFacts) -> Result<Vec<(String, ParameterValue)>, String> {
     let mut all: Vec<(String, ParameterValue)> = Vec::new();
     let mut set = |name: String, value: ParameterValue| match all

@@ -13,7 +13,7 @@ use crate::nearest::did_you_mean;
 use crate::notices;
 use crate::output::{self, foreign};
 
-/// Show what a node offers and uses
+/// Show the publishers, subscriptions, services, clients and actions of a node
 #[derive(clap::Args)]
 #[command(after_help = "Example:\n  feros node info /talker")]
 pub(crate) struct Args {

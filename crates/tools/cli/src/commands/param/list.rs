@@ -80,7 +80,7 @@ pub(crate) fn run(args: &Args) -> Result<(), CliError> {
     Ok(())
 }
 
-/// The parameters of one of many nodes; `None` if that node has left.
+/// Asks one of many nodes for its parameters. Returns `None` if that node has left.
 fn ask(connection: &Connection, node: &str, args: &Args) -> Result<Option<Found>, CliError> {
     let remote = Remote::with(connection.clone(), node, args.timeout)?;
     match list(&remote, args) {
@@ -92,7 +92,7 @@ fn ask(connection: &Connection, node: &str, args: &Args) -> Result<Option<Found>
     }
 }
 
-/// The nodes that offer their parameters.
+/// Returns the names of the nodes that offer services for their parameters.
 fn nodes(connection: &Connection, args: &Args) -> Result<Vec<String>, CliError> {
     let graph = connection.discover_nodes(&args.discovery)?;
     let mut names: Vec<String> = graph

@@ -30,7 +30,8 @@ pub(super) struct NodeArgs {
     discovery: DiscoveryArgs,
 }
 
-/// The names of a node's parameters, for completion; empty if it does not answer in time.
+/// Returns the names of a node's parameters, for completion; the list is empty if the node does not
+/// answer in time.
 pub(in crate::commands) fn parameter_names(
     connection: Connection,
     node: &str,

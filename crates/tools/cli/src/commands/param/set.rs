@@ -18,7 +18,7 @@ use crate::output;
 pub(crate) struct Args {
     #[command(flatten)]
     node: NodeArgs,
-    /// Names and values in turn
+    /// Names and values of parameters, in alternation
     #[arg(required = true, num_args = 2.., value_names = ["NAME", "VALUE"], allow_negative_numbers = true)]
     parameters: Vec<String>,
     /// Set either all parameters or, if one cannot be set, no parameter

@@ -46,7 +46,7 @@ fn texts<'a>(document: &'a Document<'_>, tag: &str) -> Vec<&'a str> {
     elements.map(|element| element.text().unwrap_or("").trim()).collect()
 }
 
-/// The version in a manifest, if it has one.
+/// Returns the version in a manifest, if the manifest contains one.
 pub(in crate::commands) fn version(manifest: &str) -> Option<String> {
     let document = Document::parse(manifest).ok()?;
     texts(&document, "version").first().map(|version| (*version).to_owned())

@@ -36,13 +36,13 @@ pub(crate) struct Args {
     /// The name of the bridge in both systems
     #[arg(long, value_name = "NAME", default_value = "feros_ros1_bridge")]
     name: String,
-    /// Only these topics; a `*` at the end of a name matches any text
+    /// Bridge only these topics; a `*` at the end of a name matches any text
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     topics: Option<Vec<String>>,
-    /// Only these services; an empty list bridges none
+    /// Bridge only these services; with an empty list, no services
     #[arg(long, value_name = "NAMES", value_delimiter = ',', num_args = 0..)]
     services: Option<Vec<String>>,
-    /// Only these actions; an empty list bridges none
+    /// Bridge only these actions; with an empty list, no actions
     #[arg(long, value_name = "NAMES", value_delimiter = ',', num_args = 0..)]
     actions: Option<Vec<String>>,
     /// Bridge all topics of both sides, even without a subscription on the other side

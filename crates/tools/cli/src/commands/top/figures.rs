@@ -87,7 +87,8 @@ impl<'a> Watcher<'a> {
         }
     }
 
-    /// The figures of a topic's messages; `None` if the command does not listen to it.
+    /// Returns the figures of a topic's messages, or `None` if the command does not subscribe to
+    /// the topic.
     pub(super) fn figures(&self, topic: &str) -> Option<TopicFigures> {
         self.figures.get(topic).copied()
     }

@@ -87,7 +87,8 @@ pub(super) fn text(watcher: &Watcher<'_>) -> String {
     text
 }
 
-/// Rate, bandwidth, age and losses of a topic; `-` if it has no subscription, or no message came.
+/// Returns the rate, bandwidth, age and losses of a topic. Each is `-` if the topic has no
+/// subscription, or no message has arrived.
 pub(super) fn cells(watcher: &Watcher<'_>, topic: &str) -> [String; 4] {
     let Some(figures) = watcher.figures(topic) else { return [(); 4].map(|()| "-".to_owned()) };
     [

@@ -22,8 +22,8 @@ impl ArrivalClock {
         Self { simulated, has_told: Arc::default() }
     }
 
-    /// The arrival time of a message; `None`, with a single warning, until a time comes on
-    /// `/clock`.
+    /// Returns the arrival time of a message. Returns `None`, with a single warning, until a time
+    /// arrives on `/clock`.
     pub(super) fn arrival(&self, info: &MessageInfo) -> Option<Duration> {
         let Some(clock) = &self.simulated else {
             let arrival = info.received_timestamp.unwrap_or_else(SystemTime::now);

@@ -126,7 +126,8 @@ pub(super) fn why_silent(graph: &GraphSnapshot, topic: &str) -> String {
     let publishers = graph.count(EndpointKind::Publisher, topic);
     if publishers == 0 {
         return format!(
-            "nobody publishes {topic}; start the publisher, or look for its name with `feros topic list`"
+            "{topic} has no publishers; start a publisher, or see the names of \
+             topics in `feros topic list`"
         );
     }
     match graph.mismatches(topic).first() {

@@ -14,7 +14,7 @@ pub(super) enum BuildError {
     /// The folder has no package.
     #[error("there is no {}: name the folder of a package with components", .0.display())]
     NoManifest(PathBuf),
-    /// None of the folder's packages has components.
+    /// No package in the folder has components.
     #[error(
         "no package in {} depends on feros-component: `cargo add feros feros-component`, and call \
          feros_component::register! in its src/lib.rs", .0.display()

@@ -83,8 +83,8 @@ impl Feros {
         Value::Table(table)
     }
 
-    /// The lock file that this Feros was tested with, if there is one: beside a released crate, or
-    /// at the root of a checkout.
+    /// Returns the lock file that this Feros was tested with, if there is one. It is in the folder
+    /// of a released crate, or at the root of a checkout.
     pub(super) fn lock_file(&self) -> Option<PathBuf> {
         let depth = if matches!(self.origin, Origin::Registry(_)) { 1 } else { 4 };
         let places = self.component.ancestors().take(depth);

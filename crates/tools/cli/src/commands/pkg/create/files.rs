@@ -92,7 +92,7 @@ fn dependency(description: &Description, name: &str, folder: &str) -> String {
     }
 }
 
-/// Quotes a string for TOML, whose escapes are those of JSON.
+/// Quotes a string for TOML, which has the same escapes as JSON.
 fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }

@@ -60,7 +60,7 @@ impl Format {
         Self { names_events: fields.is_empty(), ..Self::new(form, ty, &fields, None) }
     }
 
-    /// The text of one message; `None` if the filter rejects it.
+    /// Returns the text of one message, or `None` if the filter rejects the message.
     fn text(&self, bytes: &[u8], info: &MessageInfo) -> Result<Option<String>, Refused> {
         let with_info = self.form.include_message_info;
         let yaml_info = if with_info { info_yaml(info) } else { String::new() };
