@@ -16,14 +16,14 @@ use feros_parameter::{NodePattern, ParameterFileError, ParameterOverrides, Param
 /// The ROS part of a command line.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Arguments {
-    /// Remap rules in the order of the command line; the first match wins.
+    /// The remap rules, in the order of the command line. The first match wins.
     pub remap_rules: Vec<RemapRule>,
     /// The sources of parameter values (`-p` and `--params-file`), in the order of the command
     /// line.
     pub parameters: Vec<ParameterSource>,
     /// The enclave: `--enclave`.
     pub enclave: Option<String>,
-    /// Log levels: `--log-level`, for one logger or for all.
+    /// The log levels: `--log-level`, for one logger or for all loggers.
     pub log_levels: Vec<LogLevelArgument>,
     /// Whether to log to the terminal: `--enable-stdout-logs` or `--disable-stdout-logs`.
     pub log_to_terminal: Option<bool>,
@@ -91,7 +91,7 @@ impl std::str::FromStr for LogLevel {
     }
 }
 
-/// Why the ROS part of a command line cannot be used.
+/// The reason why the ROS part of a command line cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ArgumentError {

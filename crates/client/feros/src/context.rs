@@ -27,7 +27,7 @@ use shutdown::{Shutdown, write_trace};
 
 pub use shutdown::ShutdownGuard;
 
-/// Why a context could not be made.
+/// The reason why a context could not be made.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ContextError {
@@ -57,7 +57,7 @@ pub struct ContextOptions {
     /// The domain, the discovery range, the form in which nodes are announced, and similar
     /// options.
     pub session: SessionOptions,
-    /// Remap rules and the other arguments of the command line.
+    /// The remap rules and the other arguments of the command line.
     pub arguments: Arguments,
     /// The engine, such as [`engine("zenoh")?`](crate::engine()), or two engines used as one,
     /// `engine("cyclonedds,zenoh")?`. `None` means the engine of `FEROS_ENGINE`, or the first

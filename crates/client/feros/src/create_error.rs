@@ -1,8 +1,8 @@
-//! Why a node, or an endpoint or timer of a node, could not be made.
+//! The reason why a node, or an endpoint or timer of a node, could not be made.
 
 use feros_engine::{CreateEndpointError, NameError, NodeName};
 
-/// Why a node, publisher, subscription, service, client or timer could not be made.
+/// The reason why a node, publisher, subscription, service, client or timer could not be made.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CreateError {

@@ -44,7 +44,7 @@ pub struct Executor {
     groups: Mutex<Vec<CallbackGroup>>,
 }
 
-/// Why a node cannot be added to an executor.
+/// The reason why a node cannot be added to an executor.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AddNodeError {

@@ -81,7 +81,7 @@ fn with_hub<R>(change: impl FnOnce(&mut Hub) -> R) -> R {
 thread_local! {
     /// The logger of the node whose callback runs on this thread.
     static CURRENT_LOGGER: RefCell<Option<Arc<str>>> = const { RefCell::new(None) };
-    /// True while this thread passes a message to a sink. Messages that the sink itself logs are
+    /// Whether this thread is passing a message to a sink. Messages that the sink itself logs are
     /// dropped, so that logging does not recurse.
     static HANDING_ON: Cell<bool> = const { Cell::new(false) };
 }

@@ -1,8 +1,8 @@
-//! Why a message, request or response was not published.
+//! The reason why a message, request or response was not published.
 
 use feros_message::{BuildError, EncodeError};
 
-/// Why a message was not published.
+/// The reason why a message was not published.
 ///
 /// The message reached no subscription. The exception is [`PublishError::Engine`]: subscriptions on
 /// the intra-process and shared-memory transports may then have received the message.

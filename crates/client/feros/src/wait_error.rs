@@ -1,8 +1,8 @@
-//! Why a wait ended before its condition held.
+//! The reason why a wait ended before its condition held.
 
 use std::time::Duration;
 
-/// Why a wait ended before its condition held.
+/// The reason why a wait ended before its condition held.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum WaitError {

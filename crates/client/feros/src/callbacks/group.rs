@@ -7,7 +7,8 @@ use feros_executor::{AddError, Attributes, ExclusiveGroup, ExecutorHandle, Kind}
 
 use super::node_members::{NodeMembers, SeparateGroup};
 
-/// Which callbacks of a group may overlap on an executor with several threads.
+/// The rule that decides which callbacks of a group may overlap on an executor with several
+/// threads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CallbackGroupKind {
     /// No callbacks may overlap: one runs at a time.

@@ -82,7 +82,7 @@ impl<M> Deref for LifecyclePublisher<M> {
     }
 }
 
-/// Lent memory for one message of a managed publisher; see [`LifecyclePublisher::loan`].
+/// A loan: memory for one message of a managed publisher; see [`LifecyclePublisher::loan`].
 #[must_use = "the memory of a loan that is not published is returned"]
 pub struct LifecycleLoan<M> {
     loan: Loan<M>,

@@ -1,9 +1,9 @@
-//! Why a managed node did not change its state as requested.
+//! The reason why a managed node did not change its state as requested.
 
 use crate::lifecycle_states::state::State;
 use crate::lifecycle_states::transition::Transition;
 
-/// Why a managed node did not change its state as requested.
+/// The reason why a managed node did not change its state as requested.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ChangeStateError {

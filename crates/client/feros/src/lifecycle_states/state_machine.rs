@@ -15,7 +15,7 @@ pub(crate) struct StateMachine {
     state: State,
 }
 
-/// Why a transition does not begin.
+/// The reason why a transition does not begin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Refusal {
     NotPossible,

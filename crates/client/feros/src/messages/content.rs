@@ -17,7 +17,7 @@ pub enum Want {
     Owned,
     /// A message that other callbacks may read as well.
     Shared,
-    /// Serialized bytes: views and raw messages.
+    /// Serialized bytes, for views and raw messages.
     Bytes,
 }
 

@@ -26,7 +26,7 @@ use crate::wait_error::WaitError;
 
 const SERVICE: &str = "get_type_description";
 
-/// Why no other node provided the description of a type.
+/// The reason why no other node provided the description of a type.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TypeDescriptionError {

@@ -91,7 +91,7 @@ impl SubscriptionEvents {
 /// Takes events from an endpoint, logs the events that matter to a user, and hands all events to
 /// the user's closure.
 struct Events<E> {
-    /// True if the next check for mismatches is due.
+    /// Whether the next check for mismatches is due.
     has_news: Arc<AtomicBool>,
     ringer: Ringer,
     /// The callback group of the endpoint, which the timer of the checks joins; `None` means the

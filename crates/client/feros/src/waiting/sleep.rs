@@ -1,4 +1,4 @@
-//! Sleeping until a clock shows a time, which also works with simulated time.
+//! Sleeps until a clock shows a time. This also works with simulated time.
 
 use std::sync::{Arc, Weak};
 use std::time::Duration;

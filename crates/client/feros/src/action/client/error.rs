@@ -5,7 +5,7 @@ use feros_message::GoalId;
 use crate::action::hex;
 use crate::services::client::CallError;
 
-/// Why a goal was not accepted.
+/// The reason why a goal was not accepted.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SendGoalError {
@@ -30,7 +30,7 @@ pub enum SendGoalError {
     Call(#[from] CallError),
 }
 
-/// Why a goal has no result.
+/// The reason why a goal has no result.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum GoalResultError {
@@ -52,7 +52,7 @@ pub enum GoalResultError {
     Call(#[from] CallError),
 }
 
-/// Why a request to cancel did not cancel any goal.
+/// The reason why a request to cancel did not cancel any goal.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CancelError {

@@ -58,7 +58,7 @@ pub trait ActionServerForm: ActionTypes + Send + Sync + Sized + 'static {
     ) -> Result<(), PublishError>;
 }
 
-/// Why a result cannot be serialized.
+/// The reason why a result cannot be serialized.
 #[derive(Debug)]
 pub enum Unserializable {
     /// The result violates its type.

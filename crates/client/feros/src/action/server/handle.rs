@@ -13,7 +13,7 @@ use crate::action::hex;
 use crate::action::state::{GoalEvent, GoalStatus, GoalTransitionError};
 use crate::publish_error::PublishError;
 
-/// Why a goal could not be ended.
+/// The reason why a goal could not be ended.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SetResultError {
@@ -48,7 +48,7 @@ pub enum SetResultError {
     },
 }
 
-/// Why feedback was not published.
+/// The reason why feedback was not published.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FeedbackError {

@@ -67,7 +67,7 @@ pub(super) struct ServerCore<F: ActionServerForm> {
 #[derive(Default)]
 struct State {
     goals: GoalTable,
-    /// True when the server is being dropped and takes no new goals.
+    /// Whether the server is being dropped, and so takes no new goals.
     is_closed: bool,
 }
 

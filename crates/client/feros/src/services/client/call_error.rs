@@ -8,7 +8,7 @@ use feros_message::DecodeError;
 
 use crate::publish_error::PublishError;
 
-/// Why a call has no response.
+/// The reason why a call has no response.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CallError {

@@ -40,7 +40,7 @@ pub(super) struct Inner {
     pub(super) end: feros_transport::Client,
     pub(super) node: Node,
     pub(super) calls: Arc<Calls>,
-    /// Held from the sending of a request until its number is in `calls`.
+    /// This lock is held from the sending of a request until its number is in `calls`.
     sending: Mutex<()>,
     _shutdown_guard: ShutdownGuard,
 }

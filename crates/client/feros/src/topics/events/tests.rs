@@ -14,7 +14,7 @@ use feros_test_support::own_domain;
 
 use crate::context::{Context, ContextOptions};
 
-/// Cyclone DDS, and the number of times that its graph has been read.
+/// An engine on Cyclone DDS that counts how many times its graph has been read.
 struct Counted(Arc<AtomicUsize>);
 
 impl Engine for Counted {

@@ -11,7 +11,7 @@ use feros_transport::Publisher;
 use crate::messages::serialize::check_header;
 use crate::publish_error::PublishError;
 
-/// Lent memory for one message of a publisher, whose strings and sequences have fixed sizes; see
+/// A loan: memory for one message of a publisher, whose strings and sequences have fixed sizes; see
 /// [`Publisher::loan`](crate::Publisher::loan).
 ///
 /// If the loan is dropped without being published, the memory is returned.
@@ -64,7 +64,7 @@ impl<M: Message> Loan<M> {
     }
 }
 
-/// Lent memory for one serialized message of a publisher, including its 4-byte header; see
+/// A loan: memory for one serialized message of a publisher, including its 4-byte header; see
 /// [`GenericPublisher::loan_serialized`](crate::GenericPublisher::loan_serialized).
 ///
 /// If the loan is dropped without being published, the memory is returned.

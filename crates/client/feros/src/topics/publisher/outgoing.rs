@@ -60,7 +60,7 @@ pub(crate) struct OutgoingMessage<'a, M> {
     /// bytes, the message has been serialized before that.
     form: Option<Form<'a, M>>,
     pool: &'a Mutex<SharedPool<M>>,
-    /// Why the message could not be serialized.
+    /// The reason why the message could not be serialized.
     pub(crate) failure: Option<EncodeError>,
 }
 

@@ -32,7 +32,7 @@ impl ContentFilterOptions {
     }
 }
 
-/// Why a content filter was not set.
+/// The reason why a content filter was not set.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SetContentFilterError {
@@ -84,7 +84,7 @@ impl Current {
     }
 }
 
-/// Why a filter could not be made.
+/// The reason why a filter could not be made.
 #[derive(Debug, thiserror::Error)]
 #[error(transparent)]
 pub enum SerializedFilterError {

@@ -8,8 +8,8 @@ use feros_sync::{AtomicBool, Mutex, Ordering};
 /// A worker that threads use by turns.
 pub(crate) struct Turns<W> {
     worker: Mutex<Option<Box<W>>>,
-    /// Set when a thread asks for the worker, so that the thread that has the worker takes another
-    /// turn.
+    /// Whether a thread has asked for the worker, so that the thread that has the worker takes
+    /// another turn.
     is_wanted: AtomicBool,
 }
 
