@@ -71,9 +71,9 @@ pub(crate) struct CommandLine {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Topics: list, watch, measure and feed them
+    /// Topics: list, watch and measure them, and publish messages
     Topic(topic::Args),
-    /// Nodes: list them, and what they offer and use
+    /// Nodes: list them, and show their publishers, subscriptions, services and clients
     #[command(subcommand)]
     Node(node::Command),
     /// Parameters: list, read and set the parameters of nodes
@@ -96,7 +96,7 @@ enum Command {
     /// Interfaces: the types of messages, services and actions
     #[command(subcommand)]
     Interface(interface::Command),
-    /// Packages: list the installed ones, and create one
+    /// Packages: list the installed packages, and create a package
     #[command(subcommand)]
     Pkg(pkg::Command),
     /// A bridge between engines, or between domains
@@ -107,9 +107,9 @@ enum Command {
     Ros1(ros1::Command),
     /// Start an executable of a package, or a Python script
     Run(run::Args),
-    /// Start the system that a launch file describes
+    /// Start the system of a launch file
     Launch(launch::Args),
-    /// Components: list the installed ones, and those that containers have loaded
+    /// Components: list the installed components, and the loaded components of containers
     #[command(subcommand)]
     Component(component::Command),
     /// Run a component container

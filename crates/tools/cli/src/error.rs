@@ -24,7 +24,7 @@ pub(crate) enum CliError {
 }
 
 impl CliError {
-    /// A failure with this text.
+    /// Makes the error for a failure, with this text.
     pub(crate) fn failed(text: impl ToString) -> Self {
         Self::Failed(text.to_string())
     }
@@ -34,7 +34,7 @@ impl CliError {
         Self::Ended(u8::try_from(128 + signal).unwrap_or(1))
     }
 
-    /// Wrong usage with this text.
+    /// Makes the error for wrong usage, with this text.
     pub(crate) fn usage(text: impl ToString) -> Self {
         Self::Usage(text.to_string())
     }

@@ -37,7 +37,7 @@ pub(crate) enum ProcessEvent {
     Ended(Member),
     /// The user wants to end the command.
     Interrupted,
-    /// Nothing happened until the deadline.
+    /// No event came until the deadline.
     Timeout,
 }
 
@@ -45,7 +45,7 @@ pub(crate) enum ProcessEvent {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Member(usize);
 
-/// Children of this process; dropping it ends them all.
+/// A group of child processes. Dropping the group ends all of them.
 pub(crate) struct ProcessGroup {
     children: Vec<Running>,
     sender: SyncSender<ProcessEvent>,

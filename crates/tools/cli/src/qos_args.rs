@@ -52,7 +52,7 @@ enum Profile {
     RosoutDefault,
     /// Keep last 1, transient local
     ActionStatusDefault,
-    /// Everything left to the engine
+    /// The defaults of the engine, for all policies
     SystemDefault,
     /// The policies that match the most endpoints
     BestAvailable,
@@ -134,7 +134,7 @@ mod tests {
         assert_eq!(qos.liveliness_lease_duration.finite(), Some(Duration::from_millis(500)));
     }
 
-    /// Like the `ros2` command, which has options for these policies only.
+    /// The `ros2` command also has options for these policies only.
     #[test]
     fn the_command_line_has_the_policies_of_ros2() {
         let command = <Line as clap::CommandFactory>::command();

@@ -22,7 +22,7 @@ const EVENTS: &str = "/_service_event";
 /// The packages with the types of services that every node has.
 const OF_EVERY_NODE: [&str; 2] = ["rcl_interfaces/", "type_description_interfaces/"];
 
-/// After warnings of this many services there are no more, since the names are from the network.
+/// The limit on services in warnings, since the names are from the network.
 const MOST_TOLD: usize = 1000;
 
 /// The number of names that a warning contains.

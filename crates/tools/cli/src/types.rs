@@ -157,14 +157,14 @@ impl Types {
 /// A service type that is known only at run time.
 pub(crate) struct DynamicService {
     pub(crate) name: TypeName,
-    /// Hash of the service type.
+    /// The hash of the service type.
     hash: Option<TypeHash>,
     pub(crate) request: DynamicType,
     pub(crate) response: DynamicType,
 }
 
 impl DynamicService {
-    /// Name and hashes, as clients announce them.
+    /// Returns the name and the hashes of the type, as clients announce them.
     pub(crate) fn identity(&self) -> ServiceIdentity {
         ServiceIdentity {
             name: self.name.to_string(),
@@ -186,7 +186,7 @@ pub(crate) struct DynamicAction {
 }
 
 impl DynamicAction {
-    /// Name and hashes, as clients announce them.
+    /// Returns the name and the hashes of the type, as clients announce them.
     pub(crate) fn identity(&self) -> ActionIdentity {
         ActionIdentity {
             name: self.name.to_string(),
@@ -207,7 +207,7 @@ pub(crate) fn full_name(text: &str, namespace: Namespace) -> String {
     }
 }
 
-/// Name and hash of a message type, as publishers and subscriptions announce them.
+/// Returns the name and hash of a message type, as publishers and subscriptions announce them.
 pub(crate) fn identity_of(ty: &DynamicType) -> TypeIdentity {
     TypeIdentity { name: ty.name().to_string(), hash: Some(TypeHash(ty.type_hash().0)) }
 }

@@ -17,23 +17,24 @@ use crate::error::CliError;
 pub(crate) enum Command {
     /// List scenarios, grids and systems, and whether the systems are installed
     List(list::Args),
-    /// Show what a grid or a scenario file would do here: its cells, its duration, and what is
-    /// missing
+    /// Show the plan of a grid or a scenario file on this machine: its cells, its duration, and the
+    /// missing parts
     Plan(plan::Args),
     /// Measure how long a message takes from the call that publishes it to the callback
     Latency(measure::Args),
     /// Measure how many messages and bytes pass per second
     Throughput(measure::Args),
-    /// Measure what an idle node costs: threads, memory, wake-ups
+    /// Measure the costs of an idle node: threads, memory, wake-ups
     Idle(measure::Args),
     /// Measure the memory and threads of nodes, in one process each or all in one process, and
     /// compare with stock ROS 2
     Memory(measure::Args),
-    /// Measure what an event costs an executor among idle entities, and compare with stock ROS 2
+    /// Measure the costs of an event in an executor with idle entities, and compare with
+    /// stock ROS 2
     Executor(measure::Args),
     /// Measure how long a message takes through a chain of nodes
     Chain(measure::Args),
-    /// Measure what placements and containers cost in processor time and latency
+    /// Measure the costs of placements and containers, in processor time and latency
     Cpu(measure::Args),
     /// Measure a grid or a scenario file; given again, an interrupted run continues
     Run(run::Args),
@@ -41,7 +42,7 @@ pub(crate) enum Command {
     Report(report::Args),
     /// Show the goals of a run and the conclusions of documents, and whether it reached them
     Goals(goals::Args),
-    /// Compare two runs: what became better or worse, and where no clear difference exists
+    /// Compare two runs: list improvements, regressions, and values without a clear difference
     Compare(compare::Args),
 }
 

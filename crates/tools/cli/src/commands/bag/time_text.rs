@@ -6,7 +6,7 @@ const SECOND: i64 = 1_000_000_000;
 const MONTHS: [&str; 12] =
     ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
-/// Year, month, day, hour, minute and second of a time since 1970.
+/// Returns the year, month, day, hour, minute and second of a time since 1970.
 fn civil(nanos: i64) -> (i64, usize, i64, i64, i64, i64) {
     let seconds = nanos.div_euclid(SECOND);
     let (days, second) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));

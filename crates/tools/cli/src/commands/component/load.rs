@@ -18,7 +18,7 @@ pub(crate) struct Args {
     container_node_name: String,
     #[command(flatten)]
     component: ComponentArgs,
-    /// Only print the component's number and its node
+    /// Print only the component's number and its node
     #[arg(short, long)]
     quiet: bool,
     #[command(flatten)]

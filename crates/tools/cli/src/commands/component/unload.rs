@@ -15,7 +15,7 @@ pub(crate) struct Args {
     /// Numbers of the components, as `feros component list` shows them
     #[arg(value_name = "ID", required = true)]
     component_uid: Vec<u64>,
-    /// Only print the numbers
+    /// Print only the numbers of the components
     #[arg(short, long)]
     quiet: bool,
     #[command(flatten)]

@@ -126,7 +126,7 @@ pub(super) struct Heard {
 }
 
 impl Heard {
-    /// Mean latency, if any message had one.
+    /// Returns the mean latency, if there is a message with a latency.
     pub(super) fn mean_us(&self) -> Option<f64> {
         (self.timed > 0).then(|| self.total_us / self.timed as f64)
     }

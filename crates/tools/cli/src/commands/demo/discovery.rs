@@ -11,7 +11,7 @@ const RANGE_VARIABLES: [&str; 3] =
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Discovery {
     domain: String,
-    /// True if the user chose no discovery range, so that the demo stays on this host.
+    /// Whether the user chose no discovery range, so that the demo stays on this host.
     localhost_only: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Versions, and whether the engine starts.
+//! Checks of the versions and of the start of the engine.
 
 use feros::{Context, ContextOptions};
 

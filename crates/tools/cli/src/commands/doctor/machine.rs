@@ -1,4 +1,4 @@
-//! Shared memory, environment and clock of this machine.
+//! Checks of the shared memory, the environment and the clock of this machine.
 
 use std::ffi::OsString;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Network interfaces, a real test of multicast, and socket buffers.
+//! Checks of the network interfaces and socket buffers, and a real test of multicast.
 
 use std::io::ErrorKind;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, SocketAddrV4, UdpSocket};

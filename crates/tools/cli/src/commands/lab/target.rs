@@ -21,10 +21,10 @@ pub(crate) struct Target {
     /// Settings that differ from the scenarios', in their words: count=20 sizes=256,64K
     #[arg(value_name = "KEY=VALUE")]
     settings: Vec<String>,
-    /// Only this scenario of a grid; may be repeated
+    /// Use only this scenario of a grid; may be repeated
     #[arg(long, value_name = "SCENARIO")]
     only: Vec<String>,
-    /// Only this system, as scenarios name it; may be repeated
+    /// Use only this system, by its name in scenarios; may be repeated
     #[arg(long, value_name = "SYSTEM")]
     system: Vec<String>,
     #[command(flatten)]

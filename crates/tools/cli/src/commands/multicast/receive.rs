@@ -10,7 +10,7 @@ use crate::error::CliError;
 use crate::output;
 use crate::value_parsers::parse_seconds;
 
-/// More bytes than any datagram that these commands send.
+/// The size of the receive buffer. Datagrams that these commands send are smaller.
 const MAX_DATAGRAM_BYTES: usize = 4096;
 
 /// Wait for one multicast datagram, such as one from `feros multicast send`

@@ -144,7 +144,7 @@ fn print(transform: &Transform, time: Time, precision: usize, json: bool) -> Res
     }
 }
 
-/// Roll, pitch and yaw about fixed axes, in radians.
+/// Returns roll, pitch and yaw about fixed axes, in radians.
 fn angles(transform: &Transform) -> [f64; 3] {
     let (yaw, pitch, roll) = transform.rotation.to_euler(EulerRot::ZYX);
     [roll, pitch, yaw]

@@ -99,7 +99,7 @@ pub(super) fn cells(watcher: &Watcher<'_>, topic: &str) -> [String; 4] {
     ]
 }
 
-/// Process, processor time, memory and threads of a node; `-` for unknown values.
+/// Returns the process, processor time, memory and threads of a node, with `-` for unknown values.
 pub(super) fn node_cells(watcher: &Watcher<'_>, node: &feros_monitor::NodeSummary) -> [String; 4] {
     let unknown = || "-".to_owned();
     let process = watcher.process(node);

@@ -91,9 +91,9 @@ pub(crate) fn run(args: &Args, interfaces: &InterfaceArgs) -> Result<(), CliErro
 
 /// The position of the stamps in a type's messages.
 enum Stamps {
-    /// At the beginning: the rest need not be decoded.
+    /// The stamp is at the beginning, so the rest need not be decoded.
     First,
-    /// After other fields.
+    /// The stamp comes after other fields.
     Decoded(DynamicType),
 }
 

@@ -247,7 +247,7 @@ fn not_started(command: &Command, source: std::io::Error) -> BuildError {
     BuildError::Start { program: command.get_program().to_string_lossy().into_owned(), source }
 }
 
-/// Program and verb, such as `cargo build`.
+/// Returns the program and the verb of a command, such as `cargo build`.
 fn name(command: &Command) -> String {
     let verb = command.get_args().next().unwrap_or_default();
     let program = Path::new(command.get_program()).file_name().unwrap_or_default();

@@ -31,10 +31,10 @@ pub(in crate::commands) struct TextForm {
     /// One JSON object per line; arrays and strings in full length
     #[arg(long, conflicts_with_all = ["csv", "flow_style"])]
     pub(in crate::commands) json: bool,
-    /// All fields of a message on one line, separated by commas
+    /// Print all fields of a message on one line, separated by commas
     #[arg(long, conflicts_with = "flow_style")]
     pub(in crate::commands) csv: bool,
-    /// YAML with braces and brackets, a message on one line
+    /// Print YAML with braces and brackets, with each message on one line
     #[arg(long)]
     flow_style: bool,
     /// Cut arrays and strings off after this many elements or characters
