@@ -21,15 +21,15 @@ pub(crate) mod entry;
 
 pub use entry::{MAX_ATTACHMENTS, Room};
 #[cfg(not(loom))]
-pub(crate) use layout::{Layout, SEGMENT_BYTES, WrongContent};
+pub use layout::{EntryId, MAX_DOORBELLS, MAX_SUBSCRIPTIONS};
 #[cfg(not(loom))]
-pub use layout::{MAX_DOORBELLS, MAX_SUBSCRIPTIONS};
+pub(crate) use layout::{Layout, SEGMENT_BYTES, WrongContent};
 #[cfg(not(loom))]
 pub(crate) use mapping::Mapping;
 #[cfg(not(loom))]
 pub use process::{
-    Attachment, AttachmentsFull, EntryId, ProcessSegment, SegmentFull, SharedDoorbell,
-    SubscriptionEntry, Unavailable,
+    Attachment, AttachmentsFull, ProcessSegment, SegmentFull, SharedDoorbell, SubscriptionEntry,
+    Unavailable,
 };
 #[cfg(not(loom))]
 pub(crate) use process::{FILE_NAME, create_file};

@@ -1,7 +1,6 @@
 //! The layout of a process segment.
 
 use super::entry::{Entry, Found, MAX_ENTRIES};
-use super::process::EntryId;
 use crate::format_version::FORMAT_VERSION;
 use feros_doorbell::Doorbell;
 use feros_sync::{AtomicU32, AtomicU64, Ordering};
@@ -42,6 +41,40 @@ struct Header {
 }
 
 pub(crate) const SEGMENT_BYTES: usize = size_of::<Layout>();
+
+/// Identifies an entry, and distinguishes its present user from earlier and later users.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct EntryId {
+    index: u32,
+    generation: u32,
+}
+
+impl EntryId {
+    /// The id of the entry at `index`, whose present use has this generation.
+    pub(crate) fn new(index: usize, generation: u32) -> Self {
+        Self { index: index as u32, generation }
+    }
+
+    /// The id as a number for announcements. The number is never zero.
+    pub fn to_u64(self) -> u64 {
+        u64::from(self.generation) << 32 | u64::from(self.index)
+    }
+
+    /// The id that this number encodes, or `None` if the number is not a valid id.
+    pub fn from_u64(number: u64) -> Option<Self> {
+        let id = Self { index: number as u32, generation: (number >> 32) as u32 };
+        ((id.index as usize) < MAX_SUBSCRIPTIONS && id.generation & 1 == 1).then_some(id)
+    }
+
+    /// The entry's index in its table, which is below [`MAX_SUBSCRIPTIONS`].
+    pub fn index(self) -> usize {
+        self.index as usize
+    }
+
+    pub(crate) fn generation(self) -> u32 {
+        self.generation
+    }
+}
 
 /// The range of bytes of one doorbell or entry in a segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 mod subscription_entry;
 
-pub use subscription_entry::{Attachment, AttachmentsFull, EntryId, SubscriptionEntry};
+pub use subscription_entry::{Attachment, AttachmentsFull, SubscriptionEntry};
 
 use super::layout::{Extent, Layout, MAX_DOORBELLS, MAX_SUBSCRIPTIONS, SEGMENT_BYTES};
 use super::mapping::Mapping;

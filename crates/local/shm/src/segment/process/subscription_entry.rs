@@ -3,41 +3,12 @@
 use super::ProcessSegment;
 use crate::reason::declined::ConnectionObstacle;
 use crate::segment::entry::{self, ATTACHMENTS_PER_ENTRY, Entry, MAX_ATTACHMENTS};
-use crate::segment::layout::MAX_SUBSCRIPTIONS;
+use crate::segment::layout::EntryId;
 use crate::segment::numbers::Numbers;
 use feros_doorbell::Place;
 use feros_sync::Mutex;
 use std::num::NonZeroU64;
 use std::sync::Arc;
-
-/// Identifies an entry, and distinguishes its present user from earlier and later users.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct EntryId {
-    index: u32,
-    generation: u32,
-}
-
-impl EntryId {
-    /// The id as a number for announcements. The number is never zero.
-    pub fn to_u64(self) -> u64 {
-        u64::from(self.generation) << 32 | u64::from(self.index)
-    }
-
-    /// The id that this number encodes, or `None` if the number is not a valid id.
-    pub fn from_u64(number: u64) -> Option<Self> {
-        let id = Self { index: number as u32, generation: (number >> 32) as u32 };
-        ((id.index as usize) < MAX_SUBSCRIPTIONS && id.generation & 1 == 1).then_some(id)
-    }
-
-    /// The entry's index in its table, which is below [`MAX_SUBSCRIPTIONS`].
-    pub fn index(self) -> usize {
-        self.index as usize
-    }
-
-    pub(crate) fn generation(self) -> u32 {
-        self.generation
-    }
-}
 
 /// The entry of a subscription. It goes back to the segment when this value and the last
 /// [`Attachment`] have been dropped.
@@ -111,7 +82,7 @@ impl SubscriptionEntry {
     /// The entry at `index` of the segment, which the caller has taken.
     pub(super) fn new(segment: &Arc<ProcessSegment>, index: usize) -> Self {
         let generation = segment.mapping.layout().entry(index).open();
-        let id = EntryId { index: index as u32, generation };
+        let id = EntryId::new(index, generation);
         let numbers = Numbers::new(MAX_ATTACHMENTS);
         let attachments = Mutex::new(AttachmentNumbers { numbers, further: Vec::new() });
         Self { inner: Arc::new(EntryOwner { segment: Arc::clone(segment), id, attachments }) }

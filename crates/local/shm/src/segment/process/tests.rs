@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 use super::*;
 use crate::page::{PAGE_SIZES, SMALLEST_PAGE_BYTES, page_bytes, pages_around};
 use crate::segment::entry::{ATTACHMENTS_PER_ENTRY, MAX_ATTACHMENTS};
+use crate::segment::layout::EntryId;
 use feros_doorbell::Slot;
 
 fn segment() -> Arc<ProcessSegment> {
