@@ -105,8 +105,8 @@ fn build(
         names.join(", ")
     ));
     let target = build_folder.target(&crates.number());
-    let artifacts = cargo.build(&workspace, &target, args.release, &crates.number())?;
-    let built = Built::new(artifacts, &workspace, &cargo)?;
+    let artifacts = cargo.build(workspace.manifest(), &target, args.release, &crates.number())?;
+    let built = Built::new(artifacts, workspace.libraries(), &cargo)?;
     prefix.check_stamps(&built, &others, &packages)?;
     if let Some(signal) = signals.received() {
         return Err(BuildError::Signal(signal));

@@ -11,7 +11,6 @@ use feros_process::{ChildGroup, EndSignals, Followed, Lines};
 use serde::Deserialize;
 
 use super::error::BuildError;
-use super::workspace::Workspace;
 
 /// A longer line of cargo's messages counts as several lines, and is not understood.
 const LONGEST_MESSAGE_BYTES: usize = 64 << 20;
@@ -75,15 +74,15 @@ impl Cargo {
         self.answer(command.args(["--workspace", "--edges", "normal,build"]).args(form))
     }
 
-    /// Builds the whole workspace. The compiler's messages go to the terminal.
+    /// Builds the whole workspace of this manifest. The compiler's messages go to the terminal.
     pub(super) fn build(
         &self,
-        workspace: &Workspace,
+        manifest: &Path,
         target: &Path,
         release: bool,
         crates: &str,
     ) -> Result<Vec<Artifact>, BuildError> {
-        let mut command = self.command("build", workspace.manifest());
+        let mut command = self.command("build", manifest);
         command.arg("--workspace").arg("--target-dir").arg(target);
         command.args(["--message-format", "json-render-diagnostics"]);
         if release {
@@ -188,10 +187,11 @@ impl Cargo {
 }
 
 impl Built {
-    /// Finds the files to install among those that cargo made.
+    /// Finds the files to install among those that cargo made. `libraries` are the crates that
+    /// become libraries, one for each package.
     pub(super) fn new(
         artifacts: Vec<Artifact>,
-        workspace: &Workspace,
+        libraries: &[String],
         cargo: &Cargo,
     ) -> Result<Self, BuildError> {
         let missing = |what: &str| BuildError::Answer {
@@ -223,7 +223,7 @@ impl Built {
             })
             .ok_or_else(|| missing(name))
         };
-        let libraries = workspace.libraries().iter().map(library).collect::<Result<_, _>>()?;
+        let libraries = libraries.iter().map(library).collect::<Result<_, _>>()?;
         Ok(Self { shared: vec![std, shared], containers, libraries })
     }
 }
