@@ -18,7 +18,7 @@ use crate::bytes::{BufferPool, lend};
 use crate::calls::channels::{OpenChannel, ServerChannels};
 use crate::calls::counters::{CallCounters, CallCounts};
 use crate::calls::inbox::{LocalMessage, MOST_RESPONSES, NotTaken, RequestQueue, ResponseInbox};
-use crate::calls::local_sample;
+use crate::calls::local::local_sample;
 use crate::graph::MatchTransport;
 use crate::registry::{Registration, SERVERS};
 use crate::shared_memory::availability;
