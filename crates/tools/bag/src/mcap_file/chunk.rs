@@ -8,7 +8,7 @@ use std::io::{BufRead, Read};
 use mcap::McapError;
 use mcap::records::{ChunkIndex, MessageIndexEntry, op};
 
-use super::RECORD_HEAD;
+use super::form::RECORD_HEAD;
 use crate::unpacking::{most_unpacked, too_far};
 
 /// The longest name of a compression that is accepted.

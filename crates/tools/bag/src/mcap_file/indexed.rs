@@ -14,7 +14,7 @@ use mcap::sans_io::indexed_reader::{
 use mcap::{McapError, Summary};
 
 use super::chunk::{ChunkContents, ChunkHead, SHORTEST};
-use super::{RECORD_HEAD, to_mcap_time};
+use super::form::{RECORD_HEAD, to_mcap_time};
 use crate::interrupt::Interrupt;
 use crate::message::MessageFilter;
 

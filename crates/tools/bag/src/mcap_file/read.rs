@@ -10,9 +10,10 @@ use mcap::sans_io::indexed_reader::ReadOrder;
 use mcap::sans_io::linear_reader::{LinearReadEvent, LinearReader, LinearReaderOptions};
 use mcap::{MAGIC, McapError, Summary};
 
+use super::form::{METADATA_KEY, METADATA_NAME, PROFILE, from_mcap_time, topic_of};
 use super::indexed::{IndexedWalk, without_compression};
+use super::scan;
 use super::summary::read_summary;
-use super::{METADATA_KEY, METADATA_NAME, PROFILE, from_mcap_time, scan, topic_of};
 use crate::error::ReadError;
 use crate::interrupt::Interrupt;
 use crate::message::{BagMessage, BagTopic, MessageFilter};

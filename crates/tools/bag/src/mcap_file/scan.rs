@@ -14,7 +14,7 @@ use mcap::{MAGIC, McapError, Summary};
 
 use super::chunk::{ChunkContents, ChunkHead};
 use super::definitions::Definitions;
-use super::{METADATA_KEY, METADATA_NAME, RECORD_HEAD};
+use super::form::{METADATA_KEY, METADATA_NAME, RECORD_HEAD};
 use crate::error::ReadError;
 use crate::interrupt::Interrupt;
 use crate::unpacking::{Source, counted_packed, most_of_file, not_counted};

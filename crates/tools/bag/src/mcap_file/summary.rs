@@ -7,8 +7,8 @@ use std::io::{BufReader, Read, Seek, SeekFrom};
 use mcap::records::{Record, op};
 use mcap::{MAGIC, McapError, Summary};
 
-use super::RECORD_HEAD;
 use super::definitions::Definitions;
+use super::form::RECORD_HEAD;
 
 /// The size of the footer's body: the start of the summary, the start of its offsets, and a
 /// checksum.

@@ -10,7 +10,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use mcap::records::{MessageHeader, Metadata};
 use mcap::{McapError, WriteOptions};
 
-use super::{HASH_KEY, METADATA_KEY, METADATA_NAME, PROFILE, QOS_KEY, index, to_mcap_time};
+use super::form::{HASH_KEY, METADATA_KEY, METADATA_NAME, PROFILE, QOS_KEY, to_mcap_time};
+use super::index;
 use crate::interrupt::Interrupt;
 use crate::message::BagTopic;
 use crate::qos;
