@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 const SOURCES: [&str; 2] = ["participant.cpp", "endpoint.cpp"];
+/// The interface between the shim and this crate.
+const HEADER: &str = "shim/feros_fastdds.h";
 
 /// A major version of Fast DDS. Each version has its own library.
 struct Version {
@@ -116,13 +118,22 @@ fn wheel_libraries(installation: &Installation) -> Vec<PathBuf> {
         .collect()
 }
 
+/// The version of the interface, in hexadecimal: a checksum (FNV-1a) of the header, so that every
+/// change of the header changes the version.
+fn interface() -> String {
+    let header = std::fs::read(HEADER).expect("the header is among the sources");
+    let add = |hash: u32, byte: &u8| (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193);
+    format!("{:08x}", header.iter().fold(0x811c_9dc5, add))
+}
+
 /// Compiles and links the shim, or returns the output of the compiler.
-fn compile(installation: &Installation, shim: &Path) -> Result<(), String> {
+fn compile(installation: &Installation, interface: &str, shim: &Path) -> Result<(), String> {
     let compiler = env::var("CXX").unwrap_or_else(|_| "c++".into());
     let mut command = Command::new(&compiler);
     command.args(["-std=c++17", "-O2", "-g0", "-shared", "-fPIC", "-fvisibility=hidden"]);
     command.args(SOURCES.map(|source| format!("shim/{source}")));
     command.arg(format!("-DFEROS_FASTDDS_MAJOR={}", installation.version.major));
+    command.arg(format!("-DFEROS_FASTDDS_INTERFACE=0x{interface}u"));
     for root in installation.include.iter().filter(|root| root.is_dir() && !is_standard(root)) {
         command.arg("-isystem").arg(root);
     }
@@ -143,12 +154,14 @@ fn main() {
     println!("cargo:rerun-if-changed=shim");
     println!("cargo:rerun-if-changed=build");
     println!("cargo:rerun-if-env-changed=CXX");
+    let interface = interface();
+    println!("cargo:rustc-env=FEROS_FASTDDS_INTERFACE={interface}");
     let in_prefix =
         |prefix: &PathBuf| VERSIONS.iter().find_map(|version| installation(prefix, version));
     let Some(installation) = prefixes().iter().find_map(in_prefix) else { return };
     let Some(out) = env::var_os("OUT_DIR") else { return };
     let shim = Path::new(&out).join(format!("{DLL_PREFIX}feros_fastdds{DLL_SUFFIX}"));
-    match compile(&installation, &shim) {
+    match compile(&installation, &interface, &shim) {
         Ok(()) => {
             println!("cargo:shim={}", shim.display());
             println!("cargo:rustc-env=FEROS_FASTDDS_SHIM_BUILT={}", shim.display());

@@ -1,5 +1,6 @@
 // The C interface of the shim. The shim exists because Fast DDS only has a C++ interface, whose ABI
-// changes with every release; this interface changes only when FEROS_FASTDDS_INTERFACE changes.
+// changes with every release. The build defines FEROS_FASTDDS_INTERFACE, the version of this
+// interface, as a checksum of this file.
 //
 // GUIDs have 16 bytes, as on the wire. Times are nanoseconds. Functions that return `int` return 0
 // or the return code of Fast DDS, unless their comment says otherwise. No function throws.
@@ -8,7 +9,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define FEROS_FASTDDS_INTERFACE 1
 /* A duration without limit. */
 #define FEROS_FASTDDS_INFINITE (-1)
 

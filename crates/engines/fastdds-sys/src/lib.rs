@@ -10,7 +10,8 @@
 //! # Invariants
 //!
 //! No library of Fast DDS is linked or loaded before a program chooses the engine. Messages remain
-//! bytes: Fast DDS 3 sends from, receives into and lends the buffers of the shim's pool.
+//! bytes: Fast DDS 3 sends from, receives into and lends the buffers of the shim's pool. A shim of
+//! another build whose header differs is refused; `types.rs` repeats the types of the header.
 #![allow(non_camel_case_types, reason = "names of the C header")]
 
 mod types;
@@ -22,8 +23,12 @@ use std::sync::OnceLock;
 
 pub use types::*;
 
-/// The interface version that this crate needs.
-const INTERFACE: u32 = 1;
+/// The interface version that this crate needs. The build computes it from the header, for the shim
+/// and for this crate.
+const INTERFACE: u32 = match u32::from_str_radix(env!("FEROS_FASTDDS_INTERFACE"), 16) {
+    Ok(version) => version,
+    Err(_) => panic!("the build gives a number"),
+};
 
 /// The reason why the shim cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
