@@ -6,7 +6,7 @@
 - Lines of Markdown and of Rust comments have at most 100 columns (not tables, links and code).
 - The targets of relative links and anchors exist; files that ARCHITECTURE.md and docs/porting.md
   name exist, and the tables of crates have the imports of their manifests. The latter page names
-  each source file that is bound to Linux or Unix.
+  each source file and manifest that is bound to Linux or Unix.
 - Messages on the book's troubleshooting page are in the sources, and the launch page names every
   action and substitution.
 - Rust examples of the README are on pages of the book, where they are compiled.
@@ -134,25 +134,50 @@ def check_map():
                 fault(page, number, f"there is no {path}")
 
 
-# What only Linux or only Unix has. The type of error numbers alone binds no file to a system.
-BOUND = re.compile(
-    r"rustix::(?!io::Errno\b)|\blibc::|\bstd::os::(?:unix|linux|fd)\b|\bprocfs::|signal_hook::"
-    r"|thread_priority::unix|libloading::os\b|\"/(?:proc|dev|sys)/[^\" ]*\""
-)
+# What only Linux or only Unix has, by the endings of files. The type of error numbers alone binds no
+# file to a system.
+BOUND = {
+    (".rs",): (
+        r"rustix::(?!io::Errno\b)|\blibc::|\bstd::os::(?:unix|linux|fd)\b|\bprocfs::|signal_hook::"
+        r"|thread_priority::unix|libloading::os\b|\"/(?:proc|dev|sys)/[^\" ]*\"|!\(\"/proc/"
+        r"|\"(?:HOME|XDG_\w+)\"|\"[\w./]*bin/python\""
+    ),
+    (".c", ".h", ".cpp", ".hpp"): (
+        r"#include <(?:(?:arpa|linux|net|netinet|sys)/\w+|dlfcn|poll|pthread|sched|signal|unistd)\.h>"
+        r"|\"/(?:proc|dev|sys)/"
+    ),
+    (".py",): (
+        r"\bos\.(?:fork|kill|pipe|register_at_fork|sched_\w+)|\badd_reader\b|\bfcntl\b"
+        r"|[\"']/(?:proc|dev|sys)/"
+    ),
+    ("Cargo.toml",): (
+        r"^\[(?:.*[.])?(?:build-)?dependencies\]\n(?:(?!\[).*\n)*?"
+        r"(?:libc|procfs|rustix|signal-hook|thread-priority)\b"
+    ),
+    ("pyproject.toml",): r"Operating System ::.*",
+}
 
 
 def check_porting():
     """Checks that the page on porting names each source file that is bound to a system."""
     named = {path for _, path in named_files(PORTING)}
-    for path in files(".rs"):
-        place = path.relative_to(ROOT)
-        is_source = place.parts[0] == "crates" and "src" in place.parts
-        if not is_source or "tests" in place.parts or path.name in ("tests.rs", "loom_tests.rs"):
-            continue
-        code = re.sub(r"//.*", "", path.read_text())
-        code = re.split(r"^#\[cfg\(.*\btest\b.*\)\]\nmod \w+ \{", code, flags=re.M)[0]
-        if (found := BOUND.search(code)) and place.as_posix() not in named:
-            fault(path, 1, f"docs/porting.md does not name this file, which has {found[0]}")
+    for endings, pattern in BOUND.items():
+        for path in (path for ending in endings for path in files(ending)):
+            place = path.relative_to(ROOT)
+            rest = place.parts[1:]
+            is_source = place.parts[0] in ("crates", "examples", "lab") and (
+                path.suffix != ".rs" or "src" in rest or "build" in path.parts
+            )
+            is_test = {"tests", "benches", "examples"} & set(rest) or path.stem.endswith("tests")
+            if not is_source or is_test or place.as_posix() in named:
+                continue
+            code = path.read_text()
+            if path.suffix == ".rs":
+                code = re.sub(r"//.*", "", code)
+                code = re.split(r"^#\[cfg\(.*\btest\b.*\)\]\nmod \w+ \{", code, flags=re.M)[0]
+            if found := re.search(pattern, code, re.M):
+                what = found[0].splitlines()[-1]
+                fault(path, 1, f"docs/porting.md does not name this file, which has {what}")
 
 
 # Every crate may import these; the tables of crates do not repeat them.
