@@ -187,11 +187,11 @@ mod tests {
         assert_eq!(align_of::<Layout>(), SMALLEST_PAGE_BYTES);
         assert_eq!(Layout::HEADER, Extent { offset_bytes: 0, size_bytes: 4096 });
         let doorbells = [0, MAX_DOORBELLS - 1].map(Layout::extent_of_doorbell);
-        let offsets = [4096, 4096 + 63 * 576];
+        let offsets = [4096, 4096 + 511 * 576];
         assert_eq!(doorbells, offsets.map(|at| Extent { offset_bytes: at, size_bytes: 576 }));
         let entries = [0, MAX_SUBSCRIPTIONS - 1].map(Layout::extent_of_entry);
-        let offsets = [40_960, 40_960 + 1023 * 1088];
+        let offsets = [299_008, 299_008 + 4095 * 1088];
         assert_eq!(entries, offsets.map(|at| Extent { offset_bytes: at, size_bytes: 1088 }));
-        assert_eq!(SEGMENT_BYTES, 40_960 + 1024 * 1088);
+        assert_eq!(SEGMENT_BYTES, 299_008 + 4096 * 1088);
     }
 }
