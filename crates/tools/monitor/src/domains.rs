@@ -198,7 +198,8 @@ mod tests {
         assert_eq!(of(&[7400 + 250 * 7 + 1]), NONE);
         assert_eq!(of(&[7400 + 250 * 7 + 11, 7400 + 250 * 7 + 12]), NONE, "of two participants");
         assert_eq!(of(&[7400 + 250 * 232 + 10, 7400 + 250 * 232 + 11]), [232]);
-        assert_eq!(of(&[53, 5353, 7399, 7401, 7411, 65_534, 65_535]), NONE);
+        assert_eq!(of(&[65_534, 65_535]), [232], "its last participant");
+        assert_eq!(of(&[53, 5353, 7399, 7401, 7411, 65_535]), NONE);
     }
 
     #[test]
