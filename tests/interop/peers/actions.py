@@ -40,6 +40,7 @@ class Actions:
         self._node = node
         self._servers, self._clients, self._inboxes, self._goals, self._handles, self._feedback = {}, {}, {}, {}, {}, {}
         self._events, self._subscriptions = {}, []
+        self._goal_accepted = threading.Condition()
 
     def action_server(self, name, type, result_timeout=10):
         inbox = self._inboxes[name] = peer.Inbox()
@@ -51,7 +52,9 @@ class Actions:
             return CancelResponse.REJECT if handle.request.order == 13 else CancelResponse.ACCEPT
 
         def accepted(handle):
-            self._goals[hexadecimal(handle.goal_id)] = handle
+            with self._goal_accepted:
+                self._goals[hexadecimal(handle.goal_id)] = handle
+                self._goal_accepted.notify_all()
             inbox.put({"id": hexadecimal(handle.goal_id), "goal": conversion.to_json(handle.request)})
 
         self._servers[name] = ActionServer(
@@ -61,12 +64,19 @@ class Actions:
     def goals(self, name, count=1, timeout=60.0):
         return self._inboxes[name].take(count, timeout)
 
+    def _goal(self, id, timeout=60.0):
+        """Returns the handle of a goal: its client hears of the acceptance before the server has the handle."""
+        with self._goal_accepted:
+            if not self._goal_accepted.wait_for(lambda: id in self._goals, timeout):
+                raise TimeoutError(f"goal {id} was not accepted within {timeout} s")
+            return self._goals[id]
+
     def goal_status(self, name, id):
-        return self._goals[id].status
+        return self._goal(id).status
 
     def feedback(self, name, id, values):
         for value in values:
-            self._goals[id].publish_feedback(conversion.fill(self._servers[name].action_type.Feedback(), value))
+            self._goal(id).publish_feedback(conversion.fill(self._servers[name].action_type.Feedback(), value))
 
     def end(self, name, id, outcome, result=None, timeout=60.0):
         if outcome not in OUTCOMES:
@@ -82,7 +92,7 @@ class Actions:
             finally:
                 ended.set()
 
-        self._goals[id].execute(execute)
+        self._goal(id, timeout).execute(execute)
         if not ended.wait(timeout):
             raise TimeoutError(f"not within {timeout} s")
 
