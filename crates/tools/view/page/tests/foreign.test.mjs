@@ -64,6 +64,40 @@ test("the field of a parameter keeps the true value", async (t) => {
   assert.deepEqual(robot.parameters.get(`${NAME}.list`).value, [EVIL]);
 });
 
+test("texts of all letters reach services as they are", async (t) => {
+  const session = await Session.start(t, { layout: { tab: "nodes", nodes: { n: "/container" } } });
+  const { page, server } = session;
+  const request = async (name) => {
+    const call = () => server.received.findLast((each) => each.op === "call" && each.name === name);
+    await session.untilServer(`a call of ${name}`, () => call() !== undefined);
+    return call().request;
+  };
+  const [accent, wide, robot] = ["Grüße e\u0301", "温度", "🤖 שלום"];
+  await session.untilText(".components-list", "/talker");
+  await page.type('[name="package_name"]', accent);
+  await page.type('[name="plugin_name"]', wide);
+  await page.type('[name="node_name"]', robot);
+  await page.type('[name="parameters"]', `a:="${robot}" b:=${wide}`);
+  await session.click(".load button", "Load");
+  const load = await request("/container/_container/load_node");
+  assert.equal(load.package_name, accent);
+  assert.equal(load.plugin_name, wide);
+  assert.equal(load.node_name, robot);
+  assert.equal(load.node_namespace, "");
+  const values = load.parameters.map(({ name, value }) => [name, value.type, value.string_value]);
+  assert.deepEqual(values, [
+    ["a", 4, robot],
+    ["b", 4, wide],
+  ]);
+  await session.untilText(".components .outcome", `no plugin ${wide}`);
+  await session.click('[role="tab"]', "Bags");
+  const field = await session.find("input", "Folder of the new bag");
+  await field.type(accent + wide + robot);
+  await field.press("Enter");
+  const { uri } = await request("/rosbag2_recorder/record");
+  assert.equal(uri, accent + wide + robot);
+});
+
 /** A mismatch of two nodes whose names are written from right to left. */
 class RightToLeft extends Robot {
   figures(measured) {

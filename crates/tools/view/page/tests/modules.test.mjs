@@ -95,6 +95,62 @@ test("transforms connect frames at a time, but not unrelated frames", async () =
   assert.ok(!transforms.names().includes("bad"));
 });
 
+/** CDR of texts: each has its length with the NUL, and begins at a multiple of four bytes. */
+function cdrOf(...texts) {
+  const parts = texts.map((text) => {
+    const bytes = Buffer.from(text);
+    const part = Buffer.alloc(4 + bytes.length + 1);
+    part.writeUInt32LE(bytes.length + 1);
+    bytes.copy(part, 4);
+    return part;
+  });
+  const padded = parts.slice(0, -1).map((part) => [part, Buffer.alloc(-part.length & 3)]);
+  return new Uint8Array(Buffer.concat([Buffer.from([0, 1, 0, 0]), ...padded.flat(), parts.at(-1)]));
+}
+
+test("texts of all letters are written with their length in bytes, and read again", async () => {
+  const { Codec } = await load("decode/codec.ts");
+  const codec = new Codec("string a\nstring b\nstring[2] c");
+  const texts = ["Grüße", "温度", "🤖 e\u0301", "", "ASCII", "\u202e\u001b\u200b", "\ufeffשלום"];
+  for (const a of texts) {
+    for (const b of texts) {
+      const value = { a, b, c: [b, a] };
+      assert.deepEqual(codec.encode(value), cdrOf(a, b, b, a), `${a} and ${b}`);
+      assert.deepEqual(codec.decode(codec.encode(value)), value);
+    }
+  }
+  assert.throws(() => codec.encode({ a: "a\0b" }), /NUL/);
+  const request = { a: "x".repeat(100_000) + "ü", b: "y", c: ["", ""] };
+  assert.deepEqual(codec.decode(codec.encode(request)), request);
+});
+
+test("texts of other writers are read", async () => {
+  const { Codec } = await load("decode/codec.ts");
+  const codec = new Codec("string a\nuint8 b");
+  const read = (...bytes) => codec.decode(new Uint8Array([0, 1, 0, 0, ...bytes]));
+  assert.deepEqual(read(0, 0, 0, 0, 7), { a: "", b: 7 }, "a length of 0");
+  assert.deepEqual(read(1, 0, 0, 0, 0, 7), { a: "", b: 7 });
+  assert.deepEqual(read(2, 0, 0, 0, 0xc3, 0xbc, 7), { a: "ü", b: 7 }, "without the zero");
+  assert.deepEqual(read(3, 0, 0, 0, 0xc3, 0xbc, 0, 7), { a: "ü", b: 7 });
+  assert.deepEqual(read(4, 0, 0, 0, 97, 0, 98, 0, 7), { a: "a\0b", b: 7 }, "a NUL within");
+  assert.deepEqual(read(3, 0, 0, 0, 97, 0xc3, 0, 7), { a: "a\ufffd", b: 7 }, "half a letter");
+  assert.throws(() => read(200, 0, 0, 0, 97, 0, 7), RangeError);
+  assert.throws(() => read(255, 255, 255, 255, 97, 0, 7), RangeError);
+});
+
+test("wide texts are read", async () => {
+  const { Codec } = await load("decode/codec.ts");
+  const inner = `${"=".repeat(80)}\nMSG: x/Inner\nwstring<=4 d`;
+  const schema = `wstring a\nwstring[] b\nInner[1] c\n${inner}`;
+  const units = (text) => [text.length, ...text.split("").map((each) => each.charCodeAt(0))];
+  const words = [...units("aé😀"), 2, ...units(""), ...units("\ufeff温度"), ...units("ü")];
+  const bytes = new Uint8Array([0, 1, 0, 0, ...new Uint8Array(Uint32Array.from(words).buffer)]);
+  const wanted = { a: "aé😀", b: ["", "\ufeff温度"], c: [{ d: "ü" }] };
+  assert.deepEqual(new Codec(schema).decode(bytes), wanted);
+  const wrong = new Uint8Array([0, 1, 0, 0, 1, 0, 0, 0, 0, 0, 1, 0]);
+  assert.throws(() => new Codec("wstring a").decode(wrong), /more than 16 bits/);
+});
+
 test("texts become values of the parameter's type, or errors name the expected form", async () => {
   const { parseValue } = await load("parameters/editor.ts");
   const { splitName } = await load("connection/parameters.ts");

@@ -97,6 +97,44 @@ test(
   },
 );
 
+test(
+  "texts of all letters reach a real node and come back",
+  { skip: !FEROS && "no FEROS_COMMAND" },
+  async (t) => {
+    const commands = new Programs(FEROS);
+    t.after(() => commands.end());
+    const texts = ["Grüße", "温度", "🤖", "e\u0301"];
+    const all = texts.join(" ");
+    commands.publish("/text", "std_msgs/msg/String", `{data: "${all}"}`);
+    commands.publish("/wide", "test_msgs/msg/WStrings", `{wstring_value: "${all}"}`);
+    commands.start("container").stdout.resume();
+    const address = await commands.view("--allow-changes");
+    const panels = ["/text", "/wide"].map((topic) => ({ k: "tree", t: topic }));
+    const layout = {
+      tab: "messages",
+      messages: { p: panels },
+      nodes: { n: "/ComponentManager" },
+    };
+    const session = await openPage(t, address, layout);
+    const { page } = session;
+    const leaf = (name) => `[aria-label="Tree ${name}"] .leaf`;
+    await session.untilText(leaf("/text"), `data"${all}"`);
+    await session.untilText(leaf("/wide"), `wstring_value"${all}"`);
+    await session.untilText(leaf("/wide"), 'wstring_value_default3"ハローワールド"');
+
+    await session.click('[role="tab"]', "Nodes");
+    await session.untilText(".components-list", "No component is loaded.");
+    for (const text of [...texts, all]) {
+      await session.write(await page.$('[name="package_name"]'), text);
+      await session.write(await page.$('[name="plugin_name"]'), text);
+      await session.click(".load button", "Load");
+      // The answer has the path at which the container searched for the package.
+      await session.untilText(".components .outcome", `feros_components/${text} under`);
+    }
+    assert.deepEqual(session.errors, []);
+  },
+);
+
 test("the slider seeks in a real bag", { skip: !FEROS && "no FEROS_COMMAND" }, async (t) => {
   const folder = await mkdtemp(join(tmpdir(), "feros-view-"));
   const commands = new Programs(FEROS);

@@ -46,12 +46,12 @@ export class Services {
       return Promise.reject(new Error(`The server offers no service ${name} at the moment.`));
     }
     return new Promise((resolve, reject) => {
+      const payload = service.request.encode(request);
       const id = this.nextCall++;
       const timer = setTimeout(() => {
         this.end(id)?.reject(new Error(`${name} did not answer within ${LIMIT_MS / 1000} s.`));
       }, LIMIT_MS);
       this.calls.set(id, { service, resolve, reject, timer });
-      const payload = service.request.encode(request);
       if (!this.send(writeRequest(service.info.id, id, payload))) {
         this.end(id)?.reject(new Error(`${name} was not called: there is no connection.`));
       }

@@ -3,13 +3,14 @@
 
 import { parse } from "@foxglove/rosmsg";
 import { MessageReader, MessageWriter } from "@foxglove/rosmsg2-serialization";
+import { joinUnits, withUnits } from "./text";
 
 export type Definitions = ReturnType<typeof parse>;
 export type Value = Record<string, unknown>;
 
 export class Codec {
   private parsed: Definitions | null = null;
-  private reader: MessageReader | null = null;
+  private reader: ((bytes: Uint8Array) => Value) | null = null;
   private writer: MessageWriter | null = null;
 
   /** `null` if the server has no schema; an empty schema means a message without fields. */
@@ -24,14 +25,21 @@ export class Codec {
 
   /** Throws if the bytes do not match this schema. */
   decode(bytes: Uint8Array): Value {
-    this.reader ??= new MessageReader(this.definitions);
-    return this.reader.readMessage<Value>(bytes);
+    this.reader ??= readerOf(this.definitions);
+    return this.reader(bytes);
   }
 
   encode(value: Value): Uint8Array {
     this.writer ??= new MessageWriter(this.definitions);
     return this.writer.writeMessage(value);
   }
+}
+
+function readerOf(definitions: Definitions): (bytes: Uint8Array) => Value {
+  const wide = withUnits(definitions);
+  const reader = new MessageReader(wide ?? definitions);
+  const read = (bytes: Uint8Array): Value => reader.readMessage<Value>(bytes);
+  return wide === null ? read : (bytes) => joinUnits(read(bytes)) as Value;
 }
 
 export function errorText(error: unknown): string {

@@ -1,6 +1,7 @@
 // Schemas of messages and services from the repository's interfaces, with all types that they use,
 // as a server advertises them; and writers and readers of their CDR.
 
+import { CdrWriter } from "@foxglove/cdr";
 import { parse } from "@foxglove/rosmsg";
 import { MessageReader, MessageWriter } from "@foxglove/rosmsg2-serialization";
 import { existsSync, readFileSync } from "node:fs";
@@ -9,6 +10,13 @@ import { fileURLToPath } from "node:url";
 
 const INTERFACES = fileURLToPath(new URL("../../../../../../interfaces", import.meta.url));
 const RULE = "=".repeat(80);
+
+/** The library cuts texts that are not ASCII. Other programs send texts with NUL, too. */
+CdrWriter.prototype.string = function (text, writeLength = true) {
+  const bytes = Buffer.from(text);
+  if (writeLength) this.uint32(bytes.length + 1);
+  return this.uint8Array(bytes).uint8(0);
+};
 
 function fileOf(type) {
   const [pkg, kind, name] = type.split("/");
