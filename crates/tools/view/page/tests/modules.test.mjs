@@ -281,6 +281,24 @@ test("a rate of 0 is shown when it can be measured", async () => {
   assert.equal(seen(0), "…", "another server measures anew");
 });
 
+test("measured topics are asked for again, whatever their names are", async () => {
+  const { LiveFigures } = await load("connection/live_figures.ts");
+  const sent = [];
+  const figures = new LiveFigures((text) => sent.push(text));
+  figures.resume();
+  assert.deepEqual(sent, []);
+  const topics = ["/a b", "/b", "/\ud83e\udd16"];
+  figures.measure(figures, topics);
+  figures.measure(figures, topics);
+  figures.resume();
+  assert.deepEqual(sent, Array(2).fill({ op: "measureTopics", topics }));
+});
+
+test("shortened texts keep their letters whole", async () => {
+  const { shortName } = await load("graph/arrange.ts");
+  assert.equal(shortName("🤖".repeat(40)), `…${"🤖".repeat(33)}`);
+});
+
 test("an empty graph says what to check", async () => {
   const { whyEmpty } = await load("graph/model.ts");
   const [own, other] = [{ name: "/_feros_view" }, { name: "/talker" }];

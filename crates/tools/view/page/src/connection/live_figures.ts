@@ -22,7 +22,8 @@ export class LiveFigures {
   /** How many figures of each topic had its rate. */
   private readonly readings = new Map<string, number>();
   private followers = 0;
-  private lastSent = "";
+  /** The topics that the server measures, as JSON. */
+  private lastSent = "[]";
 
   constructor(private readonly send: (text: object) => void) {}
 
@@ -40,7 +41,7 @@ export class LiveFigures {
     if (topics.length === 0) this.measured.delete(owner);
     else this.measured.set(owner, topics);
     const all = [...new Set([...this.measured.values()].flat())].sort().slice(0, MOST_MEASURED);
-    const text = all.join(" ");
+    const text = JSON.stringify(all);
     if (text === this.lastSent) return;
     this.lastSent = text;
     this.send({ op: "measureTopics", topics: all });
@@ -62,7 +63,7 @@ export class LiveFigures {
   resume(): void {
     this.readings.clear();
     if (this.followers > 0) this.send({ op: "subscribeFigures" });
-    const topics = this.lastSent === "" ? [] : this.lastSent.split(" ");
+    const topics = JSON.parse(this.lastSent) as string[];
     if (topics.length > 0) this.send({ op: "measureTopics", topics });
   }
 }

@@ -37,8 +37,9 @@ const MOST_LETTERS = 34;
 
 /** Shortens a long name to its end, which distinguishes it from its neighbours. */
 export function shortName(name: string): string {
-  const text = shown(name);
-  return text.length <= MOST_LETTERS ? text : `…${text.slice(1 - MOST_LETTERS)}`;
+  const letters = [...shown(name)];
+  const isLong = letters.length > MOST_LETTERS;
+  return isLong ? `…${letters.slice(1 - MOST_LETTERS).join("")}` : letters.join("");
 }
 
 /** Describes the structure, which alone determines the positions of boxes and edges. */

@@ -216,8 +216,9 @@ const MOST_LETTERS = 26;
 
 /** Shortens a text so that it fits next to the line. */
 function shortened(words: string): string {
-  const text = shown(words).replace(/^QoS does not match: /, "");
-  return text.length > MOST_LETTERS ? `${text.slice(0, MOST_LETTERS - 1)}…` : text;
+  const letters = [...shown(words).replace(/^QoS does not match: /, "")];
+  const isLong = letters.length > MOST_LETTERS;
+  return isLong ? `${letters.slice(0, MOST_LETTERS - 1).join("")}…` : letters.join("");
 }
 
 function curve(points: Point[]): string {

@@ -5,6 +5,7 @@ import { errorText } from "../decode/codec";
 import { type Panel, type PanelContext, rateFor, shortType, SPATIAL } from "../messages/panel";
 import { breakable, button, checkbox, h, select, setText } from "../shell/dom";
 import { flagOf, type Part, textOf, textsOf } from "../shell/layout";
+import { phrase } from "../shell/shown";
 import { whileVisible } from "../shell/visibility";
 import { Frames } from "./frames";
 import { GridLayer } from "./grids";
@@ -300,8 +301,8 @@ export class ScenePanel implements Panel {
     if (this.fixedSelect.dataset.key === key) return;
     this.fixedSelect.dataset.key = key;
     this.fixedSelect.replaceChildren(
-      h("option", { value: "" }, `Fixed frame: ${this.fixed === "" ? fixed : "automatic"}`),
-      ...names.map((name) => h("option", { value: name }, `Fixed frame: ${name}`)),
+      h("option", { value: "" }, phrase`Fixed frame: ${this.fixed === "" ? fixed : "automatic"}`),
+      ...names.map((name) => h("option", { value: name }, phrase`Fixed frame: ${name}`)),
     );
     this.fixedSelect.value = this.fixed;
   }

@@ -4,9 +4,9 @@
 /** The characters for which `feros_wording::is_unseen` is true. */
 const UNSEEN = /[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;
 const UNSEEN_IN_LINES = new RegExp(`(?![\\n\\t])${UNSEEN.source}`, "gu");
-/** The scripts that are written from right to left. */
+/** The scripts that are written from right to left; U+FEFF is no letter. */
 const RIGHT_TO_LEFT =
-  /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
+  /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefe\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
 
 function escape(character: string): string {
   return `\\u{${character.codePointAt(0)!.toString(16)}}`;
