@@ -296,7 +296,12 @@ test("measured topics are asked for again, whatever their names are", async () =
 
 test("shortened texts keep their letters whole", async () => {
   const { shortName } = await load("graph/arrange.ts");
+  const { beginningOf } = await load("shell/shown.ts");
   assert.equal(shortName("🤖".repeat(40)), `…${"🤖".repeat(33)}`);
+  assert.deepEqual(beginningOf("🤖"), { start: "🤖", rest: "" });
+  const { start, rest } = beginningOf("x".repeat(12_000));
+  assert.equal(start.length, 10_000);
+  assert.equal(rest, " … 2000 more characters");
 });
 
 test("an empty graph says what to check", async () => {

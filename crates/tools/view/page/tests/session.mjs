@@ -23,6 +23,11 @@ export function layoutOf(address) {
   return JSON.parse(Buffer.from(text, "base64url").toString());
 }
 
+/** A text for error messages: characters that are not seen are escaped. */
+function visible(text) {
+  return text.replace(/[\p{Cc}\p{Cf}]/gu, (each) => `\\u{${each.codePointAt(0).toString(16)}}`);
+}
+
 let browser = null;
 let open = 0;
 
@@ -104,18 +109,34 @@ export class Session {
     }
   }
 
-  /** Waits for a state of the server. */
+  /** Waits for a state of the elements of a selector; an error has the texts of the elements. */
+  async untilElements(words, check, selector, ...values) {
+    try {
+      return await this.until(words, check, selector, ...values);
+    } catch (error) {
+      const texts = await this.page.$$eval(selector, (all) =>
+        all.slice(0, 12).map((each) => each.textContent.slice(0, 500)),
+      );
+      const there = texts.length === 0 ? "no such element" : visible(JSON.stringify(texts));
+      throw new Error(`${error.message}; instead, there was: ${there}`);
+    }
+  }
+
+  /** Waits for a state of the server; an error has the topics that the page subscribes to. */
   async untilServer(words, check) {
     const end = Date.now() + WATCHDOG_MS;
     while (!check()) {
-      if (Date.now() > end) throw new Error(`never came: ${words}`);
+      if (Date.now() > end) {
+        const topics = visible(JSON.stringify([...this.server.subscribed.keys()]));
+        throw new Error(`never came: ${words}; the page subscribes to ${topics}`);
+      }
       await new Promise((resolve) => setTimeout(resolve, 30));
     }
   }
 
   async untilText(selector, text) {
-    await this.until(
-      `${selector} says ${text}`,
+    await this.untilElements(
+      `${selector} says ${visible(text)}`,
       (s, t) => [...document.querySelectorAll(s)].some((each) => each.textContent.includes(t)),
       selector,
       text,
@@ -124,8 +145,8 @@ export class Session {
 
   /** The first visible element of a selector whose text or label has these words. */
   async find(selector, words) {
-    const handle = await this.until(
-      `${selector} with ${words}`,
+    const handle = await this.untilElements(
+      `${selector} with ${visible(words)}`,
       (s, w) =>
         [...document.querySelectorAll(s)].find(
           (each) =>

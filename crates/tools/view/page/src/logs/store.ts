@@ -1,6 +1,7 @@
 // The last lines of /rosout, and the minimum level shown of each logger.
 
 import type { Message } from "../connection/channels";
+import { beginningOf } from "../shell/shown";
 
 export const LEVELS = [
   [10, "Debug"],
@@ -44,6 +45,11 @@ export function levelName(level: number): string {
   return LEVELS.findLast(([each]) => level >= each)?.[1] ?? "Debug";
 }
 
+function shortened(text: string): string {
+  const { start, rest } = beginningOf(text);
+  return start + rest;
+}
+
 export class Store {
   least = 20;
   words = "";
@@ -55,15 +61,16 @@ export class Store {
   take(message: Message): void {
     const log = message.value as unknown as Log;
     const { sec, nanosec } = log.stamp;
-    const logger = this.logger(log.name);
+    const name = shortened(log.name);
+    const logger = this.logger(name);
     const at = LEVELS.findLastIndex(([each]) => log.level >= each);
     if (logger !== undefined) logger.counts[Math.max(at, 0)]! += 1;
     this.push({
       level: log.level,
       timeNanos: BigInt(sec) * 1_000_000_000n + BigInt(nanosec),
-      logger: log.name,
-      text: log.msg,
-      place: log.file === "" ? "" : `${log.file}:${log.line} ${log.function}`,
+      logger: name,
+      text: shortened(log.msg),
+      place: log.file === "" ? "" : shortened(`${log.file}:${log.line} ${log.function}`),
     });
   }
 

@@ -1,7 +1,7 @@
 // The values of messages in words, for the displays of a tree and of text.
 
 import { isTime } from "../decode/fields";
-import { phrase, Shown } from "../shell/shown";
+import { beginningOf, phrase, Shown } from "../shell/shown";
 import { plain } from "../shell/units";
 
 const MOST_ELEMENTS = 16;
@@ -13,8 +13,9 @@ const ESCAPES = new Map([
 
 /** Returns a string in quotation marks; it is isolated from the values next to it. */
 function quoted(text: string): Shown {
-  const escaped = text.replace(/["\\\n\r\t]/g, (each) => ESCAPES.get(each) ?? `\\${each}`);
-  return phrase`${`"${escaped}"`}`;
+  const { start, rest } = beginningOf(text);
+  const escaped = start.replace(/["\\\n\r\t]/g, (each) => ESCAPES.get(each) ?? `\\${each}`);
+  return phrase`${`"${escaped}"`}${rest}`;
 }
 
 export function leafText(value: unknown): Shown {

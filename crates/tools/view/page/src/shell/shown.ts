@@ -26,6 +26,17 @@ export function hasUnseen(text: string): boolean {
   return text.search(UNSEEN) >= 0;
 }
 
+const MOST_CHARACTERS = 10_000;
+
+/** Returns the beginning of a text of any length, and words about the rest that is left out. */
+export function beginningOf(text: string): { start: string; rest: string } {
+  const more = text.length - MOST_CHARACTERS;
+  if (more <= 0) return { start: text, rest: "" };
+  // This is a copy, since a slice would keep the whole text in memory.
+  const start = [...text.slice(0, MOST_CHARACTERS)].join("");
+  return { start, rest: ` … ${more} more characters` };
+}
+
 /** A text whose unseen characters are escaped; it may have marks of isolation by the page. */
 export class Shown {
   constructor(readonly text: string) {}
