@@ -224,6 +224,30 @@ test("components are loaded and unloaded", async (t) => {
   await session.untilText(".components .outcome", "rate=2: write each parameter as name:=value");
 });
 
+test("a text that is entered before the browser reports that its pane is seen stays", async (t) => {
+  const session = await Session.start(t, { layout: { nodes: { n: "/container" } } });
+  const { page } = session;
+  await page.evaluateOnNewDocument(() => {
+    window.held = null;
+    window.IntersectionObserver = class extends IntersectionObserver {
+      constructor(act) {
+        super((entries) =>
+          window.held === null ? act(entries) : window.held.push([act, entries]),
+        );
+      }
+    };
+  });
+  await page.reload();
+  await session.untilText(".box .name", "/container");
+  await page.evaluate(() => (window.held = []));
+  await session.click('[role="tab"]', "Nodes");
+  await session.untilText(".components-list", "/talker");
+  await page.type('[name="package_name"]', "demo");
+  await session.until("a report is held", () => window.held.length > 0);
+  await page.evaluate(() => window.held.forEach(([act, entries]) => act(entries)));
+  assert.equal(await page.$eval('[name="package_name"]', (each) => each.value), "demo");
+});
+
 test("a player is paused, stepped, accelerated and moved in its bag", async (t) => {
   const session = await Session.start(t, { layout: { tab: "bags" } });
   const { page, robot } = session;

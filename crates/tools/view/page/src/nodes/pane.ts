@@ -83,7 +83,8 @@ export class NodesPane {
     connection.services.changed.listen(() => this.showChosen(connection.figures.latest));
     whileVisible(this.element, () => {
       const end = connection.figures.follow((figures) => this.draw(figures));
-      this.shownKey = "";
+      // Details that are there keep what the user has entered.
+      if (this.details.childElementCount === 0) this.shownKey = "";
       this.draw(connection.figures.latest);
       return () => {
         end();
