@@ -158,11 +158,10 @@ impl Flags {
     /// Clears all flags for a new owner. Flags that are set in the meantime may remain set.
     pub(crate) fn clear(&self) {
         // The summary is cleared first, so that a concurrent `set` leaves, at worst, a summary bit
-        // without a flag. The stores of the words are releases: a `set` that finds a cleared word
-        // then sets its summary bit after the summary was cleared.
+        // without a flag.
         self.summary.store(0, Ordering::Relaxed);
         for word in &self.words {
-            word.store(0, Ordering::Release);
+            word.store(0, Ordering::Relaxed);
         }
     }
 

@@ -258,22 +258,6 @@ fn draining_hides_no_flag_that_is_set_meanwhile() {
     });
 }
 
-/// A process that has known a former owner of the doorbell rings, while the doorbell is reset for
-/// the next owner.
-#[test]
-fn a_reset_leaves_no_flag_that_the_summary_hides() {
-    explore(3, || {
-        let doorbell = Arc::new(Doorbell::new());
-        let ringer = {
-            let doorbell = Arc::clone(&doorbell);
-            thread::spawn(move || doorbell.ring(slot(3)))
-        };
-        doorbell.reset();
-        ringer.join().unwrap();
-        assert!(!doorbell.is_set(slot(3)) || !doorbell.flags.are_clear());
-    });
-}
-
 /// While an entity moves into an executor, a publisher of another process writes data, then reads
 /// the entity's place (a doorbell and a slot), and rings there if there is a place. The executor
 /// finds the data, either because of the publisher's ring or because of the ring of the move.
