@@ -3,9 +3,9 @@
 
 import { parse } from "@foxglove/rosmsg";
 import { MessageReader, MessageWriter } from "@foxglove/rosmsg2-serialization";
+import type { Definitions } from "./definitions";
 import { joinUnits, withUnits } from "./text";
 
-export type Definitions = ReturnType<typeof parse>;
 export type Value = Record<string, unknown>;
 
 export class Codec {

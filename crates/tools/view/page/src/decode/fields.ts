@@ -2,7 +2,7 @@
 // and the numbers that the paths lead to. A topic's name has no dot, so the first dot ends the
 // name.
 
-import type { Definitions } from "./codec";
+import type { Definitions } from "./definitions";
 
 export interface FieldPath {
   topic: string;

@@ -3,7 +3,7 @@
 // text that does not end with zero. The functions here replace those of the library everywhere.
 
 import { CdrReader, CdrWriter } from "@foxglove/cdr";
-import type { Definitions } from "./codec";
+import type { Definitions } from "./definitions";
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
