@@ -226,7 +226,7 @@ def take(folder):
     found = [figure for figure in FIGURES if figure.scenario in scenarios]
     if not found:
         wanted = [figure.scenario for figure in FIGURES]
-        sys.exit(f"error: {folder} has none of the scenarios {wanted}")
+        sys.exit(f"error: {folder} lacks all scenarios that have a figure: {wanted}")
     for figure in found:
         figure.numbers.write_text(json.dumps(read_run(figure, folder, run), indent=2) + "\n")
 

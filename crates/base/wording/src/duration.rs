@@ -25,8 +25,7 @@ pub fn duration(length: Duration) -> String {
     format!("{}{fraction} {name}", thousandths / 1_000)
 }
 
-/// How long something was waited for without success: `within 2 s`, or `at once` if the limit
-/// allowed no wait.
+/// The time limit of a wait that had no success: `within 2 s`, or `at once` if the limit was zero.
 ///
 /// ```
 /// use std::time::Duration;

@@ -228,8 +228,7 @@ impl Wake {
     }
 }
 
-/// The code of the other process, which sends each message back until it gets a message of one
-/// byte.
+/// The code of the other process. It sends each message back, and ends at a message of 1 byte.
 fn echo(space: &str, event: bool) {
     let node = Arc::new(HostNode::new(space).unwrap());
     let mut wake = Wake::new(space, event, "echo", "bench");

@@ -77,8 +77,8 @@ pub(crate) fn schema_of_topic(
     hash.is_none_or(|hash| hash.0 == ty.type_hash().0).then(|| Schema::of_dynamic(&ty))
 }
 
-/// Asks the nodes of a topic to describe its type. Nodes with different definitions are asked in
-/// parallel. Returns the first description.
+/// Asks the nodes of a topic to describe its type, in parallel if they have different definitions.
+/// Returns the first description.
 fn ask(
     connection: &Connection,
     topic: &str,

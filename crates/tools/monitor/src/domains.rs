@@ -236,7 +236,7 @@ mod tests {
             for _ in 0..20 {
                 let mut ports = assigned(count);
                 let first = 7400 + 250 * 150;
-                // Whatever the others are, this is a pair by chance.
+                // These two belong together by chance.
                 ports.extend([first + 40, first + 41]);
                 assert_eq!(of(&ports), NONE, "{count} ports");
                 ports.extend([7400 + 250 * 9 + 10, 7400 + 250 * 9 + 11]);

@@ -153,8 +153,8 @@ impl<E: Copy> Events<E> {
         }
         let _logger = logging::enter_logger(&self.logger);
         // The mismatches are checked once for all pending events, because a check reads the whole
-        // graph. While many processes start, matches come one by one, so their check waits. No
-        // match is missed: the graph has an endpoint before the endpoint's match is an event.
+        // graph. While many processes start, matches come one by one, so their check waits. The
+        // check misses no match: the graph has an endpoint before the endpoint's match is an event.
         let mut looks_for_mismatches = has_news && self.next_look.is_some();
         let mut looks_soon = false;
         loop {

@@ -358,7 +358,7 @@ fn data_put_by_another_process_while_an_entity_joins_a_wait_set_is_found() {
             let (ringer, data) = (ringer.clone(), Arc::clone(&data));
             let executor = Arc::clone(&executor);
             thread::spawn(move || {
-                // What the other process has written is visible to the thread that takes its ring.
+                // The thread that takes the ring of the other process sees its data.
                 data.store(1, Ordering::Relaxed);
                 ringer.relay(&executor);
             })

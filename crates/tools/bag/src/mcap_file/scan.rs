@@ -114,7 +114,7 @@ struct Scanner<'a> {
     scan: Scan,
 }
 
-/// A chunk that stays packed, and what the message index behind it says.
+/// A chunk that stays packed, with the counts of the message index behind it.
 struct PackedChunk {
     head: ChunkHead,
     /// The number of messages, by channel.

@@ -20,7 +20,7 @@ use crate::support::{WATCHDOG, context, spin_until, spinning_node};
 const EXECUTING: i8 = 2;
 const SUCCEEDED: i8 = 4;
 
-/// What a subscription has seen of the goals.
+/// The statuses that a subscription has received.
 #[derive(Default)]
 struct Seen {
     messages: usize,

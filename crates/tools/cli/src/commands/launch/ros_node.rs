@@ -7,7 +7,7 @@ use feros::{Context, ContextOptions, Node, NodeOptions, WaitError};
 
 /// How often a wait checks whether it was cancelled.
 pub(super) const POLL_PERIOD: Duration = Duration::from_millis(500);
-/// How often a warning names the nodes and services that are still missing.
+/// The time between warnings that name the nodes and services that are still missing.
 pub(super) const REMINDER_PERIOD: Duration = Duration::from_secs(10);
 
 /// A node of the launch, created when it is first needed.
