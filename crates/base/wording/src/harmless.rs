@@ -4,9 +4,11 @@
 
 use std::borrow::Cow;
 
-/// Whether a terminal obeys this character, or shows neighbouring characters in another place
-/// because of it. This is true for control characters (C0, DEL, C1), for the marks, embeddings,
-/// overrides and isolates of right-to-left text, and for the separators of lines and paragraphs.
+/// Whether a terminal obeys this character, shows neighbouring characters in another place because
+/// of it, or shows nothing, so that two different names look the same. This is true for control
+/// characters (C0, DEL, C1), for the marks, embeddings, overrides and isolates of right-to-left
+/// text, for the separators of lines and paragraphs, and for spaces without width. The joiners
+/// U+200C and U+200D are not among them, because words and emoji need them.
 ///
 /// ```
 /// assert!(feros_wording::is_unseen('\u{9b}') && feros_wording::is_unseen('\u{202e}'));
@@ -17,11 +19,15 @@ pub fn is_unseen(character: char) -> bool {
     character.is_control()
         || matches!(
             character,
-            '\u{61c}'
+            '\u{ad}'
+                | '\u{61c}'
+                | '\u{200b}'
                 | '\u{200e}'
                 | '\u{200f}'
                 | '\u{2028}'..='\u{202e}'
+                | '\u{2060}'..='\u{2064}'
                 | '\u{2066}'..='\u{2069}'
+                | '\u{feff}'
         )
 }
 
@@ -117,7 +123,8 @@ mod tests {
         let directions =
             ["\u{61c}", "\u{200e}", "\u{200f}", "\u{202a}", "\u{202e}", "\u{2066}", "\u{2069}"];
         let separators = ["\u{2028}", "\u{2029}"];
-        for text in kinds.into_iter().chain(directions).chain(separators) {
+        let without_width = ["\u{ad}", "\u{200b}", "\u{2060}", "\u{2064}", "\u{feff}"];
+        for text in kinds.into_iter().chain(directions).chain(separators).chain(without_width) {
             for shown in [harmless(text), harmless_lines(text)] {
                 assert!(!shown.contains(is_unseen) && shown.starts_with("\\u{"), "{shown:?}");
             }

@@ -91,7 +91,8 @@ function faults(pane) {
       found.push(`${each.className} scrolls sideways for ${causes.slice(0, 5)}`);
     }
   }
-  const bad = /(?![\n\t])[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/u;
+  const bad =
+    /(?![\n\t])[\p{Cc}\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2064\u2066-\u2069\ufeff]/u;
   for (const each of read) if (bad.test(each)) found.push(`unseen: ${encodeURI(each)}`);
   return found;
 }

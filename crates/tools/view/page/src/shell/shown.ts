@@ -2,7 +2,8 @@
 // reorder other text, are escaped as the command escapes them (`feros_wording::harmless`).
 
 /** The characters for which `feros_wording::is_unseen` is true. */
-const UNSEEN = /[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;
+const UNSEEN =
+  /[\p{Cc}\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2064\u2066-\u2069\ufeff]/gu;
 const UNSEEN_IN_LINES = new RegExp(`(?![\\n\\t])${UNSEEN.source}`, "gu");
 /** The scripts that are written from right to left; U+FEFF is no letter. */
 const RIGHT_TO_LEFT =

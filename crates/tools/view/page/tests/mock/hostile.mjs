@@ -13,7 +13,8 @@ export const NAME = `/${EVIL}`;
 /** A name without places at which it could be broken. */
 export const LONG = "long".repeat(60);
 
-const UNSEEN = /[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;
+const UNSEEN =
+  /[\p{Cc}\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2064\u2066-\u2069\ufeff]/gu;
 
 /** The text as the page shows it as one line, or with its line breaks if these are `kept`. */
 export function seen(text, kept = "") {
