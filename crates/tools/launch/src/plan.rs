@@ -12,6 +12,7 @@ mod parameters;
 mod planner;
 mod print;
 mod processes;
+mod python;
 mod scope;
 mod steps;
 mod substitutions;

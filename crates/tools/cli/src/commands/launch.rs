@@ -21,13 +21,14 @@ use self::ros_node::RosNode;
 use self::simulated_clock::ClockListener;
 use crate::error::CliError;
 use crate::packages::installed_packages;
+use crate::python::launch_host;
 use crate::{ending, notices, output};
 
 /// The arguments of a launch.
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// A launch file (.launch.xml or .launch.yaml), or a package and the name of one of its launch
-    /// files; then arguments for it
+    /// A launch file (.launch.xml, .launch.yaml or .launch.py), or a package and the name of one of
+    /// its launch files; then arguments for it
     #[arg(required = true, value_name = "FILE", num_args = 1..)]
     words: Vec<String>,
     /// Print what would be started, with all command lines, and start nothing
@@ -73,7 +74,11 @@ pub(crate) fn run(args: &Args) -> Result<(), CliError> {
     for (name, value) in prefix {
         assignments.extend(value.iter().map(|value| (name.to_owned(), value.clone())));
     }
-    let planner = Planner::new(packages);
+    // A launch file in Python could run for ever, so signals end it.
+    let signals = ending::end_signals()?;
+    let planner = Planner::new(packages)
+        .python(launch_host(args.show_args || args.dry_run))
+        .ended_by(signals.clone());
     if args.show_args {
         let arguments = planner.arguments(&file, &assignments).map_err(refused)?;
         return output::print(&listed(&arguments));
@@ -88,8 +93,6 @@ pub(crate) fn run(args: &Args) -> Result<(), CliError> {
         let plan = with_output(planner.preview(&file, &assignments).map_err(refused)?);
         return output::print(&plan.to_string());
     }
-    let signals = ending::end_signals()?;
-    let planner = planner.ended_by(signals.clone());
     let plan = with_output(planner.plan(&file, &assignments).map_err(refused)?);
     for warning in &plan.warnings {
         notices::warn(warning);

@@ -13,7 +13,9 @@ pub(super) fn words(
     for part in &template.parts {
         match part {
             Part::Text(text) => text.chars().for_each(|character| splitter.character(character)),
-            Part::Call(_) => splitter.word.get_or_insert_default().push_str(&substitute(part)?),
+            Part::Call(_) | Part::Object(_) => {
+                splitter.word.get_or_insert_default().push_str(&substitute(part)?)
+            }
         }
     }
     splitter.finish().map_err(|problem| {

@@ -1,16 +1,19 @@
 //! The state of the evaluation of a launch file's actions.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use feros_process::EndSignals;
 
+use super::python::PythonState;
 use super::scope::Scope;
 use super::steps::{Plan, Step};
 use crate::error::LaunchError;
 use crate::packages::Packages;
 use crate::position::Position;
+use crate::python::Session;
 
 /// The limit on the nesting of groups and included files together.
 pub(super) const MAX_DEPTH: usize = 100;
@@ -36,6 +39,9 @@ pub(super) struct Evaluator<'a> {
     /// The current file and the files that include it; the current file is the last.
     pub(super) files: Vec<PathBuf>,
     pub(super) scope: Scope,
+    pub(super) python: PythonState,
+    /// Whether files were not included because a condition does not hold.
+    pub(super) left_out: bool,
     pub(super) steps: Vec<Step>,
     warnings: RefCell<Vec<String>>,
     /// The mistakes so far after which the evaluation could continue.
@@ -44,7 +50,7 @@ pub(super) struct Evaluator<'a> {
     /// that read the argument would fail as well.
     pub(super) lacks_argument: bool,
     /// The handling of `$(command ...)`.
-    pub(super) commands: Commands,
+    pub(super) commands: Cell<Commands>,
     /// The signals that end commands.
     pub(super) signals: EndSignals,
     /// The names of the arguments declared so far.
@@ -61,6 +67,7 @@ pub(super) struct Evaluator<'a> {
 impl<'a> Evaluator<'a> {
     pub(super) fn new(
         packages: &'a Packages,
+        session: Arc<Session>,
         file: &Path,
         assignments: &[(String, String)],
     ) -> Self {
@@ -70,11 +77,13 @@ impl<'a> Evaluator<'a> {
             packages,
             files: vec![file.to_owned()],
             scope,
+            python: PythonState::new(session),
+            left_out: false,
             steps: Vec::new(),
             warnings: RefCell::default(),
             errors: Vec::new(),
             lacks_argument: false,
-            commands: Commands::Refused,
+            commands: Cell::new(Commands::Refused),
             signals: EndSignals::default(),
             declared: BTreeSet::new(),
             anonymous: RefCell::default(),
@@ -92,10 +101,16 @@ impl<'a> Evaluator<'a> {
         self.warnings.borrow_mut().push(format!("{at}: {problem}"));
     }
 
+    /// Turns a mistake that may be none into a warning.
+    pub(super) fn warn_of(&self, mistake: &LaunchError) {
+        self.warnings.borrow_mut().push(mistake.to_string());
+    }
+
     /// Makes a plan with the steps and warnings so far.
     pub(super) fn into_plan(self, file: &Path) -> Plan {
+        let session = Arc::clone(self.python.session());
         let Self { steps, warnings, .. } = self;
-        Plan { file: file.to_owned(), steps, warnings: warnings.into_inner() }
+        Plan { file: file.to_owned(), steps, warnings: warnings.into_inner(), session }
     }
 
     /// The current file.

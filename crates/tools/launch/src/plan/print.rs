@@ -78,6 +78,9 @@ impl Display for Process {
         if let Some(directory) = &self.directory {
             writeln!(f, "  folder: {}", directory.display())?;
         }
+        if self.replaces_environment {
+            writeln!(f, "  environment: only these variables")?;
+        }
         for (name, value) in &self.environment {
             match value {
                 Some(value) => writeln!(

@@ -1,10 +1,12 @@
 //! The steps of a plan: processes to start, components to load, messages to log, and delayed steps.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::level::Level;
 use crate::position::Position;
+use crate::python::Session;
 use crate::value::Value;
 
 /// The steps of a launch, in order.
@@ -16,6 +18,10 @@ pub struct Plan {
     pub steps: Vec<Step>,
     /// Possible mistakes that do not stop the plan.
     pub warnings: Vec<String>,
+    /// The Python that read the launch file. Files that it deletes at its end exist as long as the
+    /// plan.
+    #[expect(dead_code, reason = "it is only held")]
+    pub(crate) session: Arc<Session>,
 }
 
 /// One step.
@@ -59,6 +65,8 @@ pub struct Process {
     pub directory: Option<PathBuf>,
     /// The differences from the launcher's environment: a value, or `None` for a removed variable.
     pub environment: Vec<(String, Option<String>)>,
+    /// Whether the process gets only the variables of `environment`.
+    pub replaces_environment: bool,
     /// The destinations of the process's output.
     pub output: Output,
     /// The rules for restarting the process, if it is restarted.

@@ -40,6 +40,9 @@ pub(super) fn start(process: &Process, words: &[String]) -> io::Result<(ChildGro
     };
     let mut command = Command::new(program);
     command.args(arguments).stdin(Stdio::null());
+    if process.replaces_environment {
+        command.env_clear();
+    }
     for (name, value) in &process.environment {
         match value {
             Some(value) => command.env(name, value),
