@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use feros_launch::{
-    Component, ComponentLoader, LifecycleManager, Packages, Planner, RunOptions, SimulatedClock,
-    parse_assignments,
+    Component, ComponentLoader, LifecycleManager, Packages, Planner, PythonOptions, RunOptions,
+    SimulatedClock, parse_assignments,
 };
 
 /// A loader that needs no containers: after a moment it reports every component as loaded, except
@@ -68,7 +68,14 @@ impl SimulatedClock for SlowClock {
 fn main() -> Result<ExitCode, Box<dyn std::error::Error>> {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let (file, words) = words.split_first().ok_or("name a launch file")?;
-    let planner = Planner::new(Packages::from_env());
+    let mut planner = Planner::new(Packages::from_env());
+    if let Ok(host) = std::env::var("PYTHON_HOST") {
+        planner = planner.python(PythonOptions {
+            command: vec!["python3".to_owned(), host],
+            prints_to_standard_error: true,
+            notice: None,
+        });
+    }
     let plan = planner.plan(Path::new(file), &parse_assignments(words)?)?;
     let log_file = std::env::var_os("LOG_FILE").map(PathBuf::from);
     let outcome = feros_launch::run(

@@ -3,10 +3,12 @@
 
 mod condition;
 mod fields;
+mod handler;
 mod process;
 
 use std::collections::BTreeSet;
 use std::path::Path;
+use std::sync::Arc;
 
 use crate::error::{LaunchError, hint, shown};
 use crate::level::Level;
@@ -17,6 +19,7 @@ use condition::condition;
 use fields::Fields;
 
 pub(crate) use condition::Condition;
+pub(crate) use handler::{EventKind, Handler, HandlerTarget, Reaction};
 pub(crate) use process::{
     Component, Executable, Node, NodeFacts, NodeKind, OutputChoice, Parameter, ParameterContent,
     ParameterEntry, ParameterText, ProcessOptions, Target, Words,
@@ -98,6 +101,9 @@ pub(crate) enum Action {
         id: u64,
         name: String,
     },
+    Register(Arc<Handler>),
+    /// Forgets the handler with this number.
+    Unregister(u64),
     /// An action that stock launch has, with the reason why it is refused.
     Unsupported(String),
 }

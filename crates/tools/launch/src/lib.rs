@@ -62,7 +62,8 @@ pub use level::Level;
 pub use packages::{FindError, Packages};
 pub use plan::{
     Argument, Component, Delayed, Load, NodeFacts, Output, ParameterFile, Parameters, Plan,
-    Planner, Process, Respawn, Sinks, Step, Word, log_folder, parse_assignments, split_words,
+    Planner, Process, Respawn, Sinks, Step, Watch, Word, log_folder, parse_assignments,
+    split_words,
 };
 pub use position::Position;
 pub use python::PythonOptions;

@@ -13,6 +13,7 @@ mod planner;
 mod print;
 mod processes;
 mod python;
+mod reactions;
 mod scope;
 mod steps;
 mod substitutions;
@@ -21,7 +22,8 @@ pub use arguments::{Argument, parse_assignments};
 pub use commandline::split_words;
 pub use log_folder::log_folder;
 pub use planner::Planner;
+pub(crate) use reactions::{Event, Reactions};
 pub use steps::{
     Component, Delayed, Load, NodeFacts, Output, ParameterFile, Parameters, Plan, Process, Respawn,
-    Sinks, Step, Word,
+    Sinks, Step, Watch, Word,
 };

@@ -10,6 +10,7 @@ mod options;
 mod orphans;
 mod outcome;
 mod output;
+mod reacting;
 mod request_queue;
 mod screen;
 mod signals;

@@ -262,3 +262,59 @@ fn without_the_wheel_the_refusal_names_the_cure() {
     assert!(error.contains("a.launch.py:1:1: it is a Python program"), "{error}");
     assert!(error.contains("install Feros's wheel there with `pip install`"), "{error}");
 }
+
+#[test]
+fn a_chain_of_reactions_runs_to_its_end() {
+    let Some(robot) = Robot::new() else { return };
+    let file = robot.file(
+        "chain.launch.py",
+        r#"
+from launch import LaunchDescription
+from launch.actions import *
+from launch.event_handlers import OnProcessExit, OnProcessStart, OnShutdown
+from launch.events import Shutdown as ShutdownEvent
+from launch_ros.actions import Node
+
+
+def ended(event, context):
+    return [LogInfo(msg=f'{event.process_name} ended with {event.returncode}')]
+
+
+def generate_launch_description():
+    spawner = Node(package='demo', executable='talker', name='spawner')
+    second = ExecuteProcess(cmd=['sh', '-c', 'exit 3'], name='second')
+    third = ExecuteProcess(cmd=['sleep', '1000'], name='third', on_exit=[LogInfo(msg='over')])
+    return LaunchDescription([
+        spawner,
+        RegisterEventHandler(OnProcessExit(target_action=spawner, on_exit=[second])),
+        RegisterEventHandler(OnProcessExit(target_action=second, on_exit=ended)),
+        RegisterEventHandler(OnProcessExit(target_action=second, on_exit=third)),
+        RegisterEventHandler(OnProcessStart(
+            target_action=third, on_start=[EmitEvent(event=ShutdownEvent(reason='enough'))])),
+        RegisterEventHandler(OnShutdown(on_shutdown=[LogInfo(msg='bye')])),
+    ])
+"#,
+    );
+    let out = robot.launch(&[&file]).success();
+    let at = |text: &str| out.find(text).unwrap_or_else(|| panic!("{text}: {out}"));
+    let order = [
+        at("[INFO] [talker-1]: ended"),
+        at("[ERROR] [second-2]: died with exit code 3"),
+        at("[INFO] [launch]: second-2 ended with 3"),
+        at("[INFO] [launch]: shutdown (enough): the whole launch ends"),
+        at("[INFO] [launch]: bye"),
+    ];
+    // The reactions to the end of the second process are asked newest first.
+    assert!(order.is_sorted() && out.contains("[INFO] [third-3]: started"), "{out}");
+    let plan = robot.launch(&[&file, "--dry-run"]).success();
+    for shown in [
+        "\nwhen talker-1 ends:  (",
+        "\n  start [second-2]  (",
+        "\nwhen second-2 ends:  (",
+        "  calls ended (",
+        "  end the launch: enough\n",
+        "\nwhen the launch ends:  (",
+    ] {
+        assert!(plan.contains(shown), "{shown:?}: {plan}");
+    }
+}

@@ -4,6 +4,7 @@
 
 use super::condition::{Condition, condition};
 use super::fields::Fields;
+use super::handler::Reaction;
 use crate::error::{LaunchError, hint, shown};
 use crate::plan::Output;
 use crate::position::Position;
@@ -27,6 +28,8 @@ pub(crate) struct ProcessOptions {
     pub(crate) sigkill_timeout: Option<Template>,
     pub(crate) emulate_tty: Option<Template>,
     pub(crate) ends_launch: bool,
+    /// What else happens when the process ends.
+    pub(crate) on_exit: Option<Reaction>,
 }
 
 /// The destinations of a process's output.
@@ -177,6 +180,7 @@ fn options(fields: &mut Fields) -> Result<ProcessOptions, LaunchError> {
         sigkill_timeout: fields.optional("sigkill_timeout")?,
         emulate_tty: fields.optional("emulate_tty")?,
         ends_launch,
+        on_exit: None,
     })
 }
 

@@ -1,11 +1,13 @@
 //! Evaluates actions in order. They change the scope, and yield the steps of a plan.
 
+use std::sync::Arc;
+
 use super::evaluator::{Evaluator, MAX_DEPTH, MAX_INCLUDES};
 use super::log_folder::{LOG_VARIABLE, log_folder};
 use super::scope::{Scope, check_namespace, check_variable, joined_namespace};
 use super::steps::{Delayed, Parameters, Step};
 use crate::action::{
-    Action, Body, Declaration, ForEach, Group, Item, LogLevel, Loop, Source, Timer,
+    Action, Body, Declaration, ForEach, Group, Handler, Item, LogLevel, Loop, Source, Timer,
 };
 use crate::error::{LaunchError, MOST_ERRORS, hint, shown};
 use crate::level::Level;
@@ -15,6 +17,8 @@ use crate::value::Value;
 
 /// The limit on evaluated actions.
 pub(super) const MAX_ACTIONS: usize = 1_000_000;
+/// The limit on event handlers, each of which is asked about each event.
+const MAX_HANDLERS: usize = 10_000;
 
 /// Whether an action declares an argument without a default, and therefore depends on no other
 /// action.
@@ -52,7 +56,7 @@ fn may_include(action: &Action) -> bool {
     }
 }
 
-impl Evaluator<'_> {
+impl Evaluator {
     pub(super) fn items(&mut self, items: &[Item]) -> Result<(), LaunchError> {
         for item in items {
             self.action_count += 1;
@@ -150,7 +154,7 @@ impl Evaluator<'_> {
             }
             Action::Executable(executable) => {
                 self.python.note_start(item)?;
-                self.executable(executable, &item.at)
+                self.executable(executable, item.id, &item.at)
             }
             Action::Node(node) => {
                 self.python.note_start(item)?;
@@ -177,10 +181,20 @@ impl Evaluator<'_> {
                 let reason = reason.unwrap_or_else(|| "reason not given".to_owned());
                 self.push(Step::Shutdown(reason), &item.at)
             }
+            Action::Python { name, .. } if self.python.rehearses() => {
+                let place = format!("{}:{}", item.at.file.display(), item.at.line);
+                self.steps.push(Step::Call(format!("{name} ({place})")));
+                Ok(())
+            }
             Action::Python { id, .. } => self.deeper(&item.at, |evaluator| {
                 let items = evaluator.execute(*id, &item.at)?;
                 evaluator.items(&items)
             }),
+            Action::Register(handler) => self.register(Arc::clone(handler)),
+            Action::Unregister(id) => {
+                self.handlers.retain(|handler| handler.id != Some(*id));
+                Ok(())
+            }
             Action::Unsupported(problem) => Err(LaunchError::at(&item.at, problem.as_str())),
         }
     }
@@ -268,6 +282,15 @@ impl Evaluator<'_> {
         let pushed = self.scope.pushed_environments.pop();
         let missing = || LaunchError::at(at, "`pop_env` without a `push_env` before it");
         self.scope.environment = pushed.ok_or_else(missing)?;
+        Ok(())
+    }
+
+    pub(super) fn register(&mut self, handler: Arc<Handler>) -> Result<(), LaunchError> {
+        if self.handlers.len() >= MAX_HANDLERS {
+            let problem = format!("more than {MAX_HANDLERS} event handlers");
+            return Err(LaunchError::at(&handler.at, problem));
+        }
+        self.handlers.push(handler);
         Ok(())
     }
 
@@ -408,6 +431,10 @@ impl Evaluator<'_> {
         };
         let path = self.resolve(&self.text(file)?);
         self.refuse_cycle(&path, &file.at)?;
+        if self.python.rehearses() && self.python.reads(&path, language) {
+            self.steps.push(Step::Call(path.display().to_string()));
+            return Ok(());
+        }
         let launch_file = self.launch_file(&path, language, Some(&file.at))?;
         self.python.note_read(launch_file.variables);
         self.set_arguments(arguments)?;

@@ -108,7 +108,7 @@ impl Survey {
 /// Surveys a launch file. `loads_python` says whether included files in Python are read as well,
 /// which runs their code.
 pub(super) fn survey(
-    packages: &Packages,
+    packages: &Arc<Packages>,
     session: &Arc<Session>,
     file: &Path,
     launch_file: &LaunchFile,
@@ -116,7 +116,7 @@ pub(super) fn survey(
     loads_python: bool,
 ) -> Survey {
     let mut surveyor = Surveyor {
-        evaluator: Evaluator::new(packages, Arc::clone(session), file, assignments),
+        evaluator: Evaluator::new(Arc::clone(packages), Arc::clone(session), file, assignments),
         survey: Survey {
             arguments: Vec::new(),
             variables: launch_file.variables.clone(),
@@ -129,15 +129,15 @@ pub(super) fn survey(
     surveyor.survey
 }
 
-struct Surveyor<'a> {
-    evaluator: Evaluator<'a>,
+struct Surveyor {
+    evaluator: Evaluator,
     survey: Survey,
     /// The arguments that enclosing includes set, and that the command line therefore cannot set.
     given: Vec<String>,
     loads_python: bool,
 }
 
-impl Surveyor<'_> {
+impl Surveyor {
     fn items(&mut self, items: &[Item], is_conditional: bool) {
         for item in items {
             self.item(item, is_conditional || item.condition.is_some());
@@ -178,6 +178,8 @@ impl Surveyor<'_> {
                     },
                 };
             }
+            // The arguments of a reaction count when its event occurs.
+            Action::Register(_) => self.survey.is_complete = false,
             // Only Python knows what they contain.
             Action::Python { .. }
             | Action::For(Loop { body: Body::Python(_), .. })
@@ -207,6 +209,7 @@ impl Surveyor<'_> {
             | Action::PushConfigurations
             | Action::PopConfigurations
             | Action::Unsupported(_)
+            | Action::Unregister(_)
             | Action::Shutdown { .. } => {}
         }
     }

@@ -17,7 +17,7 @@ use crate::value::Value;
 /// The names and values of the loop variables in one iteration.
 type Variables = Vec<(String, Value)>;
 
-impl Evaluator<'_> {
+impl Evaluator {
     pub(super) fn rounds(&mut self, rounds: &Loop, at: &Position) -> Result<(), LaunchError> {
         let text = self.text(&rounds.length)?;
         let length: usize = text.trim().parse().map_err(|_| {

@@ -9,7 +9,7 @@ use crate::substitution::Template;
 use crate::tree::{self, Scalar};
 use crate::value::{Value, ValueType, quoted};
 
-impl Evaluator<'_> {
+impl Evaluator {
     pub(super) fn set_parameter(&mut self, entry: &ParameterEntry) -> Result<(), LaunchError> {
         let mut values = Vec::new();
         self.entry("", entry, &mut values)?;

@@ -17,15 +17,21 @@ use crate::tree;
 /// Makes plans from launch files.
 #[derive(Clone, Debug)]
 pub struct Planner {
-    packages: Packages,
+    packages: Arc<Packages>,
     signals: EndSignals,
     python: Option<PythonOptions>,
+    shows_all_output: bool,
 }
 
 impl Planner {
     /// Makes a planner that finds executables and files in these packages.
     pub fn new(packages: Packages) -> Self {
-        Self { packages, signals: EndSignals::default(), python: None }
+        Self {
+            packages: Arc::new(packages),
+            signals: EndSignals::default(),
+            python: None,
+            shows_all_output: false,
+        }
     }
 
     /// Reads launch files in Python as well. Python starts at the first of these files, and ends
@@ -33,6 +39,12 @@ impl Planner {
     #[must_use]
     pub fn python(self, options: PythonOptions) -> Self {
         Self { python: Some(options), ..self }
+    }
+
+    /// Shows and logs the output of all processes, regardless of the settings in the file.
+    #[must_use]
+    pub fn showing_all_output(self, shows_all_output: bool) -> Self {
+        Self { shows_all_output, ..self }
     }
 
     fn session(&self) -> Arc<Session> {
@@ -80,8 +92,10 @@ impl Planner {
         commands: Commands,
     ) -> Result<Plan, LaunchError> {
         let session = self.session();
-        let mut evaluator = Evaluator::new(&self.packages, Arc::clone(&session), file, assignments);
+        let mut evaluator =
+            Evaluator::new(Arc::clone(&self.packages), Arc::clone(&session), file, assignments);
         evaluator.commands.set(commands);
+        evaluator.shows_all_output = self.shows_all_output;
         evaluator.signals = self.signals.clone();
         let launch_file = self.unless_signalled(evaluator.launch_file(file, None, None))?;
         let survey =
@@ -101,7 +115,7 @@ impl Planner {
             }
             known => known?,
         }
-        Ok(evaluator.into_plan(file))
+        self.unless_signalled(evaluator.into_plan(file))
     }
 
     /// The result, or the signal that ends the planning.
@@ -121,7 +135,8 @@ impl Planner {
         assignments: &[(String, String)],
     ) -> Result<Vec<Argument>, LaunchError> {
         let session = self.session();
-        let evaluator = Evaluator::new(&self.packages, Arc::clone(&session), file, assignments);
+        let evaluator =
+            Evaluator::new(Arc::clone(&self.packages), Arc::clone(&session), file, assignments);
         let launch_file = self.unless_signalled(evaluator.launch_file(file, None, None))?;
         let survey =
             arguments::survey(&self.packages, &session, file, &launch_file, assignments, true);
@@ -144,8 +159,8 @@ impl Planner {
             if is_yaml { tree::parse_yaml(file, text) } else { tree::parse_xml(file, text) }?;
         let items = action::parse(root)?;
         let session = Arc::<Session>::default();
-        let mut evaluator = Evaluator::new(&self.packages, session, file, assignments);
+        let mut evaluator = Evaluator::new(Arc::clone(&self.packages), session, file, assignments);
         evaluator.all_items(&items)?;
-        Ok(evaluator.into_plan(file))
+        evaluator.into_plan(file)
     }
 }

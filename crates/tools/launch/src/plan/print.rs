@@ -44,6 +44,13 @@ impl Display for Step {
                 text.lines().try_for_each(|line| writeln!(f, "  {line}"))
             }
             Self::Shutdown(reason) => writeln!(f, "end the launch: {reason}"),
+            Self::Watch(watch) => {
+                let once = if watch.once { ", the first time" } else { "" };
+                writeln!(f, "when {}{once}:  ({})", watch.when, watch.at)?;
+                let text: String = watch.steps.iter().map(ToString::to_string).collect();
+                text.lines().try_for_each(|line| writeln!(f, "  {line}"))
+            }
+            Self::Call(function) => writeln!(f, "calls {function}"),
         }
     }
 }

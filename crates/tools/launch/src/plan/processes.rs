@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::commandline;
@@ -9,11 +10,13 @@ use super::evaluator::Evaluator;
 use super::parameters::file_of;
 use super::scope::{check_namespace, check_variable, is_token};
 use super::steps::{
-    Component, Load, NodeFacts, Output, ParameterFile, Parameters, Process, Respawn, Step, Word,
+    Component, Load, NodeFacts, Output, ParameterFile, Parameters, Process, Respawn, Sinks, Step,
+    Word,
 };
 use super::substitutions::parse_truth;
 use crate::action::{
-    self, Executable, Node, NodeKind, OutputChoice, ProcessOptions, Target, Words,
+    self, EventKind, Executable, Handler, HandlerTarget, Node, NodeKind, OutputChoice,
+    ProcessOptions, Target, Words,
 };
 use crate::error::{LaunchError, hint, shown};
 use crate::position::Position;
@@ -27,10 +30,11 @@ const DEFAULT_TIMEOUT: &str = "5";
 /// clocks.
 const LONGEST_SECONDS: f64 = 31_536_000.0;
 
-impl Evaluator<'_> {
+impl Evaluator {
     pub(super) fn executable(
         &mut self,
         executable: &Executable,
+        id: Option<u64>,
         at: &Position,
     ) -> Result<(), LaunchError> {
         let words = if self.optional_truth(executable.shell.as_ref(), false)? {
@@ -51,7 +55,7 @@ impl Evaluator<'_> {
         }
         let words = words.into_iter().map(Word::Text).collect();
         let process = self.process(words, executable.name.as_ref(), &executable.options, at)?;
-        self.start(process)
+        self.start(process, id, &executable.options)
     }
 
     /// Evaluates a node; `id` is the number of its Python object, if it has any.
@@ -101,7 +105,7 @@ impl Evaluator<'_> {
         }
         process.node = Some(facts);
         process.autostart = self.optional_truth(node.autostart.as_ref(), false)?;
-        self.start(process)
+        self.start(process, id, &node.options)
     }
 
     pub(super) fn load(
@@ -130,9 +134,28 @@ impl Evaluator<'_> {
         self.push(Step::Load(Load { at: at.clone(), container, components }), at)
     }
 
-    fn start(&mut self, process: Process) -> Result<(), LaunchError> {
+    /// Adds the start of a process, and the reaction to its end.
+    fn start(
+        &mut self,
+        mut process: Process,
+        id: Option<u64>,
+        options: &ProcessOptions,
+    ) -> Result<(), LaunchError> {
         let at = process.at.clone();
-        self.push(Step::Start(Box::new(process)), &at)
+        process.action = id;
+        self.python.note_process(id, &process.name);
+        self.push(Step::Start(Box::new(process)), &at)?;
+        if let (Some(id), Some(reaction)) = (id, &options.on_exit) {
+            self.register(Arc::new(Handler {
+                id: None,
+                at,
+                kind: EventKind::ProcessExit,
+                target: HandlerTarget::Actions(vec![id]),
+                once: false,
+                reaction: reaction.clone(),
+            }))?;
+        }
+        Ok(())
     }
 
     pub(super) fn push(&mut self, step: Step, at: &Position) -> Result<(), LaunchError> {
@@ -217,6 +240,7 @@ impl Evaluator<'_> {
             command,
             environment: environment.into_iter().collect(),
             replaces_environment,
+            action: None,
             node: None,
             autostart: false,
             components: Vec::new(),
@@ -255,6 +279,10 @@ impl Evaluator<'_> {
     }
 
     fn output(&self, options: &ProcessOptions) -> Result<Output, LaunchError> {
+        if self.shows_all_output {
+            let seen = Sinks { screen: true, log: true };
+            return Ok(Output { stdout: seen, stderr: seen });
+        }
         let (mode, at) = match (std::env::var("OVERRIDE_LAUNCH_PROCESS_OUTPUT"), &options.output) {
             (Ok(mode), _) => (mode, None),
             (Err(_), Some(OutputChoice::Streams(output))) => return Ok(*output),

@@ -34,6 +34,12 @@ pub(super) struct PythonState {
     follows: Cell<bool>,
     /// The objects that have started a process.
     started: BTreeSet<u64>,
+    /// The names of the processes, by the objects that start them.
+    processes: BTreeMap<u64, String>,
+    /// Whether reactions are planned for people to see them, and the earlier value of
+    /// `has_ended_early`.
+    rehearsal: Cell<Option<bool>>,
+    rehearsal_depth: Cell<usize>,
     /// The full names of the nodes of containers, by the objects that start them.
     containers: BTreeMap<u64, String>,
     /// The variables that Python code has read, and those of included files.
@@ -93,6 +99,7 @@ impl PythonState {
     /// (`launch/launch/actions/execute_local.py`).
     pub(super) fn note_start(&mut self, item: &Item) -> Result<(), LaunchError> {
         match item.id {
+            Some(_) if self.rehearses() => Ok(()),
             Some(id) if !self.started.insert(id) => Err(LaunchError::at(
                 &item.at,
                 "this action is performed twice, but it starts one process: make an object for \
@@ -100,6 +107,43 @@ impl PythonState {
             )),
             _ => Ok(()),
         }
+    }
+
+    /// From now on variables may be missing, and Python's functions are not called.
+    pub(super) fn begin_rehearsal(&self) {
+        if self.rehearsal.get().is_none() {
+            self.rehearsal.set(Some(self.has_ended_early.replace(true)));
+            self.rehearsal_depth.set(0);
+        }
+        self.rehearsal_depth.set(self.rehearsal_depth.get() + 1);
+    }
+
+    pub(super) fn end_rehearsal(&self) {
+        self.rehearsal_depth.set(self.rehearsal_depth.get().saturating_sub(1));
+        if self.rehearsal_depth.get() == 0
+            && let Some(before) = self.rehearsal.take()
+        {
+            self.has_ended_early.set(before);
+        }
+    }
+
+    /// Whether a reaction is planned for people to see it.
+    pub(super) fn rehearses(&self) -> bool {
+        self.rehearsal.get().is_some()
+    }
+
+    pub(super) fn note_process(&mut self, id: Option<u64>, name: &str) {
+        let Some(id) = id else { return };
+        if self.rehearses() {
+            self.processes.entry(id).or_insert_with(|| name.to_owned());
+        } else {
+            self.processes.insert(id, name.to_owned());
+        }
+    }
+
+    /// The name of the process that an object starts.
+    pub(super) fn process(&self, id: u64) -> Option<String> {
+        self.processes.get(&id).cloned()
     }
 
     pub(super) fn note_container(&mut self, id: Option<u64>, name: Option<String>) {
@@ -132,7 +176,7 @@ impl Refusal {
     }
 }
 
-impl Evaluator<'_> {
+impl Evaluator {
     /// Reads a launch file in any language.
     pub(super) fn launch_file(
         &self,
@@ -179,6 +223,25 @@ impl Evaluator<'_> {
         items
     }
 
+    /// The actions that a Python function returns in reaction to the current event.
+    pub(super) fn reaction(&self, id: u64, at: &Position) -> Result<Vec<Item>, LaunchError> {
+        self.items_of(request_to("react", id), at)
+    }
+
+    /// Whether a Python function accepts the action of a process.
+    pub(super) fn python_matches(
+        &self,
+        id: u64,
+        action: u64,
+        at: &Position,
+    ) -> Result<bool, LaunchError> {
+        let mut message = request_to("matches", id);
+        message.insert("action".to_owned(), action.into());
+        let done = self.ask(message, self.file(), at)?;
+        let matches = done.get("matches").and_then(Json::as_bool);
+        matches.ok_or_else(|| LaunchError::at(at, "Python's answer is neither true nor false"))
+    }
+
     /// The text of a Python object.
     pub(super) fn perform(&self, id: u64, at: &Position) -> Result<String, LaunchError> {
         let done = self.ask_object("perform", id, at)?;
@@ -215,6 +278,11 @@ impl Evaluator<'_> {
         file: &Path,
         at: &Position,
     ) -> Result<Message, LaunchError> {
+        if self.python.rehearses() {
+            // What Python would answer is unknown before the event, so that is no mistake.
+            self.python.note_missing();
+            return Err(LaunchError::at(at, "Python is asked when the event occurs"));
+        }
         let depth = self.python.depth.get();
         if depth >= MAX_WAITING {
             let problem = format!("calls of Python are nested deeper than {MAX_WAITING}");
@@ -276,8 +344,8 @@ impl Evaluator<'_> {
         self.python.has_ended_early.set(true);
         match error {
             HostError::Signal(signal) => return LaunchError::Signal(signal),
-            // The first error says why Python has ended.
-            HostError::Lost => self.python.follows.set(true),
+            // The first error says why Python has ended, unless it was long ago.
+            HostError::Lost => self.python.follows.set(self.event.is_none()),
             _ => {}
         }
         LaunchError::at(at, error.to_string())
@@ -294,6 +362,9 @@ impl Evaluator<'_> {
         let path = std::path::absolute(file).unwrap_or_else(|_| file.to_owned());
         message.insert("configurations".to_owned(), json!(configurations));
         message.insert("environment".to_owned(), json!(self.scope.environment.all()));
+        if let Some(event) = &self.event {
+            message.insert("event".to_owned(), event.clone());
+        }
         message.insert(
             "locals".to_owned(),
             json!({

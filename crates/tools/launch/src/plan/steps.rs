@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::reactions::Reactions;
 use crate::level::Level;
 use crate::position::Position;
 use crate::python::Session;
@@ -22,6 +23,8 @@ pub struct Plan {
     /// plan.
     #[expect(dead_code, reason = "it is only held")]
     pub(crate) session: Arc<Session>,
+    /// What plans the reactions to events, if the launch file has any.
+    pub(crate) reactions: Option<Arc<Reactions>>,
 }
 
 /// One step.
@@ -37,6 +40,23 @@ pub enum Step {
     After(Delayed),
     /// End the launch, for this reason.
     Shutdown(String),
+    /// Perform steps when an event occurs.
+    Watch(Watch),
+    /// Call this function of a launch file in Python; its steps are not known yet.
+    Call(String),
+}
+
+/// The reaction to an event. It is planned anew when the event occurs.
+#[derive(Clone, Debug)]
+pub struct Watch {
+    /// The position in the launch file.
+    pub at: Position,
+    /// The event in words, such as `talker-1 ends`.
+    pub when: String,
+    /// Whether only the first event counts.
+    pub once: bool,
+    /// The steps as they would be at the start of the launch.
+    pub steps: Vec<Step>,
 }
 
 /// Steps that are performed some time after the preceding steps.
@@ -73,6 +93,8 @@ pub struct Process {
     pub respawn: Option<Respawn>,
     /// Whether the launch ends when the process ends.
     pub ends_launch: bool,
+    /// The number of the Python object that starts the process, to which reactions refer.
+    pub action: Option<u64>,
     /// The time that the process may take to end after SIGINT before it gets SIGTERM.
     pub sigterm_timeout: Duration,
     /// The time that the process may take to end after SIGTERM before it gets SIGKILL.
@@ -218,14 +240,14 @@ impl Plan {
         })
     }
 
-    /// All steps, including delayed steps, which come after the step that delays them.
+    /// All steps, including delayed steps and reactions, which come after the step that holds them.
     pub fn all_steps(&self) -> Vec<&Step> {
         let mut all = Vec::new();
         let mut rest: Vec<&Step> = self.steps.iter().rev().collect();
         while let Some(step) = rest.pop() {
             all.push(step);
-            if let Step::After(delayed) = step {
-                rest.extend(delayed.steps.iter().rev());
+            if let Step::After(Delayed { steps, .. }) | Step::Watch(Watch { steps, .. }) = step {
+                rest.extend(steps.iter().rev());
             }
         }
         all
@@ -236,7 +258,9 @@ impl Plan {
         let loaded = self.all_steps().into_iter().map(|step| match step {
             Step::Start(process) => process.components.len(),
             Step::Load(load) => load.components.len(),
-            Step::Log(..) | Step::After(_) | Step::Shutdown(_) => 0,
+            Step::Log(..) | Step::After(_) | Step::Shutdown(_) | Step::Watch(_) | Step::Call(_) => {
+                0
+            }
         });
         loaded.sum()
     }

@@ -12,7 +12,7 @@ use crate::packages::{FindError, is_executable};
 use crate::substitution::{Call, Kind, Part, Template};
 use crate::tree;
 
-impl Evaluator<'_> {
+impl Evaluator {
     /// Evaluates a template.
     pub(super) fn text(&self, template: &Template) -> Result<String, LaunchError> {
         let mut text = String::new();
@@ -168,7 +168,7 @@ impl Evaluator<'_> {
     fn path(&self, call: &Call) -> Result<PathBuf, LaunchError> {
         let fail = |problem: String| LaunchError::at(&call.at, problem);
         let argument = |index: usize| self.text(&call.arguments[index]);
-        let packages = self.packages;
+        let packages = &self.packages;
         let found =
             |result: Result<PathBuf, FindError>| result.map_err(|error| fail(error.to_string()));
         match call.kind {

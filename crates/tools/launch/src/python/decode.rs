@@ -5,6 +5,7 @@
 
 mod action;
 mod fields;
+mod handler;
 mod process;
 mod template;
 #[cfg(test)]

@@ -6,6 +6,8 @@ use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::process::{Command, ExitStatus};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -50,9 +52,47 @@ pub(crate) enum HostError {
     Socket(io::Error),
     #[error("signal {0} ended the planning")]
     Signal(i32),
+    #[error("Python had not answered when the launch ended")]
+    Aborted,
     /// An earlier error ended Python.
     #[error("Python has ended")]
     Lost,
+}
+
+/// What ends the host while it works.
+#[derive(Debug, Default)]
+pub(super) struct Stop {
+    signals: EndSignals,
+    /// Whether the launch runs, which then handles the signals.
+    is_running: AtomicBool,
+    is_aborted: AtomicBool,
+}
+
+impl Stop {
+    /// Signals end the host until the launch runs.
+    pub(super) fn new(signals: EndSignals) -> Self {
+        Self { signals, ..Self::default() }
+    }
+
+    pub(super) fn begin_run(&self) {
+        self.is_running.store(true, Ordering::Relaxed);
+    }
+
+    pub(super) fn abort(&self) {
+        self.is_aborted.store(true, Ordering::Relaxed);
+    }
+
+    fn check(&self) -> Result<(), HostError> {
+        if self.is_aborted.load(Ordering::Relaxed) {
+            return Err(HostError::Aborted);
+        }
+        match self.signals.received() {
+            Some(signal) if !self.is_running.load(Ordering::Relaxed) => {
+                Err(HostError::Signal(signal))
+            }
+            _ => Ok(()),
+        }
+    }
 }
 
 /// A running Python host. Its process group ends when this value is dropped.
@@ -64,7 +104,7 @@ pub(super) struct Host {
     received: Vec<u8>,
     /// The number of received bytes that hold no line break.
     scanned: usize,
-    signals: EndSignals,
+    stop: Arc<Stop>,
     notice: Option<fn(&str)>,
     /// What the host works at since a point in time, if it works.
     work: Option<(String, Instant)>,
@@ -77,7 +117,7 @@ impl Host {
     pub(super) fn start<'a>(
         options: &PythonOptions,
         prefixes: impl Iterator<Item = &'a Path>,
-        signals: &EndSignals,
+        stop: &Arc<Stop>,
     ) -> Result<Self, HostError> {
         let program = options.command.first().cloned().unwrap_or_default();
         let (child, stream) =
@@ -87,7 +127,7 @@ impl Host {
             stream,
             received: Vec::new(),
             scanned: 0,
-            signals: signals.clone(),
+            stop: Arc::clone(stop),
             notice: options.notice,
             work: None,
             is_gone: false,
@@ -147,7 +187,7 @@ impl Host {
     pub(super) fn receive(&mut self) -> Result<Vec<u8>, HostError> {
         let mut buffer = vec![0; READ_BYTES];
         loop {
-            self.check_signals()?;
+            self.stop.check()?;
             let new = &self.received[self.scanned..];
             if let Some(length) = new.iter().position(|byte| *byte == b'\n') {
                 let end = self.scanned + length;
@@ -183,7 +223,7 @@ impl Host {
     fn wait(&mut self, wanted: PollFlags) -> Result<(), HostError> {
         let limit = Timespec::try_from(LOOK_INTERVAL).ok();
         loop {
-            self.check_signals()?;
+            self.stop.check()?;
             let mut socket = [PollFd::new(&self.stream, wanted)];
             match poll(&mut socket, limit.as_ref()) {
                 Ok(0) | Err(Errno::INTR) => self.say_that_it_waits(),
@@ -191,10 +231,6 @@ impl Host {
                 Err(errno) => return Err(HostError::Socket(errno.into())),
             }
         }
-    }
-
-    fn check_signals(&self) -> Result<(), HostError> {
-        self.signals.received().map_or(Ok(()), |signal| Err(HostError::Signal(signal)))
     }
 
     fn say_that_it_waits(&mut self) {

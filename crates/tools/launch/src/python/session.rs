@@ -1,11 +1,12 @@
 //! The Python host of one launch.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use feros_process::EndSignals;
 use feros_sync::Mutex;
 
-use super::host::{Host, HostError};
+use super::host::{Host, HostError, Stop};
 use super::message::{Line, Message};
 use super::options::PythonOptions;
 
@@ -15,7 +16,7 @@ use super::options::PythonOptions;
 pub(crate) struct Session {
     options: Option<PythonOptions>,
     prefixes: Vec<PathBuf>,
-    signals: EndSignals,
+    stop: Arc<Stop>,
     state: Mutex<State>,
 }
 
@@ -36,7 +37,7 @@ impl Session {
         prefixes: Vec<PathBuf>,
         signals: EndSignals,
     ) -> Self {
-        Self { options, prefixes, signals, state: Mutex::default() }
+        Self { options, prefixes, stop: Arc::new(Stop::new(signals)), state: Mutex::default() }
     }
 
     /// Whether launch files in Python can be read.
@@ -54,6 +55,16 @@ impl Session {
         matches!(*self.state.lock(), State::Lost)
     }
 
+    /// From now on signals do not end the host, since the launch handles them.
+    pub(crate) fn begin_run(&self) {
+        self.stop.begin_run();
+    }
+
+    /// Ends the host soon, also if it works for another thread.
+    pub(crate) fn abort(&self) {
+        self.stop.abort();
+    }
+
     /// Sends a request; starts the host before the first request. `work` says to users what the
     /// host does.
     pub(crate) fn begin(&self, message: &Message, work: String) -> Result<(), HostError> {
@@ -64,7 +75,7 @@ impl Session {
             // An error leaves the session without a host.
             *state = State::Lost;
             let prefixes = self.prefixes.iter().map(PathBuf::as_path);
-            let host = Host::start(options, prefixes, &self.signals)?;
+            let host = Host::start(options, prefixes, &self.stop)?;
             *state = State::Running(Box::new(host));
         }
         with(&mut state, |host| host.begin(message, work))

@@ -1,5 +1,6 @@
-//! Requests over ROS. Each container, managed node and timer in simulated time has a thread of its
-//! own, so that a node that never starts does not delay the others.
+//! Requests that take time: over ROS, and to the code of launch files. Each container, managed node
+//! and timer in simulated time has a thread of its own, so that a node that never starts does not
+//! delay the others; the reactions to events have one thread, in the order of the events.
 
 use std::collections::VecDeque;
 use std::io::{Read as _, Write as _};
@@ -13,7 +14,7 @@ use super::options::RunOptions;
 use super::outcome::RunError;
 use feros_sync::Mutex;
 
-use crate::plan::{Component, Delayed};
+use crate::plan::{Component, Delayed, Event, Reactions};
 
 /// The limit on answers that wait for the supervisor; a thread with another answer blocks.
 const MAX_ANSWERS: usize = 64;
@@ -26,6 +27,8 @@ pub(super) enum Request {
     Activate,
     /// Wait in simulated time, then perform the delayed steps.
     Wait(Box<Delayed>),
+    /// Plan the reactions to an event.
+    React(Arc<Reactions>, Box<Event>),
 }
 
 impl Request {
@@ -35,6 +38,7 @@ impl Request {
             Self::Load(component) => format!("{} is not loaded", component.plugin),
             Self::Activate => "is not active".to_owned(),
             Self::Wait(delayed) => format!("the timer at {} does not fire", delayed.at),
+            Self::React(_, event) => format!("no reaction to {}", event.in_words()),
         }
     }
 }
@@ -68,6 +72,7 @@ impl RunOptions {
                 Some(clock) => clock.wait(delayed.delay, is_cancelled).map(|()| node.to_owned()),
                 None => Err("simulated time is not available here".to_owned()),
             },
+            Request::React(reactions, event) => reactions.react(event).map(|()| node.to_owned()),
         }
     }
 }

@@ -1,6 +1,8 @@
 //! The supervisor of the processes: one `poll` waits for signals, output, answers from nodes,
 //! timers and deadlines.
 
+mod ending;
+
 use std::os::fd::{AsFd, BorrowedFd};
 use std::process::ExitStatus;
 use std::sync::Arc;
@@ -15,14 +17,12 @@ use super::options::RunOptions;
 use super::orphans::Orphans;
 use super::outcome::{Outcome, RunError};
 use super::output::{LAUNCH, Output};
+use super::reacting::{self, Reacting};
 use super::request_queue::{Answer, Request, RequestQueue};
 use super::signals::Signals;
 use super::timers::Timers;
 use crate::level::Level;
-use crate::plan::{Component, Delayed, Load, NodeFacts, Plan, Process, Step};
-
-/// The time that the last output may wait for a reader once all processes have ended.
-const DRAIN_TIMEOUT: Duration = Duration::from_secs(2);
+use crate::plan::{Component, Delayed, Event, Load, NodeFacts, Plan, Process, Step};
 
 /// Starts, watches and ends the processes of a plan.
 pub(super) struct Supervisor {
@@ -37,6 +37,7 @@ pub(super) struct Supervisor {
     loads: Vec<Load>,
     signals: Signals,
     orphans: Orphans,
+    reacting: Reacting,
     output: Output,
     is_ending: bool,
     failures: Vec<String>,
@@ -60,6 +61,7 @@ impl Supervisor {
             loads: Vec::new(),
             signals: Signals::new()?,
             orphans: Orphans::new(),
+            reacting: Reacting::default(),
             is_ending: false,
             failures: Vec::new(),
         })
@@ -67,10 +69,11 @@ impl Supervisor {
 
     pub(super) fn run(mut self, plan: &Plan) -> Result<Outcome, RunError> {
         self.planned_nodes = plan.processes().filter_map(node_of).collect();
+        self.reacting = Reacting::new(plan.reactions.as_ref());
         self.take_steps(&plan.steps);
-        while !(self.is_ending && self.children.iter().all(Child::is_done)) {
+        while !self.is_over() {
             self.do_what_is_due();
-            if self.is_ending && self.children.iter().all(Child::is_done) {
+            if self.is_over() {
                 break;
             }
             if !self.is_ending
@@ -79,14 +82,19 @@ impl Supervisor {
                 && !self.children.iter().any(Child::is_active)
             {
                 // Only orphans are left, and they do not keep the launch running.
-                self.begin_end();
+                self.begin_end("idle", false);
                 continue;
             }
             self.wait()?;
         }
+        self.end_reactions()?;
         self.end_orphans()?;
         self.drain_output();
         Ok(Outcome { failures: self.failures })
+    }
+
+    fn is_over(&self) -> bool {
+        self.is_ending && self.children.iter().all(Child::is_done) && !self.reacting.is_awaited()
     }
 
     /// Performs steps until a step ends the launch.
@@ -99,6 +107,8 @@ impl Supervisor {
                 Step::Start(process) => self.add(process),
                 Step::Load(load) => self.load_when_started(load),
                 Step::Log(level, text) => self.output.message(*level, LAUNCH, text),
+                // A plan shows reactions; they are planned when their events occur.
+                Step::Watch(_) | Step::Call(_) => {}
                 Step::After(delayed) => {
                     let text = format!("{}: waits {} s", delayed.at, delayed.delay.as_secs_f64());
                     self.output.message(Level::Debug, LAUNCH, &text);
@@ -111,8 +121,31 @@ impl Supervisor {
                 Step::Shutdown(reason) => {
                     let text = format!("shutdown ({reason}): the whole launch ends");
                     self.output.message(Level::Info, LAUNCH, &text);
-                    self.begin_end();
+                    self.begin_end(reason, false);
                 }
+            }
+        }
+    }
+
+    /// Performs the steps of a reaction. While the launch ends, only its messages are shown.
+    fn take_reaction(&mut self, steps: &[Step]) {
+        if !self.is_ending {
+            return self.take_steps(steps);
+        }
+        for step in steps {
+            if let Step::Log(level, text) = step {
+                self.output.message(*level, LAUNCH, text);
+            }
+        }
+    }
+
+    /// Asks for the reactions to an event, if the launch has any.
+    fn tell(&mut self, event: impl FnOnce() -> Event) {
+        let Some(request) = self.reacting.request(event) else { return };
+        if let Err((requests, problem)) = self.requests.ask(LAUNCH, vec![request]) {
+            for request in requests {
+                self.reacting.answered();
+                self.fail(LAUNCH, format!("{}: {problem}", request.undone()));
             }
         }
     }
@@ -171,7 +204,7 @@ impl Supervisor {
             self.end_requested(request);
         }
         if self.output.screen.is_closed() && !self.is_ending {
-            self.begin_end();
+            self.begin_end("standard output is closed", false);
         }
         let now = Instant::now();
         let due = self.timers.take_due(now);
@@ -195,7 +228,7 @@ impl Supervisor {
                 LAUNCH,
                 &format!("{request}: the whole launch ends"),
             );
-            self.begin_end();
+            self.begin_end(request, request == "SIGINT");
             return;
         }
         self.output.message(
@@ -211,13 +244,17 @@ impl Supervisor {
     }
 
     /// Asks all processes to end. Nothing is started after this.
-    fn begin_end(&mut self) {
-        self.is_ending = true;
+    fn begin_end(&mut self, reason: &str, by_sigint: bool) {
+        if std::mem::replace(&mut self.is_ending, true) {
+            return;
+        }
         self.requests.cancel_all();
         self.timers.cancel_all();
         for child in &mut self.children {
             child.begin_end();
         }
+        self.reacting.begin_end();
+        self.tell(|| reacting::shutdown(reason, by_sigint));
     }
 
     fn start_if_due(&mut self, index: usize, now: Instant) {
@@ -231,6 +268,8 @@ impl Supervisor {
         match child.start() {
             Ok(pid) => {
                 self.output.message(Level::Info, &name, &format!("started with pid {pid}"));
+                let event = reacting::started(&self.children[index]);
+                self.tell(|| event);
                 self.ask_started(index);
             }
             Err(error) => {
@@ -238,7 +277,7 @@ impl Supervisor {
                 let ends_launch = child.process.ends_launch;
                 self.fail(&name, format!("cannot be started: {error} (command: {command})"));
                 if ends_launch {
-                    self.begin_end();
+                    self.begin_end(&format!("{name} cannot be started"), false);
                 }
             }
         }
@@ -302,6 +341,8 @@ impl Supervisor {
         if let Some(node) = node {
             self.requests.cancel(&node);
         }
+        let event = reacting::ended(&self.children[index], status);
+        self.tell(|| event);
         if ends_launch && !self.is_ending {
             if !is_well {
                 self.failures.push(format!("{name}: died with {how}"));
@@ -311,7 +352,7 @@ impl Supervisor {
                 LAUNCH,
                 &format!("{name} ended: the whole launch ends"),
             );
-            self.begin_end();
+            self.begin_end(&format!("{name} ended"), false);
         }
     }
 
@@ -337,6 +378,9 @@ impl Supervisor {
 
     fn take_answers(&mut self) {
         for Answer { node, request, result, was_cancelled } in self.requests.take_answers() {
+            if matches!(request, Request::React(..)) {
+                self.reacting.answered();
+            }
             match (result, &request) {
                 (Ok(name), Request::Load(component)) => {
                     let text = format!("has loaded {} as {name}", component.plugin);
@@ -346,17 +390,24 @@ impl Supervisor {
                     self.output.message(Level::Info, &node, "is active");
                 }
                 (Ok(_), Request::Wait(delayed)) => self.take_steps(&delayed.steps),
+                (Ok(_), Request::React(reactions, _)) => {
+                    self.take_reaction(&reactions.take_steps())
+                }
                 (Err(_), _) if was_cancelled && (self.is_ending || self.will_serve(&node)) => {}
                 (Err(_), request) if was_cancelled => {
                     let what = match request {
                         Request::Load(_) => "the container",
                         Request::Activate => "its process",
-                        Request::Wait(_) => "the launch",
+                        Request::Wait(_) | Request::React(..) => "the launch",
                     };
                     self.fail(&node, format!("{}: {what} has ended", request.undone()));
                 }
                 (Err(problem), request) => {
                     self.fail(&node, format!("{}: {problem}", request.undone()));
+                    // As in stock launch, an error in a reaction ends the launch.
+                    if matches!(request, Request::React(..)) {
+                        self.begin_end("a reaction has failed", false);
+                    }
                 }
             }
         }
@@ -372,7 +423,8 @@ impl Supervisor {
 
     /// Waits for the next event, and reads and writes available data.
     fn wait(&mut self) -> Result<(), RunError> {
-        let due = self.children.iter().filter_map(Child::due).chain(self.timers.due()).min();
+        let due = self.children.iter().filter_map(Child::due).chain(self.timers.due());
+        let due = due.chain(self.reacting.due()).min();
         let timeout = due.map(|due| due.saturating_duration_since(Instant::now()));
         let reads = self.output.screen.has_room();
         let wakers = [self.signals.descriptor(), self.requests.descriptor()];
@@ -409,53 +461,6 @@ impl Supervisor {
                         .read(|sinks, line| output.line(&process.name, *number, sinks, line))
                         .is_some()
             });
-        }
-    }
-
-    /// Ends the orphans that are left when all processes have ended.
-    fn end_orphans(&mut self) -> Result<(), RunError> {
-        loop {
-            let without_delay = !self.signals.take_requests().is_empty();
-            let Some(timeout) = self.orphans.end(without_delay) else { return Ok(()) };
-            let mut descriptors =
-                vec![PollFd::from_borrowed_fd(self.signals.descriptor(), PollFlags::IN)];
-            if self.output.screen.has_pending() {
-                descriptors.push(PollFd::from_borrowed_fd(stdio::stdout(), PollFlags::OUT));
-            }
-            poll(&mut descriptors, Some(timeout))?;
-            if descriptors.get(1).is_some_and(|stdout| !stdout.revents().is_empty()) {
-                self.output.screen.write();
-            }
-        }
-    }
-
-    /// Reads and writes the rest of the output after all processes have ended, as long as standard
-    /// output has a reader.
-    fn drain_output(&mut self) {
-        loop {
-            (0..self.children.len()).for_each(|index| self.read_rest(index));
-            if self.output.screen.has_room() {
-                self.flush();
-            }
-            if !self.output.screen.has_pending() {
-                return;
-            }
-            let mut stdout = [PollFd::from_borrowed_fd(stdio::stdout(), PollFlags::OUT)];
-            let failed = poll(&mut stdout, Some(DRAIN_TIMEOUT)).is_err();
-            if failed || stdout[0].revents().is_empty() || !self.signals.take_requests().is_empty()
-            {
-                return;
-            }
-            self.output.screen.write();
-        }
-    }
-
-    /// Writes the last lines that have no line break.
-    fn flush(&mut self) {
-        for Child { streams, process, number, .. } in &mut self.children {
-            for stream in streams {
-                stream.flush(|sinks, line| self.output.line(&process.name, *number, sinks, line));
-            }
         }
     }
 }

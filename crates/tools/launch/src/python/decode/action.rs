@@ -8,10 +8,8 @@ use crate::action::{
 use crate::error::{LaunchError, shown};
 use crate::tree::Language;
 
-/// Actions that only launch files in Python have, and that need events.
-const OF_EVENTS: [(&str, &str); 5] = [
-    ("register", "RegisterEventHandler"),
-    ("unregister", "UnregisterEventHandler"),
+/// Actions of events that are not supported.
+const OF_EVENTS: [(&str, &str); 3] = [
     ("emit", "EmitEvent"),
     ("lifecycle_transition", "LifecycleTransition"),
     ("cancel_timer", "TimerAction.cancel"),
@@ -62,6 +60,8 @@ impl Decoder {
                 let name = fields.text("name")?.unwrap_or("a function");
                 Action::Python { id, name: feros_wording::harmless(name).into_owned() }
             }
+            "register" => self.register(fields)?,
+            "unregister" => Action::Unregister(fields.required_id("handler")?),
             "execute" => Action::Executable(Box::new(self.executable(fields)?)),
             "node" => Action::Node(Box::new(self.node(fields, NodeKind::Node)?)),
             "lifecycle_node" => Action::Node(Box::new(self.node(fields, NodeKind::Lifecycle)?)),
@@ -71,8 +71,7 @@ impl Decoder {
             }
             _ => match OF_EVENTS.iter().find(|(known, _)| *known == name) {
                 Some((_, name)) => Action::Unsupported(format!(
-                    "`{name}`: event handlers of launch files in Python are not supported yet; \
-                     `on_exit=Shutdown()` of a process ends the launch with it"
+                    "`{name}` is not supported yet; of the events, `Shutdown` can be emitted"
                 )),
                 None => return Err(fields.error(format!("unknown action {}", shown(name)))),
             },

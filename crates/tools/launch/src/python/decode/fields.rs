@@ -100,6 +100,15 @@ impl<'a> Fields<'a> {
         }
     }
 
+    /// A list of the numbers of Python objects.
+    pub(super) fn ids(&self, key: &str) -> Result<Vec<u64>, LaunchError> {
+        let id = |json: &Json| {
+            let number = json.as_u64().filter(|number| (1..MAX_ID).contains(number));
+            number.ok_or_else(|| self.unfit(key, "the numbers of objects", json))
+        };
+        self.list(key)?.iter().map(id).collect()
+    }
+
     pub(super) fn texts(&self, key: &str) -> Result<Vec<String>, LaunchError> {
         let text = |json: &Json| {
             let text = json.as_str().ok_or_else(|| self.unfit(key, "texts", json))?;

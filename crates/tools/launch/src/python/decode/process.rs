@@ -95,6 +95,7 @@ impl Decoder {
     fn options(&mut self, fields: &Fields<'_>) -> Result<ProcessOptions, LaunchError> {
         let mut environment = self.pairs(fields, "env")?;
         environment.extend(self.pairs(fields, "additional_env")?);
+        let (ends_launch, on_exit) = self.on_exit(fields)?;
         Ok(ProcessOptions {
             directory: self.optional(fields, "cwd")?,
             replaces_environment: fields.get("env").is_some(),
@@ -107,7 +108,8 @@ impl Decoder {
             sigterm_timeout: self.optional(fields, "sigterm_timeout")?,
             sigkill_timeout: self.optional(fields, "sigkill_timeout")?,
             emulate_tty: self.optional(fields, "emulate_tty")?,
-            ends_launch: ends_launch(fields)?,
+            ends_launch,
+            on_exit,
         })
     }
 
@@ -144,25 +146,4 @@ fn sinks(streams: &Fields<'_>, stream: &str) -> Result<Sinks, LaunchError> {
         }
     }
     Ok(sinks)
-}
-
-/// Whether the launch ends with the process: the only reaction to its end that needs no events.
-fn ends_launch(fields: &Fields<'_>) -> Result<bool, LaunchError> {
-    let Some(json) = fields.get("on_exit") else { return Ok(false) };
-    let reaction = Fields::new(json, &fields.at)?;
-    let only = match reaction.list("entities")? {
-        [only] => Some(Fields::new(only, &fields.at)?),
-        [] if reaction.get("py").is_none() => return Ok(false),
-        _ => None,
-    };
-    if let Some(only) = &only
-        && only.text("do")? == Some("shutdown")
-        && only.get("if").is_none()
-    {
-        return Ok(true);
-    }
-    let at = only.map_or(reaction.at, |only| only.at);
-    let problem = "`on_exit`: of the reactions to the end of a process, only `Shutdown()` is \
-                   supported yet";
-    Err(LaunchError::at(&at, problem))
 }

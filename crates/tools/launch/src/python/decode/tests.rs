@@ -6,8 +6,8 @@ use serde_json::{Value as Json, json};
 
 use super::Decoder;
 use crate::action::{
-    Action, Body, Condition, Item, NodeKind, OutputChoice, Parameter, ParameterContent,
-    ParameterText, Source, Target, Words,
+    Action, Body, Condition, EventKind, HandlerTarget, Item, NodeKind, OutputChoice, Parameter,
+    ParameterContent, ParameterText, Reaction, Source, Target, Words,
 };
 use crate::position::Position;
 use crate::substitution::{Kind, Part, Template};
@@ -180,14 +180,15 @@ fn settings() {
         (json!({"do": "log", "level": "ERROR", "message": "m"}), "Log"),
         (json!({"do": "shutdown", "reason": "done"}), "Shutdown"),
         (json!({"do": "shutdown"}), "Shutdown"),
-        (json!({"do": "register", "handler": {}}), "Unsupported"),
-        (json!({"do": "unregister", "handler": 5}), "Unsupported"),
+        (json!({"do": "unregister", "handler": 5}), "Unregister"),
         (json!({"do": "emit", "event": {}}), "Unsupported"),
+        (json!({"do": "lifecycle_transition"}), "Unsupported"),
+        (json!({"do": "cancel_timer", "timer": 5}), "Unsupported"),
     ] {
         let text = decoded(json.clone());
         assert!(text.starts_with(name), "{json}: {text}");
     }
-    assert!(decoded(json!({"do": "emit"})).contains("`EmitEvent`: event handlers"));
+    assert!(decoded(json!({"do": "emit"})).contains("`EmitEvent` is not supported yet"));
 }
 
 #[test]
@@ -242,7 +243,7 @@ fn processes_with_all_their_options() {
     let Words::List(words) = &process.command else { panic!() };
     assert_eq!(texts(words), ["a b", "c d"]);
     let options = &process.options;
-    assert!(options.replaces_environment && options.ends_launch);
+    assert!(options.replaces_environment && options.ends_launch && options.on_exit.is_none());
     assert_eq!(options.environment.len(), 2);
     assert_eq!((source(&process.name), source(&process.shell)), ("n", "True"));
     let rest = [
@@ -269,18 +270,60 @@ fn processes_with_all_their_options() {
 }
 
 #[test]
-fn reactions_that_need_events_are_refused_with_their_place() {
-    let reaction = |json: Json| mistake(json!({"do": "execute", "cmd": ["a"], "on_exit": json}));
-    for json in [
-        json!({"py": 5}),
-        json!({"entities": [{"do": "log", "at": ["r.launch.py", 8, 1]}]}),
-        json!({"entities": [{"do": "shutdown", "if": {"truth": "1"}}]}),
-        json!({"entities": [{"do": "shutdown"}, {"do": "shutdown"}]}),
-    ] {
-        assert!(reaction(json.clone()).contains("only `Shutdown()` is supported yet"), "{json}");
+fn reactions_to_the_end_of_a_process() {
+    let reaction = |json: Json| {
+        let Action::Executable(process) =
+            action(json!({"do": "execute", "cmd": ["a"], "on_exit": json}))
+        else {
+            panic!()
+        };
+        (process.options.ends_launch, process.options.on_exit)
+    };
+    assert!(matches!(reaction(json!(null)), (false, None)));
+    assert!(matches!(reaction(json!({"entities": []})), (false, None)));
+    assert!(matches!(reaction(json!({"entities": [{"do": "shutdown"}]})), (true, None)));
+    let conditional = reaction(json!({"entities": [{"do": "shutdown", "if": {"truth": "1"}}]}));
+    assert!(matches!(conditional, (false, Some(Reaction::Actions(items))) if items.len() == 1));
+    let function = reaction(json!({"py": 5, "name": "f"}));
+    assert!(matches!(function, (false, Some(Reaction::Function { id: 5, name })) if name == "f"));
+}
+
+#[test]
+fn handlers() {
+    let register = |handler: Json| action(json!({"do": "register", "handler": handler}));
+    let registered = |handler: Json| {
+        let Action::Register(handler) = register(handler) else { panic!() };
+        handler
+    };
+    let exit = registered(json!({"id": 5, "at": ["r.launch.py", 9, 1], "on": "process_exit",
+        "target": [1, 2], "once": true, "reaction": {"entities": [{"do": "shutdown"}]}}));
+    assert_eq!((exit.id, exit.kind, exit.at.line), (Some(5), EventKind::ProcessExit, 9));
+    assert!(exit.once && matches!(&exit.target, HandlerTarget::Actions(ids) if ids == &[1, 2]));
+    let start = registered(json!({"id": 6, "on": "process_start", "reaction": {"py": 7}}));
+    assert!(matches!(start.target, HandlerTarget::Any) && !start.once);
+    assert!(matches!(start.reaction, Reaction::Function { id: 7, .. }));
+    let own = registered(json!({"id": 6, "on": "process_exit", "target": {"py": 8}}));
+    assert!(matches!(own.target, HandlerTarget::Function(8)));
+    let shutdown = registered(json!({"id": 6, "on": "shutdown", "target": null}));
+    assert_eq!(shutdown.kind, EventKind::Shutdown);
+    for on in ["process_io", "execution_complete", "state", "event"] {
+        let other = register(json!({"id": 6, "on": on}));
+        assert!(
+            matches!(&other, Action::Unsupported(text) if text.contains("not supported yet")),
+            "{on}"
+        );
     }
-    let place = reaction(json!({"entities": [{"do": "log", "at": ["r.launch.py", 8, 1]}]}));
-    assert!(place.starts_with("r.launch.py:8:1: "), "{place}");
+    for (handler, expected) in [
+        (json!(5), "expected an object"),
+        (json!({"on": "process_exit"}), "it has no `id`"),
+        (json!({"id": 5, "on": "rain"}), "unknown event `rain`"),
+        (json!({"id": 5, "on": "process_exit", "target": ["a"]}), "the numbers of objects"),
+        (json!({"id": 5, "on": "process_exit", "once": 1}), "expected true or false"),
+        (json!({"id": 5, "on": "process_exit", "reaction": []}), "expected an object"),
+    ] {
+        let problem = mistake(json!({"do": "register", "handler": handler.clone()}));
+        assert!(problem.contains(expected), "{handler}: {problem}");
+    }
 }
 
 #[test]

@@ -143,3 +143,43 @@ entities = [{"do": "execute", "id": 1, "at": at, "cmd": ["true"]}]
     let unfit = scripts.outcome("unfit.launch.py", unfit, &[]);
     assert!(unfit.contains("cannot be the name of an environment variable"), "{unfit}");
 }
+
+#[test]
+fn a_plan_shows_reactions_without_performing_them() {
+    let Some(scripts) = Scripts::new() else { return };
+    let text = r#"
+at = [request["path"], 3, 1]
+def never(request):
+    raise AssertionError("it is called")
+objects[20] = objects[21] = objects[22] = never
+talker = {"do": "node", "id": 1, "at": at, "package": "demo", "executable": "talker"}
+reaction = [
+    {"do": "node", "id": 2, "at": at, "package": "demo", "executable": "listener"},
+    {"do": "log", "id": 3, "at": at, "level": "INFO", "message": {"s": "var", "a": ["later"]}},
+    {"do": "log", "id": 4, "at": at, "level": "INFO", "message": {"py": 22}},
+    {"do": "set", "id": 5, "at": at, "name": "rate", "value": "6"},
+    {"do": "python", "id": 20, "at": at, "name": "setup"},
+    {"do": "register", "id": 6, "at": at, "handler": {"id": 7, "at": at, "on": "shutdown",
+        "reaction": {"py": 21, "name": "bye"}}},
+]
+entities = [
+    talker,
+    {"do": "register", "id": 10, "at": at, "handler": {"id": 11, "at": at, "on": "process_exit",
+        "target": [1], "once": True, "reaction": {"entities": reaction}}},
+]
+"#;
+    let plan = scripts.outcome("watch.launch.py", text, &[]);
+    let shown = &plan[plan.find("\nwhen ").unwrap()..];
+    let expected = "\nwhen talker-1 ends, the first time:  (W/watch.launch.py:3:1)\n  \
+                    start [listener-2]  (W/watch.launch.py:3:1)\n";
+    assert!(shown.starts_with(expected), "{plan}");
+    let rest = "  calls setup (W/watch.launch.py:3)\n  when the launch ends:  \
+                (W/watch.launch.py:3:1)\n    calls bye (W/watch.launch.py:3)\n";
+    assert!(shown.ends_with(rest), "{plan}");
+    let missing = text.replace("\"listener\"", "\"lisener\"");
+    let outcome = scripts.outcome("watch.launch.py", &missing, &[]);
+    assert!(
+        outcome.starts_with("W/watch.launch.py:3:1: there is no executable `lisener`"),
+        "{outcome}"
+    );
+}

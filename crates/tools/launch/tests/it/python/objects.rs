@@ -173,5 +173,5 @@ entities = [one, one, {"do": "load_components", "id": 3, "at": [request["path"],
     assert_eq!(lines.len(), 3, "{outcome}");
     assert!(lines[0].starts_with("W/twice.launch.py:7:1: this action is performed twice"));
     assert!(lines[1].starts_with("W/twice.launch.py:9:1: the target container has not been"));
-    assert!(lines[2].starts_with("W/twice.launch.py:10:1: `EmitEvent`: event handlers"));
+    assert!(lines[2].starts_with("W/twice.launch.py:10:1: `EmitEvent` is not supported yet"));
 }
