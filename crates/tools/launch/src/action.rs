@@ -19,7 +19,7 @@ use condition::condition;
 use fields::Fields;
 
 pub(crate) use condition::Condition;
-pub(crate) use handler::{EventKind, Handler, HandlerTarget, Reaction};
+pub(crate) use handler::{EventKind, Handler, HandlerTarget, NodeMatch, Reaction, StateFilter};
 pub(crate) use process::{
     Component, Executable, Node, NodeFacts, NodeKind, OutputChoice, Parameter, ParameterContent,
     ParameterEntry, ParameterText, ProcessOptions, Target, Words,
@@ -102,6 +102,11 @@ pub(crate) enum Action {
         name: String,
     },
     Register(Arc<Handler>),
+    /// Makes managed nodes do transitions, in this order.
+    Change {
+        nodes: Vec<NodeMatch>,
+        transitions: Vec<Template>,
+    },
     /// Forgets the handler with this number.
     Unregister(u64),
     /// An action that stock launch has, with the reason why it is refused.

@@ -61,13 +61,14 @@ pub use error::LaunchError;
 pub use level::Level;
 pub use packages::{FindError, Packages};
 pub use plan::{
-    Argument, Component, Delayed, Load, NodeFacts, Output, ParameterFile, Parameters, Plan,
+    Argument, Change, Component, Delayed, Load, NodeFacts, Output, ParameterFile, Parameters, Plan,
     Planner, Process, Respawn, Sinks, Step, Watch, Word, log_folder, parse_assignments,
     split_words,
 };
 pub use position::Position;
 pub use python::PythonOptions;
 pub use run::{
-    ComponentLoader, LifecycleManager, Outcome, RunError, RunOptions, SimulatedClock, run,
+    ComponentLoader, LifecycleManager, Outcome, RunError, RunOptions, SimulatedClock, StateChange,
+    run,
 };
 pub use value::Value;

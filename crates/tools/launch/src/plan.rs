@@ -24,6 +24,6 @@ pub use log_folder::log_folder;
 pub use planner::Planner;
 pub(crate) use reactions::{Event, Reactions};
 pub use steps::{
-    Component, Delayed, Load, NodeFacts, Output, ParameterFile, Parameters, Plan, Process, Respawn,
-    Sinks, Step, Watch, Word,
+    Change, Component, Delayed, Load, NodeFacts, Output, ParameterFile, Parameters, Plan, Process,
+    Respawn, Sinks, Step, Watch, Word,
 };

@@ -3,6 +3,7 @@
 
 use super::Item;
 use crate::position::Position;
+use crate::substitution::Template;
 
 /// What happens when an event occurs.
 #[derive(Clone, Debug)]
@@ -12,6 +13,8 @@ pub(crate) struct Handler {
     pub(crate) at: Position,
     pub(crate) kind: EventKind,
     pub(crate) target: HandlerTarget,
+    /// The changes of states that count.
+    pub(crate) states: StateFilter,
     /// Whether only the first event counts.
     pub(crate) once: bool,
     pub(crate) reaction: Reaction,
@@ -23,6 +26,28 @@ pub(crate) enum EventKind {
     ProcessStart,
     ProcessExit,
     Shutdown,
+    /// A change of the state of a managed node
+    /// (`launch_ros/launch_ros/event_handlers/on_state_transition.py`).
+    State,
+}
+
+/// The changes of states that count; a missing label accepts every state or transition.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct StateFilter {
+    pub(crate) transition: Option<String>,
+    pub(crate) start: Option<String>,
+    pub(crate) goal: Option<String>,
+}
+
+/// The managed nodes that an event is for.
+#[derive(Clone, Debug)]
+pub(crate) enum NodeMatch {
+    /// The node of this action.
+    Action(u64),
+    /// The node with this name.
+    Name(Template),
+    /// The nodes of the actions for which a Python function returns true.
+    Function(u64),
 }
 
 impl EventKind {
@@ -32,6 +57,7 @@ impl EventKind {
             Self::ProcessStart => "process_start",
             Self::ProcessExit => "process_exit",
             Self::Shutdown => "shutdown",
+            Self::State => "state",
         }
     }
 }

@@ -38,6 +38,7 @@ fn may_go_on_after(action: &Action) -> bool {
             | Action::Log { .. }
             | Action::Node(_)
             | Action::Shutdown { .. }
+            | Action::Change { .. }
             | Action::Unsupported(_)
     )
 }
@@ -190,6 +191,9 @@ impl Evaluator {
                 let items = evaluator.execute(*id, &item.at)?;
                 evaluator.items(&items)
             }),
+            Action::Change { nodes, transitions } => {
+                self.change_states(nodes, transitions, &item.at)
+            }
             Action::Register(handler) => self.register(Arc::clone(handler)),
             Action::Unregister(id) => {
                 self.handlers.retain(|handler| handler.id != Some(*id));

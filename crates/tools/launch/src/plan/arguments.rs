@@ -209,6 +209,7 @@ impl Surveyor {
             | Action::PushConfigurations
             | Action::PopConfigurations
             | Action::Unsupported(_)
+            | Action::Change { .. }
             | Action::Unregister(_)
             | Action::Shutdown { .. } => {}
         }

@@ -50,6 +50,11 @@ impl Display for Step {
                 let text: String = watch.steps.iter().map(ToString::to_string).collect();
                 text.lines().try_for_each(|line| writeln!(f, "  {line}"))
             }
+            Self::Change(change) => writeln!(
+                f,
+                "change {} by the transition {}  ({})",
+                change.node, change.transition, change.at
+            ),
             Self::Call(function) => writeln!(f, "calls {function}"),
         }
     }

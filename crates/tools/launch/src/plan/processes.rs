@@ -16,7 +16,7 @@ use super::steps::{
 use super::substitutions::parse_truth;
 use crate::action::{
     self, EventKind, Executable, Handler, HandlerTarget, Node, NodeKind, OutputChoice,
-    ProcessOptions, Target, Words,
+    ProcessOptions, StateFilter, Target, Words,
 };
 use crate::error::{LaunchError, hint, shown};
 use crate::position::Position;
@@ -99,6 +99,9 @@ impl Evaluator {
         if let Some(name) = facts.full_name() {
             self.note_node(name, at);
         }
+        if node.kind == NodeKind::Lifecycle {
+            self.python.note_managed(id, facts.full_name());
+        }
         if node.kind == NodeKind::Container {
             self.python.note_container(id, facts.full_name());
             process.components = self.components(&node.components)?;
@@ -151,6 +154,7 @@ impl Evaluator {
                 at,
                 kind: EventKind::ProcessExit,
                 target: HandlerTarget::Actions(vec![id]),
+                states: StateFilter::default(),
                 once: false,
                 reaction: reaction.clone(),
             }))?;

@@ -1,10 +1,10 @@
 //! Evaluates what only Python knows: files in Python, functions, and objects of classes that this
 //! crate does not know. Python asks questions meanwhile, which this evaluation answers.
 
-use std::cell::{Cell, RefCell};
-use std::collections::{BTreeMap, BTreeSet};
+mod state;
+
+use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::Arc;
 
 use serde_json::{Value as Json, json};
 
@@ -13,147 +13,14 @@ use super::scope::check_variable;
 use crate::action::{self, Item, LaunchFile, ParameterEntry};
 use crate::error::LaunchError;
 use crate::position::Position;
-use crate::python::{Changes, Decoder, Failure, HostError, Line, Message, Session, value_to_json};
+use crate::python::{Changes, Decoder, Failure, HostError, Line, Message, value_to_json};
 use crate::substitution::Template;
 use crate::tree::Language;
 
+pub(super) use state::PythonState;
+
 /// The limit on requests that wait for one another, each of which takes room on the stack.
 const MAX_WAITING: usize = 32;
-
-/// What the evaluation knows about Python.
-#[derive(Default)]
-pub(super) struct PythonState {
-    session: Arc<Session>,
-    /// The number of requests that wait for their replies.
-    depth: Cell<usize>,
-    /// Whether Python code has failed since the last look.
-    has_failed: Cell<bool>,
-    /// Whether Python code has ended early, so that it has not set all of its variables.
-    has_ended_early: Cell<bool>,
-    /// Whether the last error may follow from that.
-    follows: Cell<bool>,
-    /// The objects that have started a process.
-    started: BTreeSet<u64>,
-    /// The names of the processes, by the objects that start them.
-    processes: BTreeMap<u64, String>,
-    /// Whether reactions are planned for people to see them, and the earlier value of
-    /// `has_ended_early`.
-    rehearsal: Cell<Option<bool>>,
-    rehearsal_depth: Cell<usize>,
-    /// The full names of the nodes of containers, by the objects that start them.
-    containers: BTreeMap<u64, String>,
-    /// The variables that Python code has read, and those of included files.
-    read: RefCell<BTreeSet<String>>,
-}
-
-impl PythonState {
-    pub(super) fn new(session: Arc<Session>) -> Self {
-        Self { session, ..Self::default() }
-    }
-
-    pub(super) fn session(&self) -> &Arc<Session> {
-        &self.session
-    }
-
-    /// Whether a file is for Python, and Python can be started.
-    pub(super) fn reads(&self, path: &Path, language: Option<Language>) -> bool {
-        self.session.is_offered()
-            && language.or_else(|| Language::of(path)) == Some(Language::Python)
-    }
-
-    /// Forgets what is known about earlier errors, before the next action.
-    pub(super) fn begin_action(&self) {
-        self.has_failed.set(false);
-        self.follows.set(false);
-    }
-
-    /// Whether the error of the current action is one of Python code, after which other mistakes
-    /// can be found.
-    pub(super) fn has_failed(&self) -> bool {
-        self.has_failed.get()
-    }
-
-    /// Whether the error of the current action may follow from an earlier error.
-    pub(super) fn follows(&self) -> bool {
-        self.follows.get()
-    }
-
-    /// Notes that a variable is missing, which Python code that ended early may have set.
-    pub(super) fn note_missing(&self) {
-        if self.has_ended_early.get() {
-            self.follows.set(true);
-        }
-    }
-
-    /// Notes the variables that a file or an object reads.
-    pub(super) fn note_read(&self, names: impl IntoIterator<Item = String>) {
-        self.read.borrow_mut().extend(names);
-    }
-
-    /// The variables that Python code and included files read.
-    pub(super) fn read(&self) -> BTreeSet<String> {
-        self.read.borrow().clone()
-    }
-
-    /// Refuses an object that starts a process for the second time
-    /// (`launch/launch/actions/execute_local.py`).
-    pub(super) fn note_start(&mut self, item: &Item) -> Result<(), LaunchError> {
-        match item.id {
-            Some(_) if self.rehearses() => Ok(()),
-            Some(id) if !self.started.insert(id) => Err(LaunchError::at(
-                &item.at,
-                "this action is performed twice, but it starts one process: make an object for \
-                 each process",
-            )),
-            _ => Ok(()),
-        }
-    }
-
-    /// From now on variables may be missing, and Python's functions are not called.
-    pub(super) fn begin_rehearsal(&self) {
-        if self.rehearsal.get().is_none() {
-            self.rehearsal.set(Some(self.has_ended_early.replace(true)));
-            self.rehearsal_depth.set(0);
-        }
-        self.rehearsal_depth.set(self.rehearsal_depth.get() + 1);
-    }
-
-    pub(super) fn end_rehearsal(&self) {
-        self.rehearsal_depth.set(self.rehearsal_depth.get().saturating_sub(1));
-        if self.rehearsal_depth.get() == 0
-            && let Some(before) = self.rehearsal.take()
-        {
-            self.has_ended_early.set(before);
-        }
-    }
-
-    /// Whether a reaction is planned for people to see it.
-    pub(super) fn rehearses(&self) -> bool {
-        self.rehearsal.get().is_some()
-    }
-
-    pub(super) fn note_process(&mut self, id: Option<u64>, name: &str) {
-        let Some(id) = id else { return };
-        if self.rehearses() {
-            self.processes.entry(id).or_insert_with(|| name.to_owned());
-        } else {
-            self.processes.insert(id, name.to_owned());
-        }
-    }
-
-    /// The name of the process that an object starts.
-    pub(super) fn process(&self, id: u64) -> Option<String> {
-        self.processes.get(&id).cloned()
-    }
-
-    pub(super) fn note_container(&mut self, id: Option<u64>, name: Option<String>) {
-        self.containers.extend(id.zip(name));
-    }
-
-    pub(super) fn container(&self, id: u64) -> Option<String> {
-        self.containers.get(&id).cloned()
-    }
-}
 
 /// The reason why a question of Python has no answer.
 struct Refusal {

@@ -9,11 +9,14 @@ use feros_sync::Mutex;
 use serde_json::{Value as Json, json};
 
 use super::evaluator::{Commands, Evaluator};
-use super::steps::{Plan, Step, Watch};
-use crate::action::{EventKind, Handler, HandlerTarget, Reaction};
-use crate::error::LaunchError;
+use super::scope::check_namespace;
+use super::steps::{Change, Plan, Step, Watch};
+use crate::action::{EventKind, Handler, HandlerTarget, NodeMatch, Reaction};
+use crate::error::{LaunchError, shown};
 use crate::level::Level;
+use crate::position::Position;
 use crate::python::Session;
+use crate::substitution::Template;
 
 /// Something that has happened to a process or to the launch.
 #[derive(Clone, Debug)]
@@ -32,13 +35,14 @@ impl Event {
             EventKind::ProcessStart => "the start of a process",
             EventKind::ProcessExit => "the end of a process",
             EventKind::Shutdown => "the end of the launch",
+            EventKind::State => "the change of a node",
         }
     }
 
-    fn to_json(&self) -> Json {
+    fn to_json(&self, action: Option<u64>) -> Json {
         let mut json = self.details.clone();
         json["event"] = self.kind.name().into();
-        json["action"] = json!(self.action);
+        json["action"] = json!(action);
         json
     }
 }
@@ -47,6 +51,8 @@ impl Event {
 pub(crate) struct Reactions {
     evaluator: Mutex<Evaluator>,
     planned: Mutex<VecDeque<Vec<Step>>>,
+    /// The nodes whose changes have reactions.
+    watched: Mutex<Vec<String>>,
     session: Arc<Session>,
 }
 
@@ -59,7 +65,10 @@ impl fmt::Debug for Reactions {
 impl Reactions {
     /// Plans the reaction to an event. [`take_steps`](Self::take_steps) returns its steps.
     pub(crate) fn react(&self, event: &Event) -> Result<(), String> {
-        let steps = self.evaluator.lock().react(event).map_err(|error| error.to_string())?;
+        let mut evaluator = self.evaluator.lock();
+        let steps = evaluator.react(event).map_err(|error| error.to_string())?;
+        *self.watched.lock() = evaluator.watched_nodes();
+        drop(evaluator);
         self.planned.lock().push_back(steps);
         Ok(())
     }
@@ -67,6 +76,11 @@ impl Reactions {
     /// The steps of the reaction that was planned first.
     pub(crate) fn take_steps(&self) -> Vec<Step> {
         self.planned.lock().pop_front().unwrap_or_default()
+    }
+
+    /// The full names of the nodes whose changes have reactions.
+    pub(crate) fn watched_nodes(&self) -> Vec<String> {
+        self.watched.lock().clone()
     }
 
     /// From now on signals do not end Python, since the launch handles them.
@@ -100,7 +114,9 @@ impl Evaluator {
             None
         } else {
             let (session, planned) = (Arc::clone(&session), Mutex::default());
-            Some(Arc::new(Reactions { evaluator: Mutex::new(self), planned, session }))
+            let watched = Mutex::new(self.watched_nodes());
+            let evaluator = Mutex::new(self);
+            Some(Arc::new(Reactions { evaluator, planned, watched, session }))
         };
         Ok(Plan { file: file.to_owned(), steps, warnings, session, reactions })
     }
@@ -142,13 +158,16 @@ impl Evaluator {
     /// The event of a handler in words.
     fn when(&self, handler: &Handler) -> String {
         let whose = match &handler.target {
-            HandlerTarget::Any => "any process".to_owned(),
-            HandlerTarget::Function(_) => "a process that a function accepts".to_owned(),
+            HandlerTarget::Any => "any".to_owned(),
+            HandlerTarget::Function(_) => "one that a function accepts".to_owned(),
             HandlerTarget::Actions(ids) => {
-                let names = ids.iter().filter_map(|id| self.python.process(*id));
+                let names = ids.iter().filter_map(|id| match handler.kind {
+                    EventKind::State => self.python.managed().get(id).cloned(),
+                    _ => self.python.process(*id),
+                });
                 let names: Vec<String> = names.collect();
                 if names.is_empty() {
-                    "a process that starts later".to_owned()
+                    "one that starts later".to_owned()
                 } else {
                     names.join(" or ")
                 }
@@ -158,13 +177,99 @@ impl Evaluator {
             EventKind::ProcessStart => format!("{whose} has started"),
             EventKind::ProcessExit => format!("{whose} ends"),
             EventKind::Shutdown => "the launch ends".to_owned(),
+            EventKind::State => {
+                let states = &handler.states;
+                let part = |word: &str, label: &Option<String>| {
+                    label.as_ref().map(|label| format!(" {word} {label}")).unwrap_or_default()
+                };
+                let (start, goal) = (part("from", &states.start), part("to", &states.goal));
+                let by = part("by", &states.transition);
+                format!("{whose} changes{start}{goal}{by}")
+            }
+        }
+    }
+
+    /// The nodes whose changes have reactions.
+    fn watched_nodes(&self) -> Vec<String> {
+        let managed = self.python.managed();
+        let mut nodes: Vec<String> = Vec::new();
+        for handler in self.handlers.iter().filter(|handler| handler.kind == EventKind::State) {
+            match &handler.target {
+                HandlerTarget::Actions(ids) => {
+                    nodes.extend(ids.iter().filter_map(|id| managed.get(id)).cloned());
+                }
+                HandlerTarget::Any | HandlerTarget::Function(_) => {
+                    nodes.extend(managed.values().cloned());
+                }
+            }
+        }
+        nodes.sort();
+        nodes.dedup();
+        nodes
+    }
+
+    /// Makes managed nodes do transitions (`launch_ros/launch_ros/utilities/lifecycle_event_manager.py`).
+    pub(super) fn change_states(
+        &mut self,
+        nodes: &[NodeMatch],
+        transitions: &[Template],
+        at: &Position,
+    ) -> Result<(), LaunchError> {
+        for node in nodes {
+            for name in self.matched(node, at)? {
+                for transition in transitions {
+                    let text = self.text(transition)?;
+                    let number = text.trim().parse().map_err(|_| {
+                        let problem = format!(
+                            "{} is not the number of a transition: expected a constant of \
+                             lifecycle_msgs.msg.Transition",
+                            shown(&text)
+                        );
+                        LaunchError::at(&transition.at, problem)
+                    })?;
+                    let (at, node) = (at.clone(), name.clone());
+                    let place = at.clone();
+                    self.push(Step::Change(Change { at, node, transition: number }), &place)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The full names of managed nodes.
+    fn matched(&self, node: &NodeMatch, at: &Position) -> Result<Vec<String>, LaunchError> {
+        let managed = self.python.managed();
+        match node {
+            NodeMatch::Action(id) => match managed.get(id) {
+                Some(name) => Ok(vec![name.clone()]),
+                None if self.python.rehearses() => Ok(Vec::new()),
+                None => {
+                    let problem = "the managed node has not been started: its `LifecycleNode` must \
+                                   come before this action, and its condition must hold";
+                    Err(LaunchError::at(at, problem))
+                }
+            },
+            NodeMatch::Name(template) => {
+                let name = format!("/{}", self.text(template)?.trim_matches('/'));
+                check_namespace(&name, &template.at)?;
+                Ok(vec![name])
+            }
+            NodeMatch::Function(id) => {
+                let mut names = Vec::new();
+                for (action, name) in managed {
+                    if self.python_matches(*id, *action, at)? {
+                        names.push(name.clone());
+                    }
+                }
+                Ok(names)
+            }
         }
     }
 
     /// Plans the reaction to an event. The handlers are asked newest first
     /// (`launch/launch/launch_context.py`, `register_event_handler`).
     fn react(&mut self, event: &Event) -> Result<Vec<Step>, LaunchError> {
-        self.event = Some(event.to_json());
+        self.event = Some(event.to_json(self.action_of(event)));
         let result = self.react_all(event);
         self.event = None;
         let warnings = self.take_warnings().into_iter();
@@ -195,9 +300,26 @@ impl Evaluator {
         Ok(())
     }
 
+    /// The action of the process or the node of an event.
+    fn action_of(&self, event: &Event) -> Option<u64> {
+        let node = event.details["node"].as_str();
+        let is_it = |(_, name): &(&u64, &String)| node == Some(name.as_str());
+        event.action.or_else(|| self.python.managed().iter().find(is_it).map(|(id, _)| *id))
+    }
+
     /// Whether an event concerns a handler.
     fn concerns(&self, handler: &Handler, event: &Event) -> Result<bool, LaunchError> {
-        match (&handler.target, event.action) {
+        let states = &handler.states;
+        let accepts = |label: &Option<String>, key: &str| {
+            label.as_ref().is_none_or(|label| event.details[key] == label.as_str())
+        };
+        if !accepts(&states.start, "start")
+            || !accepts(&states.goal, "goal")
+            || !accepts(&states.transition, "transition")
+        {
+            return Ok(false);
+        }
+        match (&handler.target, self.action_of(event)) {
             _ if handler.kind == EventKind::Shutdown => Ok(true),
             (HandlerTarget::Any, _) => Ok(true),
             (HandlerTarget::Actions(ids), Some(action)) => Ok(ids.contains(&action)),

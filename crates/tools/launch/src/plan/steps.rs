@@ -40,10 +40,23 @@ pub enum Step {
     After(Delayed),
     /// End the launch, for this reason.
     Shutdown(String),
+    /// Make a managed node do a transition.
+    Change(Change),
     /// Perform steps when an event occurs.
     Watch(Watch),
     /// Call this function of a launch file in Python; its steps are not known yet.
     Call(String),
+}
+
+/// A transition of a managed node.
+#[derive(Clone, Debug)]
+pub struct Change {
+    /// The position in the launch file.
+    pub at: Position,
+    /// The full name of the node.
+    pub node: String,
+    /// The number of the transition, a constant of `lifecycle_msgs/msg/Transition`.
+    pub transition: u8,
 }
 
 /// The reaction to an event. It is planned anew when the event occurs.
@@ -258,9 +271,12 @@ impl Plan {
         let loaded = self.all_steps().into_iter().map(|step| match step {
             Step::Start(process) => process.components.len(),
             Step::Load(load) => load.components.len(),
-            Step::Log(..) | Step::After(_) | Step::Shutdown(_) | Step::Watch(_) | Step::Call(_) => {
-                0
-            }
+            Step::Log(..)
+            | Step::After(_)
+            | Step::Shutdown(_)
+            | Step::Change(_)
+            | Step::Watch(_)
+            | Step::Call(_) => 0,
         });
         loaded.sum()
     }

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value as Json, json};
 
 use super::child::Child;
+use super::options::StateChange;
 use super::request_queue::Request;
 use crate::action::EventKind;
 use crate::plan::{Event, Reactions};
@@ -41,6 +42,11 @@ impl Reacting {
         let reactions = Arc::clone(self.reactions.as_ref()?);
         self.pending += 1;
         Some(Request::React(reactions, Box::new(event())))
+    }
+
+    /// The full names of the nodes whose changes have reactions.
+    pub(super) fn watched_nodes(&self) -> Vec<String> {
+        self.reactions.as_ref().map(|reactions| reactions.watched_nodes()).unwrap_or_default()
     }
 
     /// Notes that a request was answered, or could not be made.
@@ -89,6 +95,17 @@ pub(super) fn ended(child: &Child, status: ExitStatus) -> Event {
     let code = status.code().or_else(|| status.signal().map(|signal| -signal));
     details["returncode"] = json!(code);
     Event { kind: EventKind::ProcessExit, action: child.process.action, details }
+}
+
+/// A change of the state of a node.
+pub(super) fn changed(node: &str, change: &StateChange) -> Event {
+    let details = json!({
+        "node": node,
+        "transition": change.transition,
+        "start": change.start,
+        "goal": change.goal,
+    });
+    Event { kind: EventKind::State, action: None, details }
 }
 
 /// The end of the launch.

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
-use super::options::RunOptions;
+use super::options::{LifecycleManager, RunOptions};
 use super::outcome::RunError;
 use feros_sync::Mutex;
 
@@ -25,6 +25,8 @@ pub(super) enum Request {
     Load(Box<Component>),
     /// Configure and activate a managed node.
     Activate,
+    /// Make a managed node do the transition with this number.
+    Change(u8),
     /// Wait in simulated time, then perform the delayed steps.
     Wait(Box<Delayed>),
     /// Plan the reactions to an event.
@@ -37,6 +39,7 @@ impl Request {
         match self {
             Self::Load(component) => format!("{} is not loaded", component.plugin),
             Self::Activate => "is not active".to_owned(),
+            Self::Change(transition) => format!("has not done the transition {transition}"),
             Self::Wait(delayed) => format!("the timer at {} does not fire", delayed.at),
             Self::React(_, event) => format!("no reaction to {}", event.in_words()),
         }
@@ -66,6 +69,12 @@ impl RunOptions {
             },
             Request::Activate => match &self.lifecycle_manager {
                 Some(manager) => manager.activate(node, is_cancelled).map(|()| node.to_owned()),
+                None => Err("nodes cannot be managed here".to_owned()),
+            },
+            Request::Change(transition) => match &self.lifecycle_manager {
+                Some(manager) => {
+                    manager.change(node, *transition, is_cancelled).map(|()| node.to_owned())
+                }
                 None => Err("nodes cannot be managed here".to_owned()),
             },
             Request::Wait(delayed) => match &self.simulated_clock {
@@ -112,6 +121,16 @@ impl RequestQueue {
             wake,
             waker: Arc::new(waker),
         })
+    }
+
+    /// What wakes the supervisor.
+    pub(super) fn waker(&self) -> Arc<UnixStream> {
+        Arc::clone(&self.waker)
+    }
+
+    /// What manages nodes.
+    pub(super) fn lifecycle_manager(&self) -> Option<Arc<dyn LifecycleManager>> {
+        self.options.lifecycle_manager.clone()
     }
 
     /// A descriptor that is readable when there are answers.

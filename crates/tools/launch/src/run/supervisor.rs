@@ -2,6 +2,7 @@
 //! timers and deadlines.
 
 mod ending;
+mod reactions;
 
 use std::os::fd::{AsFd, BorrowedFd};
 use std::process::ExitStatus;
@@ -21,8 +22,9 @@ use super::reacting::{self, Reacting};
 use super::request_queue::{Answer, Request, RequestQueue};
 use super::signals::Signals;
 use super::timers::Timers;
+use super::transitions::Transitions;
 use crate::level::Level;
-use crate::plan::{Component, Delayed, Event, Load, NodeFacts, Plan, Process, Step};
+use crate::plan::{Component, Delayed, Load, NodeFacts, Plan, Process, Step};
 
 /// Starts, watches and ends the processes of a plan.
 pub(super) struct Supervisor {
@@ -38,6 +40,7 @@ pub(super) struct Supervisor {
     signals: Signals,
     orphans: Orphans,
     reacting: Reacting,
+    transitions: Transitions,
     output: Output,
     is_ending: bool,
     failures: Vec<String>,
@@ -51,10 +54,13 @@ impl Supervisor {
                 cause: errno.into(),
             }
         })?;
+        let output = Output::new(options.colour, options.log_file.clone(), options.debug);
+        let requests = RequestQueue::new(Arc::new(options))?;
         Ok(Self {
             children: Vec::new(),
-            output: Output::new(options.colour, options.log_file.clone(), options.debug),
-            requests: RequestQueue::new(Arc::new(options))?,
+            output,
+            transitions: Transitions::new(requests.waker()),
+            requests,
             timers: Timers::default(),
             clock_timers: 0,
             planned_nodes: Vec::new(),
@@ -70,6 +76,7 @@ impl Supervisor {
     pub(super) fn run(mut self, plan: &Plan) -> Result<Outcome, RunError> {
         self.planned_nodes = plan.processes().filter_map(node_of).collect();
         self.reacting = Reacting::new(plan.reactions.as_ref());
+        self.watch_nodes();
         self.take_steps(&plan.steps);
         while !self.is_over() {
             self.do_what_is_due();
@@ -107,6 +114,9 @@ impl Supervisor {
                 Step::Start(process) => self.add(process),
                 Step::Load(load) => self.load_when_started(load),
                 Step::Log(level, text) => self.output.message(*level, LAUNCH, text),
+                Step::Change(change) => {
+                    self.ask(&change.node, vec![Request::Change(change.transition)]);
+                }
                 // A plan shows reactions; they are planned when their events occur.
                 Step::Watch(_) | Step::Call(_) => {}
                 Step::After(delayed) => {
@@ -123,29 +133,6 @@ impl Supervisor {
                     self.output.message(Level::Info, LAUNCH, &text);
                     self.begin_end(reason, false);
                 }
-            }
-        }
-    }
-
-    /// Performs the steps of a reaction. While the launch ends, only its messages are shown.
-    fn take_reaction(&mut self, steps: &[Step]) {
-        if !self.is_ending {
-            return self.take_steps(steps);
-        }
-        for step in steps {
-            if let Step::Log(level, text) = step {
-                self.output.message(*level, LAUNCH, text);
-            }
-        }
-    }
-
-    /// Asks for the reactions to an event, if the launch has any.
-    fn tell(&mut self, event: impl FnOnce() -> Event) {
-        let Some(request) = self.reacting.request(event) else { return };
-        if let Err((requests, problem)) = self.requests.ask(LAUNCH, vec![request]) {
-            for request in requests {
-                self.reacting.answered();
-                self.fail(LAUNCH, format!("{}: {problem}", request.undone()));
             }
         }
     }
@@ -377,6 +364,7 @@ impl Supervisor {
     }
 
     fn take_answers(&mut self) {
+        self.take_changes();
         for Answer { node, request, result, was_cancelled } in self.requests.take_answers() {
             if matches!(request, Request::React(..)) {
                 self.reacting.answered();
@@ -389,6 +377,10 @@ impl Supervisor {
                 (Ok(_), Request::Activate) => {
                     self.output.message(Level::Info, &node, "is active");
                 }
+                (Ok(_), Request::Change(transition)) => {
+                    let text = format!("has done the transition {transition}");
+                    self.output.message(Level::Info, &node, &text);
+                }
                 (Ok(_), Request::Wait(delayed)) => self.take_steps(&delayed.steps),
                 (Ok(_), Request::React(reactions, _)) => {
                     self.take_reaction(&reactions.take_steps())
@@ -397,7 +389,7 @@ impl Supervisor {
                 (Err(_), request) if was_cancelled => {
                     let what = match request {
                         Request::Load(_) => "the container",
-                        Request::Activate => "its process",
+                        Request::Activate | Request::Change(_) => "its process",
                         Request::Wait(_) | Request::React(..) => "the launch",
                     };
                     self.fail(&node, format!("{}: {what} has ended", request.undone()));

@@ -9,11 +9,7 @@ use crate::error::{LaunchError, shown};
 use crate::tree::Language;
 
 /// Actions of events that are not supported.
-const OF_EVENTS: [(&str, &str); 3] = [
-    ("emit", "EmitEvent"),
-    ("lifecycle_transition", "LifecycleTransition"),
-    ("cancel_timer", "TimerAction.cancel"),
-];
+const OF_EVENTS: [(&str, &str); 1] = [("cancel_timer", "TimerAction.cancel")];
 
 impl Decoder {
     pub(super) fn action(
@@ -61,6 +57,8 @@ impl Decoder {
                 Action::Python { id, name: feros_wording::harmless(name).into_owned() }
             }
             "register" => self.register(fields)?,
+            "emit" => self.emit(fields)?,
+            "lifecycle_transition" => self.transitions(fields)?,
             "unregister" => Action::Unregister(fields.required_id("handler")?),
             "execute" => Action::Executable(Box::new(self.executable(fields)?)),
             "node" => Action::Node(Box::new(self.node(fields, NodeKind::Node)?)),
@@ -70,9 +68,7 @@ impl Decoder {
                 Action::Load { target: self.target(fields)?, components: self.components(fields)? }
             }
             _ => match OF_EVENTS.iter().find(|(known, _)| *known == name) {
-                Some((_, name)) => Action::Unsupported(format!(
-                    "`{name}` is not supported yet; of the events, `Shutdown` can be emitted"
-                )),
+                Some((_, name)) => Action::Unsupported(format!("`{name}` is not supported yet")),
                 None => return Err(fields.error(format!("unknown action {}", shown(name)))),
             },
         })

@@ -181,14 +181,28 @@ fn settings() {
         (json!({"do": "shutdown", "reason": "done"}), "Shutdown"),
         (json!({"do": "shutdown"}), "Shutdown"),
         (json!({"do": "unregister", "handler": 5}), "Unregister"),
-        (json!({"do": "emit", "event": {}}), "Unsupported"),
-        (json!({"do": "lifecycle_transition"}), "Unsupported"),
+        (json!({"do": "emit", "event": {"event": "py", "id": 5, "name": "Mine"}}), "Unsupported"),
+        (
+            json!({"do": "emit", "event": {"event": "change_state", "node": {"action": 5},
+                "transition": 3}}),
+            "Change { nodes: [Action(5)]",
+        ),
+        (
+            json!({"do": "emit", "event": {"event": "change_state", "node": {"py": 5},
+                "transition": 3}}),
+            "Change { nodes: [Function(5)]",
+        ),
+        (
+            json!({"do": "lifecycle_transition", "nodes": ["a"], "transitions": [1, 3]}),
+            "Change { nodes: [Name(",
+        ),
         (json!({"do": "cancel_timer", "timer": 5}), "Unsupported"),
     ] {
         let text = decoded(json.clone());
         assert!(text.starts_with(name), "{json}: {text}");
     }
-    assert!(decoded(json!({"do": "emit"})).contains("`EmitEvent` is not supported yet"));
+    let own = decoded(json!({"do": "emit", "event": {"event": "py", "id": 5, "name": "Mine"}}));
+    assert!(own.contains("`EmitEvent` of `Mine` is not supported yet"), "{own}");
 }
 
 #[test]
@@ -306,7 +320,10 @@ fn handlers() {
     assert!(matches!(own.target, HandlerTarget::Function(8)));
     let shutdown = registered(json!({"id": 6, "on": "shutdown", "target": null}));
     assert_eq!(shutdown.kind, EventKind::Shutdown);
-    for on in ["process_io", "execution_complete", "state", "event"] {
+    let state = registered(json!({"id": 6, "on": "state", "node": 9, "goal": "active"}));
+    assert_eq!((state.kind, state.states.goal.as_deref()), (EventKind::State, Some("active")));
+    assert!(matches!(&state.target, HandlerTarget::Actions(ids) if ids == &[9]));
+    for on in ["process_io", "execution_complete", "event"] {
         let other = register(json!({"id": 6, "on": on}));
         assert!(
             matches!(&other, Action::Unsupported(text) if text.contains("not supported yet")),

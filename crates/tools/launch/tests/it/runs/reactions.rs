@@ -210,3 +210,41 @@ entities = [
     let reason = "Python ended with exit code 9, before it had answered";
     assert!(lines.iter().any(|line| line.contains(reason)), "{lines:#?}");
 }
+
+#[test]
+fn a_managed_node_is_brought_up_by_its_changes() {
+    let workspace = Workspace::new();
+    let text = r#"
+def change(number, transition):
+    return {"do": "emit", "id": number, "at": at, "event": {"event": "change_state",
+            "node": {"action": 1}, "transition": transition}}
+def state(number, goal, *entities):
+    handler = {"id": number, "at": at, "on": "state", "node": 1, "goal": goal,
+               "reaction": {"entities": entities}}
+    return {"do": "register", "id": number + 1, "at": at, "handler": handler}
+entities = [
+    {"do": "lifecycle_node", "id": 1, "at": at, "package": "demo", "executable": "managed",
+     "name": "driver", "namespace": "/cell"},
+    state(10, "inactive", say(12, "is configured"), change(13, 3)),
+    state(20, "active", say(22, "is activated"), shutdown(23)),
+    state(30, "finalized", say(32, "never")),
+    change(40, 1),
+]
+"#;
+    workspace.script("lib/demo/managed", "exec sleep 1000");
+    let Some(running) = start(&workspace, text) else { return };
+    let (code, lines) = running.end();
+    assert_eq!(code, 0, "{lines:#?}");
+    let at = |line: &str| {
+        lines.iter().position(|each| each == line).unwrap_or_else(|| panic!("{line}: {lines:#?}"))
+    };
+    let order = [
+        at("[INFO] [/cell/driver]: has done the transition 1"),
+        at("[INFO] [launch]: is configured"),
+        at("[INFO] [/cell/driver]: has done the transition 3"),
+        at("[INFO] [launch]: is activated"),
+        at("[INFO] [launch]: shutdown (done): the whole launch ends"),
+    ];
+    assert!(order.is_sorted(), "{lines:#?}");
+    assert!(!has(&lines, "[INFO] [launch]: never"), "{lines:#?}");
+}
