@@ -208,7 +208,8 @@ impl Evaluator {
         nodes
     }
 
-    /// Makes managed nodes do transitions (`launch_ros/launch_ros/utilities/lifecycle_event_manager.py`).
+    /// Makes managed nodes do transitions
+    /// (`launch_ros/launch_ros/utilities/lifecycle_event_manager.py`).
     pub(super) fn change_states(
         &mut self,
         nodes: &[NodeMatch],

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use proptest::prelude::*;
 use serde_json::{Value as Json, json};
 
 use super::Decoder;
@@ -474,5 +475,78 @@ fn hostile_actions_are_refused_all_at_once() {
         "`id` is `0`, expected the number of an object",
     ] {
         assert!(problems.contains(expected), "{expected}: {problems}");
+    }
+}
+
+/// Keys and texts of messages.
+const WORDS: [&str; 40] = [
+    "do",
+    "id",
+    "at",
+    "if",
+    "s",
+    "a",
+    "py",
+    "truth",
+    "configuration",
+    "is",
+    "text",
+    "list",
+    "map",
+    "type",
+    "file",
+    "declare",
+    "node",
+    "container",
+    "group",
+    "include",
+    "log",
+    "for",
+    "execute",
+    "register",
+    "emit",
+    "handler",
+    "on",
+    "process_exit",
+    "reaction",
+    "entities",
+    "actions",
+    "cmd",
+    "parameters",
+    "components",
+    "output",
+    "env",
+    "target",
+    "name",
+    "var",
+    "int",
+];
+
+/// Any JSON whose keys and texts are mostly those of messages.
+fn messages() -> impl Strategy<Value = Json> {
+    let word =
+        prop_oneof![9 => proptest::sample::select(&WORDS[..]).prop_map(str::to_owned), 1 => ".*"];
+    let leaf = prop_oneof![
+        Just(Json::Null),
+        any::<bool>().prop_map(Json::from),
+        any::<i64>().prop_map(Json::from),
+        any::<f64>().prop_map(Json::from),
+        word.clone().prop_map(Json::from),
+        word.clone().prop_map(|name| json!({"do": name, "id": 1, "at": ["f", 1, 1]})),
+    ];
+    leaf.prop_recursive(6, 64, 8, move |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..6).prop_map(Json::from),
+            prop::collection::vec((word.clone(), inner), 0..6)
+                .prop_map(|pairs| Json::Object(pairs.into_iter().collect())),
+        ]
+    })
+}
+
+proptest! {
+    #[test]
+    fn any_message_is_decoded_or_refused(entities in prop::collection::vec(messages(), 0..4)) {
+        let items = items(Json::Array(entities));
+        prop_assert!(items.is_ok() || items.is_err_and(|problem| !problem.is_empty()));
     }
 }
