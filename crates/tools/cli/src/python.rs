@@ -22,6 +22,7 @@ pub(crate) fn interpreter() -> String {
 pub(crate) fn launch_host(prints_to_standard_error: bool) -> PythonOptions {
     PythonOptions {
         command: vec![interpreter(), "-c".to_owned(), LAUNCH_HOST.to_owned()],
+        arguments: std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect(),
         prints_to_standard_error,
         notice: Some(|text| notices::note(text)),
     }

@@ -108,6 +108,7 @@ fn main() -> Result<ExitCode, Box<dyn std::error::Error>> {
     if let Ok(host) = std::env::var("PYTHON_HOST") {
         planner = planner.python(PythonOptions {
             command: vec!["python3".to_owned(), host],
+            arguments: std::env::args().collect(),
             prints_to_standard_error: true,
             notice: None,
         });

@@ -136,6 +136,7 @@ impl Host {
         let mut greeting = Message::new();
         greeting.insert("protocol".to_owned(), PROTOCOL.into());
         greeting.insert("prefixes".to_owned(), json!(prefixes));
+        greeting.insert("argv".to_owned(), json!(options.arguments));
         host.begin(&greeting, "Python starts".to_owned())?;
         let answer = host.receive()?;
         host.work = None;

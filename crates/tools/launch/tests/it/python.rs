@@ -32,7 +32,12 @@ impl Scripts {
 
     fn planner(&self) -> Planner {
         let command = self.command.clone();
-        let options = PythonOptions { command, prints_to_standard_error: true, notice: None };
+        let options = PythonOptions {
+            command,
+            arguments: vec!["launcher".to_owned(), "a b".to_owned()],
+            prints_to_standard_error: true,
+            notice: None,
+        };
         self.workspace.planner().python(options)
     }
 

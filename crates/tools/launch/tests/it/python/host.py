@@ -75,7 +75,7 @@ def serve(request):
 
 greeting = receive()
 assert greeting["protocol"] == 1, greeting
-prefixes = greeting["prefixes"]
+assert greeting["argv"] in (["launcher", "a b"], []) or "run_file" in greeting["argv"][0], greeting
 send({"protocol": 1, "python": sys.version.split()[0]})
 while True:
     serve(receive())

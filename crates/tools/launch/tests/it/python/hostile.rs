@@ -128,6 +128,7 @@ fn python_ends_with_the_plan() {
     let file = scripts.workspace.file("lives.launch.py", &text);
     let options = PythonOptions {
         command: scripts.command.clone(),
+        arguments: Vec::new(),
         prints_to_standard_error: false,
         notice: Some(|text| panic!("it is not slow: {text}")),
     };
