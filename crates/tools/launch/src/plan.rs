@@ -19,6 +19,7 @@ mod steps;
 mod substitutions;
 
 pub use arguments::{Argument, parse_assignments};
+pub(crate) use commandline::SHELL;
 pub use commandline::split_words;
 pub use log_folder::log_folder;
 pub use planner::Planner;

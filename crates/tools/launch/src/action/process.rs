@@ -81,6 +81,8 @@ pub(crate) struct Node {
     pub(crate) components: Vec<Component>,
     /// Whether a managed node is configured and activated after its start.
     pub(crate) autostart: Option<Template>,
+    /// Whether a shell runs the command line.
+    pub(crate) shell: Option<Template>,
 }
 
 /// The names and settings of a node.
@@ -204,6 +206,7 @@ pub(super) fn node(fields: &mut Fields, kind: NodeKind) -> Result<Node, LaunchEr
         options: options(fields)?,
         components,
         autostart,
+        shell: None,
     })
 }
 

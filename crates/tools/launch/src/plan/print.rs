@@ -76,6 +76,9 @@ impl Process {
                 format!("<parameters-{number}>")
             }
         });
+        if self.by_shell {
+            return commandline::by_shell(words);
+        }
         commandline::shell_quoted(words)
     }
 }

@@ -42,7 +42,7 @@ impl Evaluator {
                 Words::Line(line) => self.text(line)?,
                 Words::List(words) => self.texts(words)?.join(" "),
             };
-            vec!["/bin/sh".to_owned(), "-c".to_owned(), line]
+            vec![commandline::SHELL.to_owned(), "-c".to_owned(), line]
         } else {
             self.words(Some(&executable.command))?
         };
@@ -107,6 +107,7 @@ impl Evaluator {
             process.components = self.components(&node.components)?;
         }
         process.node = Some(facts);
+        process.by_shell = self.optional_truth(node.shell.as_ref(), false)?;
         process.autostart = self.optional_truth(node.autostart.as_ref(), false)?;
         self.start(process, id, &node.options)
     }
@@ -242,6 +243,7 @@ impl Evaluator {
             name: format!("{}-{}", feros_wording::harmless(&name), self.next_process()),
             at: at.clone(),
             command,
+            by_shell: false,
             environment: environment.into_iter().collect(),
             replaces_environment,
             action: None,

@@ -94,6 +94,8 @@ pub struct Process {
     pub at: Position,
     /// The command line.
     pub command: Vec<Word>,
+    /// Whether a shell runs the words, which are then joined by spaces.
+    pub by_shell: bool,
     /// The folder in which the process runs, if it is not the launcher's.
     pub directory: Option<PathBuf>,
     /// The differences from the launcher's environment: a value, or `None` for a removed variable.

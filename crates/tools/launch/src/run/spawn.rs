@@ -10,7 +10,7 @@ use rustix::fs::{Mode, OFlags};
 use rustix::pty::OpenptFlags;
 use tempfile::NamedTempFile;
 
-use crate::plan::{Process, Word};
+use crate::plan::{Process, SHELL, Word};
 
 /// The words of a command line. Writes its parameter files, which exist as long as the returned
 /// values.
@@ -29,6 +29,9 @@ pub(super) fn command_line(process: &Process) -> io::Result<(Vec<String>, Vec<Na
                 path
             }
         });
+    }
+    if process.by_shell {
+        words = vec![SHELL.to_owned(), "-c".to_owned(), words.join(" ")];
     }
     Ok((words, files))
 }

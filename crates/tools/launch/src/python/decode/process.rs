@@ -32,11 +32,6 @@ impl Decoder {
         if kind != NodeKind::Node && facts.name.is_none() {
             return Err(fields.error("it has no `name`"));
         }
-        if !matches!(fields.get("shell"), None | Some(Json::Bool(false))) {
-            let problem = "`shell` of a node is not supported: write `ExecuteProcess`, whose `cmd` \
-                           can be `ros2 run PACKAGE EXECUTABLE`";
-            return Err(LaunchError::at(&fields.at, problem));
-        }
         let components =
             if kind == NodeKind::Container { self.components(fields)? } else { Vec::new() };
         Ok(Node {
@@ -50,6 +45,7 @@ impl Decoder {
             options: self.options(fields)?,
             components,
             autostart: self.optional(fields, "autostart")?,
+            shell: self.optional(fields, "shell")?,
         })
     }
 

@@ -21,8 +21,11 @@ class Refused(Exception):
 
 
 def write(text):
-    stream.write(text)
-    stream.flush()
+    try:
+        stream.write(text)
+        stream.flush()
+    except BrokenPipeError:  # the launcher has refused an earlier line
+        os._exit(0)
 
 
 def send(message):

@@ -138,6 +138,24 @@ entities = [
 }
 
 #[test]
+fn a_shell_runs_the_command_line_of_a_node() {
+    let workspace = Workspace::new();
+    workspace.script("lib/demo/speak", "shift; echo \"$@\"");
+    let text = r#"
+entities = [
+    {"do": "node", "id": 1, "at": at, "package": "demo", "executable": "speak", "shell": True,
+     "name": "n", "arguments": ["-", "$((1 + 2))"], "output": "screen",
+     "parameters": [{"map": [["a", {"is": 1}]]}]},
+]
+"#;
+    let Some(running) = start(&workspace, text) else { return };
+    let (code, lines) = running.end();
+    let line = said(&lines).concat();
+    assert_eq!(code, 0, "{lines:#?}");
+    assert!(line.starts_with("3 --ros-args -r __node:=n --params-file /"), "{lines:#?}");
+}
+
+#[test]
 fn a_reaction_that_fails_ends_the_launch() {
     let workspace = Workspace::new();
     let text = r#"
