@@ -100,14 +100,17 @@ impl ChildGroup {
 
     /// Whether the child has ended. This does not wait for the child, so that its group keeps the
     /// id.
-    pub(crate) fn has_ended(&self) -> bool {
+    pub fn has_ended(&self) -> bool {
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
         !matches!(waitid(WaitId::Pid(Pid::from_child(&self.0)), options), Ok(None))
     }
 
     /// Kills all processes of the group, even if the child has ended, and waits for the child. Call
     /// this only if nobody has waited for the child.
-    pub(crate) fn kill_group(&mut self) -> io::Result<ExitStatus> {
+    ///
+    /// # Errors
+    /// Returns the error of the wait.
+    pub fn kill_group(&mut self) -> io::Result<ExitStatus> {
         self.signal(Signal::KILL);
         let _ = self.0.kill(); // it may have left the group
         self.0.wait()

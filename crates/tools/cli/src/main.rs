@@ -12,7 +12,7 @@
 //! | `filter` | the language of `--filter` |
 //! | `output`, `csv`, `notices` | text on standard output and standard error |
 //! | `qos_args`, `value_parsers`, `help_heading`, `nearest` | options that verbs share |
-//! | `ending`, `process_group` | how verbs end on a signal, and the processes that they start |
+//! | `ending`, `process_group`, `python` | how verbs end on a signal, and the processes that they start |
 //! | `error` | errors and exit codes |
 //!
 //! # Invariants
@@ -37,6 +37,7 @@ mod notices;
 mod output;
 mod packages;
 mod process_group;
+mod python;
 mod qos_args;
 mod silent_services;
 mod types;

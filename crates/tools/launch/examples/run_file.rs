@@ -7,9 +7,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use feros_launch::{
-    Component, ComponentLoader, LifecycleManager, Packages, Planner, RunOptions, SimulatedClock,
-    parse_assignments,
+    Component, ComponentLoader, LifecycleManager, Packages, Planner, PythonOptions, RunOptions,
+    SimulatedClock, StateChange, parse_assignments,
 };
+use feros_sync::Mutex;
 
 /// A loader that needs no containers: after a moment it reports every component as loaded, except
 /// those called `broken`.
@@ -34,8 +35,9 @@ impl ComponentLoader for FakeLoader {
 }
 
 /// A manager that needs no nodes: after a moment it reports every node as active, except those
-/// called `broken`.
-struct FakeManager;
+/// called `broken`. It holds the changes that nobody has watched yet.
+#[derive(Default)]
+struct FakeManager(Mutex<Vec<(String, StateChange)>>);
 
 impl LifecycleManager for FakeManager {
     fn activate(&self, node: &str, is_cancelled: &dyn Fn() -> bool) -> Result<(), String> {
@@ -45,6 +47,40 @@ impl LifecycleManager for FakeManager {
         let refusal = if node.ends_with("never") { "cancelled" } else { "it is broken" };
         let is_well = !node.ends_with("broken") && !node.ends_with("never");
         if is_well { Ok(()) } else { Err(refusal.to_owned()) }
+    }
+
+    fn change(
+        &self,
+        node: &str,
+        transition: u8,
+        is_cancelled: &dyn Fn() -> bool,
+    ) -> Result<(), String> {
+        self.activate(node, is_cancelled)?;
+        let goal = match transition {
+            1 => "inactive",
+            3 => "active",
+            _ => return Err("it has no such transition".to_owned()),
+        };
+        let change = StateChange { goal: goal.to_owned(), ..StateChange::default() };
+        self.0.lock().push((node.to_owned(), change));
+        Ok(())
+    }
+
+    fn watch(
+        &self,
+        node: &str,
+        report: &dyn Fn(StateChange),
+        is_cancelled: &dyn Fn() -> bool,
+    ) -> Result<(), String> {
+        while !is_cancelled() {
+            let mut changes = self.0.lock();
+            let next = changes.iter().position(|(changed, _)| changed == node);
+            let next = next.map(|index| changes.remove(index));
+            drop(changes);
+            next.into_iter().for_each(|(_, change)| report(change));
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        Ok(())
     }
 }
 
@@ -68,7 +104,15 @@ impl SimulatedClock for SlowClock {
 fn main() -> Result<ExitCode, Box<dyn std::error::Error>> {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let (file, words) = words.split_first().ok_or("name a launch file")?;
-    let planner = Planner::new(Packages::from_env());
+    let mut planner = Planner::new(Packages::from_env());
+    if let Ok(host) = std::env::var("PYTHON_HOST") {
+        planner = planner.python(PythonOptions {
+            command: vec!["python3".to_owned(), host],
+            arguments: std::env::args().collect(),
+            prints_to_standard_error: true,
+            notice: None,
+        });
+    }
     let plan = planner.plan(Path::new(file), &parse_assignments(words)?)?;
     let log_file = std::env::var_os("LOG_FILE").map(PathBuf::from);
     let outcome = feros_launch::run(
@@ -76,7 +120,7 @@ fn main() -> Result<ExitCode, Box<dyn std::error::Error>> {
         RunOptions {
             colour: false,
             component_loader: Some(Arc::new(FakeLoader)),
-            lifecycle_manager: Some(Arc::new(FakeManager)),
+            lifecycle_manager: Some(Arc::<FakeManager>::default()),
             simulated_clock: Some(Arc::new(SlowClock)),
             debug: std::env::var_os("DEBUG").is_some(),
             log_file,

@@ -3,28 +3,33 @@
 
 mod condition;
 mod fields;
+mod handler;
 mod process;
 
 use std::collections::BTreeSet;
 use std::path::Path;
+use std::sync::Arc;
 
 use crate::error::{LaunchError, hint, shown};
 use crate::level::Level;
 use crate::position::Position;
 use crate::substitution::Template;
-use crate::tree::{self, Entity};
+use crate::tree::{self, Entity, Language};
 use condition::condition;
 use fields::Fields;
 
 pub(crate) use condition::Condition;
+pub(crate) use handler::{EventKind, Handler, HandlerTarget, NodeMatch, Reaction, StateFilter};
 pub(crate) use process::{
-    Component, Executable, Node, NodeFacts, NodeKind, Parameter, ParameterContent, ParameterEntry,
-    ParameterText, ProcessOptions,
+    Component, Executable, Node, NodeFacts, NodeKind, OutputChoice, Parameter, ParameterContent,
+    ParameterEntry, ParameterText, ProcessOptions, Target, Words,
 };
 
 /// An action with its position and its condition.
 #[derive(Clone, Debug)]
 pub(crate) struct Item {
+    /// The number of the Python object, if the action is one.
+    pub(crate) id: Option<u64>,
     pub(crate) at: Position,
     pub(crate) condition: Option<Condition>,
     pub(crate) action: Action,
@@ -62,13 +67,13 @@ pub(crate) enum Action {
     },
     Group(Group),
     Include {
-        file: Template,
+        source: Source,
         arguments: Vec<(Template, Template)>,
     },
     Executable(Box<Executable>),
     Node(Box<Node>),
     Load {
-        target: Template,
+        target: Target,
         components: Vec<Component>,
     },
     Log {
@@ -83,12 +88,38 @@ pub(crate) enum Action {
     Reset {
         keep: Vec<(Template, Template)>,
     },
+    PushConfigurations,
+    PopConfigurations,
     For(Loop),
     ForEach(ForEach),
     Timer(Timer),
     Shutdown {
         reason: Option<Template>,
     },
+    /// Actions that only a Python object knows, by the number of the object.
+    Python {
+        id: u64,
+        name: String,
+    },
+    Register(Arc<Handler>),
+    /// Makes managed nodes do transitions, in this order.
+    Change {
+        nodes: Vec<NodeMatch>,
+        transitions: Vec<Template>,
+    },
+    /// Forgets the handler with this number.
+    Unregister(u64),
+    /// An action that stock launch has, with the reason why it is refused.
+    Unsupported(String),
+}
+
+/// The actions that an include performs.
+#[derive(Clone, Debug)]
+pub(crate) enum Source {
+    /// The actions of a file, in this language or in the language that its name implies.
+    File { path: Template, language: Option<Language> },
+    /// These actions.
+    Actions(Vec<Item>),
 }
 
 /// The severity of the message of a log action.
@@ -106,7 +137,17 @@ pub(crate) struct Loop {
     pub(crate) length: Template,
     /// The name with which `$(index ...)` reads the number of the iteration.
     pub(crate) name: String,
-    pub(crate) actions: Vec<Item>,
+    pub(crate) body: Body,
+}
+
+/// What a loop repeats.
+#[derive(Clone, Debug)]
+pub(crate) enum Body {
+    /// These actions.
+    Actions(Vec<Item>),
+    /// The actions that a Python function returns in each iteration, by the number of the loop's
+    /// object.
+    Python(u64),
 }
 
 /// The actions of a `for_each` loop, which are repeated for each set of values.
@@ -114,7 +155,7 @@ pub(crate) struct Loop {
 pub(crate) struct ForEach {
     /// YAML mappings, separated by `;`.
     pub(crate) values: Template,
-    pub(crate) actions: Vec<Item>,
+    pub(crate) body: Body,
 }
 
 /// The delayed actions of a timer.
@@ -199,11 +240,17 @@ pub(crate) struct LaunchFile {
     pub(crate) items: Vec<Item>,
     /// The names that `$(var NAME ...)` reads, with or without a default.
     pub(crate) variables: BTreeSet<String>,
+    /// Whether objects of Python may read more variables than these.
+    pub(crate) reads_more: bool,
 }
 
-/// Reads the actions of a launch file.
-pub(crate) fn read_file(path: &Path, from: Option<&Position>) -> Result<LaunchFile, LaunchError> {
-    let root = tree::read_file(path, from)?;
+/// Reads the actions of a launch file in XML or YAML.
+pub(crate) fn read_file(
+    path: &Path,
+    language: Option<Language>,
+    from: Option<&Position>,
+) -> Result<LaunchFile, LaunchError> {
+    let root = tree::read_file(path, language, from)?;
     let mut variables = BTreeSet::new();
     root.scalars(&mut |scalar| {
         // A mistake in a template is reported when the template is used.
@@ -211,7 +258,7 @@ pub(crate) fn read_file(path: &Path, from: Option<&Position>) -> Result<LaunchFi
             template.variables(&mut variables);
         }
     });
-    Ok(LaunchFile { items: parse(root)?, variables })
+    Ok(LaunchFile { items: parse(root)?, variables, reads_more: false })
 }
 
 /// Converts the root entity of a file into actions.
@@ -251,7 +298,7 @@ fn item(entity: Entity) -> Result<Item, LaunchError> {
     }
     fields.read(|fields| {
         let at = fields.at.clone();
-        Ok(Item { at, condition: condition(fields)?, action: action(fields)? })
+        Ok(Item { id: None, at, condition: condition(fields)?, action: action(fields)? })
     })
 }
 
@@ -311,7 +358,7 @@ fn action(fields: &mut Fields) -> Result<Action, LaunchError> {
         "for" => Action::For(round(fields)?),
         "for_each" => Action::ForEach(ForEach {
             values: fields.required("values")?,
-            actions: items(fields.actions())?,
+            body: Body::Actions(items(fields.actions())?),
         }),
         "include" => include(fields)?,
         "executable" => Action::Executable(Box::new(process::executable(fields)?)),
@@ -379,7 +426,7 @@ fn truth_declaration(fields: &mut Fields) -> Result<Declaration, LaunchError> {
 fn round(fields: &mut Fields) -> Result<Loop, LaunchError> {
     let length = fields.required("len")?;
     let (name, _) = fields.text("name")?.ok_or_else(|| fields.missing("name"))?;
-    Ok(Loop { length, name, actions: items(fields.actions())? })
+    Ok(Loop { length, name, body: Body::Actions(items(fields.actions())?) })
 }
 
 fn group(fields: &mut Fields) -> Result<Group, LaunchError> {
@@ -399,11 +446,11 @@ fn include(fields: &mut Fields) -> Result<Action, LaunchError> {
     let file = fields.required("file")?;
     let mut arguments = fields.pairs("arg")?;
     arguments.extend(fields.pairs("let")?);
-    Ok(Action::Include { file, arguments })
+    Ok(Action::Include { source: Source::File { path: file, language: None }, arguments })
 }
 
 fn load(fields: &mut Fields) -> Result<Action, LaunchError> {
-    let target = fields.required("target")?;
+    let target = Target::Name(fields.required("target")?);
     let components = process::components(fields)?;
     if components.is_empty() {
         return Err(fields.error("`load_composable_node` without a `composable_node`"));

@@ -35,7 +35,7 @@ pub enum LaunchError {
         /// The position that includes the file, if there is one.
         from: Option<Position>,
         /// The reason, and what to do.
-        reason: &'static str,
+        reason: String,
     },
     /// There is a mistake in a file.
     #[error("{position}: {problem}")]

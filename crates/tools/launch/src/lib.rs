@@ -1,6 +1,6 @@
-//! Launch files: reads, plans and runs the XML and YAML launch syntax of ROS 2.
+//! Launch files: reads, plans and runs the XML, YAML and Python launch files of ROS 2.
 //!
-//! A launch file passes through four stages. `tree` reads both syntaxes into one tree, with the
+//! A launch file passes through four stages. `tree` reads XML and YAML into one tree, with the
 //! position of each entity and attribute. `action` converts the entities into actions, and checks
 //! the complete file. A [`Plan`] evaluates the actions with given arguments: processes and
 //! components, with complete command lines. [`run`] performs the plan.
@@ -30,6 +30,7 @@
 //! | `tree`, `position` | XML and YAML as one tree, with positions |
 //! | `action` | the tags, and the check of each element |
 //! | `substitution`, `expression`, `value` | strings with substitutions, `$(eval ...)`, values |
+//! | `python` | the Python process that reads launch files in Python, and their actions as data |
 //! | `plan`, `packages` | evaluation with arguments into steps; `plan/actions` dispatches on the tag |
 //! | `run` | runs the steps, in one thread that waits in one `poll` |
 //! | `level`, `error` | severities and errors |
@@ -38,7 +39,8 @@
 //!
 //! No process is started before the plan is complete. The commands of `$(command ...)` are the
 //! exception: they run during planning, to their end or until a signal ends the planning, but do
-//! not run when a file is only inspected. No process is left behind. The crate does not depend on
+//! not run when a file is only inspected. Another exception is Python: it starts at the first file
+//! in Python, and ends with the plan. No process is left behind. The crate does not depend on
 //! nodes, engines or messages.
 #![forbid(unsafe_code)]
 
@@ -49,6 +51,7 @@ mod level;
 mod packages;
 mod plan;
 mod position;
+mod python;
 mod run;
 mod substitution;
 mod tree;
@@ -58,11 +61,14 @@ pub use error::LaunchError;
 pub use level::Level;
 pub use packages::{FindError, Packages};
 pub use plan::{
-    Argument, Component, Delayed, Load, NodeFacts, Output, ParameterFile, Parameters, Plan,
-    Planner, Process, Respawn, Sinks, Step, Word, log_folder, parse_assignments, split_words,
+    Argument, Change, Component, Delayed, Load, NodeFacts, Output, ParameterFile, Parameters, Plan,
+    Planner, Process, Respawn, Sinks, Step, Watch, Word, log_folder, parse_assignments,
+    split_words,
 };
 pub use position::Position;
+pub use python::PythonOptions;
 pub use run::{
-    ComponentLoader, LifecycleManager, Outcome, RunError, RunOptions, SimulatedClock, run,
+    ComponentLoader, LifecycleManager, Outcome, RunError, RunOptions, SimulatedClock, StateChange,
+    run,
 };
 pub use value::Value;

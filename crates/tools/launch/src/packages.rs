@@ -98,7 +98,8 @@ impl Packages {
         self
     }
 
-    fn all_prefixes(&self) -> impl Iterator<Item = &PathBuf> {
+    /// The prefixes, in the order of the search.
+    pub(crate) fn all_prefixes(&self) -> impl Iterator<Item = &PathBuf> {
         self.prefixes.iter().chain(&self.default_prefix)
     }
 

@@ -12,15 +12,19 @@ mod parameters;
 mod planner;
 mod print;
 mod processes;
+mod python;
+mod reactions;
 mod scope;
 mod steps;
 mod substitutions;
 
 pub use arguments::{Argument, parse_assignments};
+pub(crate) use commandline::SHELL;
 pub use commandline::split_words;
 pub use log_folder::log_folder;
 pub use planner::Planner;
+pub(crate) use reactions::{Event, Reactions};
 pub use steps::{
-    Component, Delayed, Load, NodeFacts, Output, ParameterFile, Parameters, Plan, Process, Respawn,
-    Sinks, Step, Word,
+    Change, Component, Delayed, Load, NodeFacts, Output, ParameterFile, Parameters, Plan, Process,
+    Respawn, Sinks, Step, Watch, Word,
 };

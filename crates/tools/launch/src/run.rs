@@ -10,17 +10,19 @@ mod options;
 mod orphans;
 mod outcome;
 mod output;
+mod reacting;
 mod request_queue;
 mod screen;
 mod signals;
 mod spawn;
 mod supervisor;
 mod timers;
+mod transitions;
 
 use crate::plan::Plan;
 use supervisor::Supervisor;
 
-pub use options::{ComponentLoader, LifecycleManager, RunOptions, SimulatedClock};
+pub use options::{ComponentLoader, LifecycleManager, RunOptions, SimulatedClock, StateChange};
 pub use outcome::{Outcome, RunError};
 
 /// Runs a plan until all of its processes have ended, or until SIGINT, SIGTERM, SIGHUP or SIGQUIT

@@ -31,6 +31,7 @@ pub(crate) struct Template {
 pub(crate) enum Part {
     Text(String),
     Call(Call),
+    Object(Object),
 }
 
 /// One substitution.
@@ -39,7 +40,22 @@ pub(crate) struct Call {
     pub(crate) kind: Kind,
     pub(crate) arguments: Vec<Template>,
     pub(crate) at: Position,
+    /// The object that evaluates the substitution in Python if this crate cannot.
+    pub(crate) object: Option<u64>,
 }
+
+/// A Python object whose text only Python knows.
+#[derive(Clone, Debug)]
+pub(crate) struct Object {
+    pub(crate) id: u64,
+    pub(crate) at: Position,
+    /// The object in words.
+    pub(crate) shown: String,
+}
+
+/// The most arguments that a text may give to a substitution with any number of arguments. Data has
+/// no such limit.
+const MANY: usize = 64;
 
 macro_rules! kinds {
     ($($kind:ident $name:literal $least:literal ..= $most:literal $form:literal,)*) => {
@@ -67,7 +83,7 @@ kinds! {
     LogFolder "log_dir" 0..=0 "$(log_dir)",
     LaunchLogFolder "launch_log_dir" 0..=0 "$(launch_log_dir)",
     Command "command" 1..=2 "$(command 'COMMAND' [ON_STDERR])",
-    Parameter "param" 1..=1 "$(param NAME)",
+    Parameter "param" 1..=2 "$(param NAME [DEFAULT])",
     Index "index" 1..=1 "$(index NAME)",
     ForVariable "for-var" 1..=2 "$(for-var NAME [DEFAULT])",
     Anonymous "anon" 1..=1 "$(anon NAME)",
@@ -113,6 +129,18 @@ impl Template {
 }
 
 impl Template {
+    /// A template of parts that are already separate, as launch files in Python have them.
+    pub(crate) fn of_parts(parts: Vec<Part>, at: &Position) -> Self {
+        let source = parts.iter().map(Part::source).collect();
+        Self { parts, source, at: at.clone() }
+    }
+
+    /// A template without substitutions.
+    pub(crate) fn of_text(text: &str, at: &Position) -> Self {
+        let parts = if text.is_empty() { vec![] } else { vec![Part::Text(text.to_owned())] };
+        Self { parts, source: text.to_owned(), at: at.clone() }
+    }
+
     /// Collects the names that `$(var NAME ...)` in the template reads.
     pub(crate) fn variables(&self, found: &mut BTreeSet<String>) {
         for part in &self.parts {
@@ -125,6 +153,49 @@ impl Template {
                 argument.variables(found);
             }
         }
+    }
+}
+
+impl Part {
+    /// The part as a launch file in XML writes it.
+    fn source(&self) -> String {
+        match self {
+            Self::Text(text) => text.clone(),
+            Self::Object(object) => object.shown.clone(),
+            Self::Call(call) => {
+                let name = KINDS.iter().find(|kind| kind.0 == call.kind).map_or("", |kind| kind.1);
+                let arguments = call.arguments.iter().map(|argument| {
+                    let source = &argument.source;
+                    let is_word = !source.is_empty()
+                        && (source.starts_with("$(")
+                            || !source.contains(|c: char| c.is_whitespace() || c == '('));
+                    if is_word { format!(" {source}") } else { format!(" '{source}'") }
+                });
+                format!("$({name}{})", arguments.collect::<String>())
+            }
+        }
+    }
+}
+
+impl Call {
+    /// A call with arguments that are already separate, as launch files in Python have them.
+    ///
+    /// # Errors
+    /// Returns the reason why there is no such substitution, as text for users.
+    pub(crate) fn of_data(
+        name: &str,
+        arguments: Vec<Template>,
+        object: Option<u64>,
+        at: &Position,
+    ) -> Result<Self, String> {
+        let Some((kind, _, least, most, form)) = KINDS.iter().find(|kind| kind.1 == name) else {
+            return Err(format!("unknown substitution {}", shown(name)));
+        };
+        let given = arguments.len();
+        if given < *least || (given > *most && *most < MANY) {
+            return Err(format!("`$({name} ...)` has {given} arguments, expected `{form}`"));
+        }
+        Ok(Self { kind: *kind, arguments, at: at.clone(), object })
     }
 }
 
@@ -205,7 +276,7 @@ impl Reader<'_> {
             };
             return Err(self.error(start, &format!("{problem}{cure}")));
         }
-        Ok(Call { kind, arguments, at: self.scalar.position(start) })
+        Ok(Call { kind, arguments, at: self.scalar.position(start), object: None })
     }
 
     fn kind(

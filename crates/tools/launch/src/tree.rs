@@ -7,5 +7,5 @@ mod xml;
 mod yaml;
 
 pub(crate) use entity::{Attribute, AttributeValue, Entity, Scalar};
-pub(crate) use read::{parse_xml, parse_yaml, read_file, read_text};
+pub(crate) use read::{Language, parse_xml, parse_yaml, read_file, read_text};
 pub(crate) use yaml::{Content, Node, document};

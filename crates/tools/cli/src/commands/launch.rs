@@ -10,8 +10,7 @@ use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use feros_launch::{
-    Argument, FindError, LaunchError, Output, Packages, Plan, Planner, RunError, RunOptions, Sinks,
-    Step,
+    Argument, FindError, LaunchError, Output, Packages, Plan, Planner, RunError, RunOptions, Step,
 };
 use feros_process::EndSignals;
 
@@ -21,13 +20,14 @@ use self::ros_node::RosNode;
 use self::simulated_clock::ClockListener;
 use crate::error::CliError;
 use crate::packages::installed_packages;
+use crate::python::launch_host;
 use crate::{ending, notices, output};
 
 /// The arguments of a launch.
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// A launch file (.launch.xml or .launch.yaml), or a package and the name of one of its launch
-    /// files; then arguments for it
+    /// A launch file (.launch.xml, .launch.yaml or .launch.py), or a package and the name of one of
+    /// its launch files; then arguments for it
     #[arg(required = true, value_name = "FILE", num_args = 1..)]
     words: Vec<String>,
     /// Print the programs that would be started, with all command lines, and start nothing
@@ -73,39 +73,25 @@ pub(crate) fn run(args: &Args) -> Result<(), CliError> {
     for (name, value) in prefix {
         assignments.extend(value.iter().map(|value| (name.to_owned(), value.clone())));
     }
-    let planner = Planner::new(packages);
+    // A launch file in Python could run for ever, so signals end it.
+    let signals = ending::end_signals()?;
+    let planner = Planner::new(packages)
+        .python(launch_host(args.show_args || args.dry_run))
+        .showing_all_output(args.show_all_subprocesses_output)
+        .ended_by(signals.clone());
     if args.show_args {
         let arguments = planner.arguments(&file, &assignments).map_err(refused)?;
         return output::print(&listed(&arguments));
     }
-    let with_output = |mut plan: Plan| {
-        if args.show_all_subprocesses_output {
-            show_all_output(&mut plan.steps);
-        }
-        plan
-    };
     if args.dry_run {
-        let plan = with_output(planner.preview(&file, &assignments).map_err(refused)?);
+        let plan = planner.preview(&file, &assignments).map_err(refused)?;
         return output::print(&plan.to_string());
     }
-    let signals = ending::end_signals()?;
-    let planner = planner.ended_by(signals.clone());
-    let plan = with_output(planner.plan(&file, &assignments).map_err(refused)?);
+    let plan = planner.plan(&file, &assignments).map_err(refused)?;
     for warning in &plan.warnings {
         notices::warn(warning);
     }
     start(&plan, args.debug, signals)
-}
-
-fn show_all_output(steps: &mut [Step]) {
-    let seen = Sinks { screen: true, log: true };
-    for step in steps {
-        match step {
-            Step::Start(process) => process.output = Output { stdout: seen, stderr: seen },
-            Step::After(delayed) => show_all_output(&mut delayed.steps),
-            Step::Load(_) | Step::Log(..) | Step::Shutdown(_) => {}
-        }
-    }
 }
 
 fn start(plan: &Plan, debug: bool, signals: EndSignals) -> Result<(), CliError> {

@@ -6,6 +6,7 @@ use std::process::Command;
 
 use crate::error::CliError;
 use crate::packages::installed_packages;
+use crate::python::interpreter;
 
 /// The code that the interpreter runs before it becomes the script.
 const BEFORE_SCRIPT: &str = include_str!("run/script.py");
@@ -65,14 +66,4 @@ fn script(args: &Args) -> Result<Vec<String>, CliError> {
     words.push(args.package.clone());
     words.extend(args.executable.clone());
     Ok(words)
-}
-
-/// The interpreter of the environment that this command was installed into; otherwise the first on
-/// PATH.
-fn interpreter() -> String {
-    std::env::current_exe()
-        .ok()
-        .map(|command| command.with_file_name("python3"))
-        .filter(|beside| beside.is_file())
-        .map_or_else(|| "python3".to_owned(), |beside| beside.display().to_string())
 }

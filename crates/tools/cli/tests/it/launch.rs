@@ -274,8 +274,6 @@ fn a_plan_is_printed_and_arguments_are_listed() {
     assert!(unknown.contains("takes no argument `mst`; did you mean `must`?"), "{unknown}");
     let none = feros(&["launch", "nothing_here"]).failure(2);
     assert!(none.contains("there is no file nothing_here"), "{none}");
-    let python = folder.file("p.launch.py", "");
-    assert!(feros(&["launch", &python]).failure(1).contains("Python launch files are programs"));
 }
 
 #[test]

@@ -11,6 +11,7 @@ mod endings;
 mod graph;
 mod hostile_bags;
 mod launch;
+mod launch_python;
 mod lifecycle;
 mod multicast;
 mod offline;

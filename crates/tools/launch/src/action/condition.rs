@@ -2,13 +2,19 @@
 
 use super::fields::Fields;
 use crate::error::LaunchError;
+use crate::position::Position;
 use crate::substitution::Template;
 
-/// The value of an `if` or `unless`.
+/// The condition of an action or a component.
 #[derive(Clone, Debug)]
-pub(crate) struct Condition {
-    pub(crate) value: Template,
-    pub(crate) negated: bool,
+pub(crate) enum Condition {
+    /// The value of an `if` or `unless`.
+    Truth { value: Template, negated: bool },
+    /// Whether a variable has a value; without a value, whether the variable is missing
+    /// (`launch/launch/conditions/launch_configuration_equals.py`).
+    Equals { name: String, expected: Option<Template>, negated: bool },
+    /// A condition that only Python can evaluate, by the number of its object.
+    Python { id: u64, at: Position },
 }
 
 /// Reads the condition of an entity.
@@ -18,8 +24,8 @@ pub(super) fn condition(fields: &mut Fields) -> Result<Option<Condition>, Launch
     match (if_given, unless_given) {
         (Some(_), Some(_)) => Err(fields
             .error(format!("both `if` and `unless` of `{}`: expected one of them", fields.tag))),
-        (Some(value), None) => Ok(Some(Condition { value, negated: false })),
-        (None, Some(value)) => Ok(Some(Condition { value, negated: true })),
+        (Some(value), None) => Ok(Some(Condition::Truth { value, negated: false })),
+        (None, Some(value)) => Ok(Some(Condition::Truth { value, negated: true })),
         (None, None) => Ok(None),
     }
 }

@@ -4,7 +4,9 @@
 
 use super::condition::{Condition, condition};
 use super::fields::Fields;
+use super::handler::Reaction;
 use crate::error::{LaunchError, hint, shown};
+use crate::plan::Output;
 use crate::position::Position;
 use crate::substitution::Template;
 use crate::tree::{AttributeValue, Scalar};
@@ -14,9 +16,11 @@ use crate::value::{Value, ValueType};
 #[derive(Clone, Debug)]
 pub(crate) struct ProcessOptions {
     pub(crate) directory: Option<Template>,
+    /// Whether `environment` replaces the environment of the launch.
+    pub(crate) replaces_environment: bool,
     pub(crate) environment: Vec<(Template, Template)>,
     pub(crate) prefix: Option<Template>,
-    pub(crate) output: Option<Template>,
+    pub(crate) output: Option<OutputChoice>,
     pub(crate) respawn: Option<Template>,
     pub(crate) respawn_delay: Option<Template>,
     pub(crate) respawn_max_retries: Option<Template>,
@@ -24,12 +28,32 @@ pub(crate) struct ProcessOptions {
     pub(crate) sigkill_timeout: Option<Template>,
     pub(crate) emulate_tty: Option<Template>,
     pub(crate) ends_launch: bool,
+    /// What else happens when the process ends.
+    pub(crate) on_exit: Option<Reaction>,
+}
+
+/// The destinations of a process's output.
+#[derive(Clone, Debug)]
+pub(crate) enum OutputChoice {
+    /// The name of a mode.
+    Mode(Template),
+    /// Destinations for each stream.
+    Streams(Output),
+}
+
+/// The words of a command line.
+#[derive(Clone, Debug)]
+pub(crate) enum Words {
+    /// A line that is split as a shell does.
+    Line(Template),
+    /// Words that are not split again.
+    List(Vec<Template>),
 }
 
 /// An `executable`: a process with any command line.
 #[derive(Clone, Debug)]
 pub(crate) struct Executable {
-    pub(crate) command: Template,
+    pub(crate) command: Words,
     pub(crate) name: Option<Template>,
     pub(crate) shell: Option<Template>,
     pub(crate) options: ProcessOptions,
@@ -51,12 +75,14 @@ pub(crate) struct Node {
     pub(crate) executable: Template,
     pub(crate) label: Option<Template>,
     pub(crate) facts: NodeFacts,
-    pub(crate) arguments: Option<Template>,
-    pub(crate) ros_arguments: Option<Template>,
+    pub(crate) arguments: Option<Words>,
+    pub(crate) ros_arguments: Option<Words>,
     pub(crate) options: ProcessOptions,
     pub(crate) components: Vec<Component>,
     /// Whether a managed node is configured and activated after its start.
     pub(crate) autostart: Option<Template>,
+    /// Whether a shell runs the command line.
+    pub(crate) shell: Option<Template>,
 }
 
 /// The names and settings of a node.
@@ -83,7 +109,21 @@ pub(crate) struct Component {
 #[derive(Clone, Debug)]
 pub(crate) enum Parameter {
     Entry(ParameterEntry),
-    File { path: Template, substitute: Option<Template> },
+    File {
+        path: Template,
+        substitute: Option<Template>,
+        /// Whether a missing file is only worth a warning.
+        may_be_missing: bool,
+    },
+}
+
+/// The container that loads components.
+#[derive(Clone, Debug)]
+pub(crate) enum Target {
+    /// The full name of its node.
+    Name(Template),
+    /// The number of the action that starts it.
+    Action(u64),
 }
 
 /// A parameter, or nested parameters under a common name.
@@ -110,7 +150,7 @@ pub(crate) enum ParameterText {
 
 pub(super) fn executable(fields: &mut Fields) -> Result<Executable, LaunchError> {
     Ok(Executable {
-        command: fields.required("cmd")?,
+        command: Words::Line(fields.required("cmd")?),
         name: fields.optional("name")?,
         shell: fields.optional("shell")?,
         options: options(fields)?,
@@ -131,9 +171,10 @@ fn options(fields: &mut Fields) -> Result<ProcessOptions, LaunchError> {
     };
     Ok(ProcessOptions {
         directory: fields.optional("cwd")?,
+        replaces_environment: false,
         environment,
         prefix: fields.optional("launch-prefix")?,
-        output: fields.optional("output")?,
+        output: fields.optional("output")?.map(OutputChoice::Mode),
         respawn: fields.optional("respawn")?,
         respawn_delay: fields.optional("respawn_delay")?,
         respawn_max_retries: fields.optional("respawn_max_retries")?,
@@ -141,6 +182,7 @@ fn options(fields: &mut Fields) -> Result<ProcessOptions, LaunchError> {
         sigkill_timeout: fields.optional("sigkill_timeout")?,
         emulate_tty: fields.optional("emulate_tty")?,
         ends_launch,
+        on_exit: None,
     })
 }
 
@@ -159,11 +201,12 @@ pub(super) fn node(fields: &mut Fields, kind: NodeKind) -> Result<Node, LaunchEr
         executable,
         label: fields.optional("exec_name")?,
         facts,
-        arguments: fields.optional("args")?,
-        ros_arguments: fields.optional("ros_args")?,
+        arguments: fields.optional("args")?.map(Words::Line),
+        ros_arguments: fields.optional("ros_args")?.map(Words::Line),
         options: options(fields)?,
         components,
         autostart,
+        shell: None,
     })
 }
 
@@ -211,7 +254,8 @@ fn parameter(fields: &mut Fields) -> Result<Parameter, LaunchError> {
             "`name` is given for a `param` with `from`: the parameter file has the names",
         ));
     }
-    Ok(Parameter::File { path, substitute: fields.optional("allow_substs")? })
+    let substitute = fields.optional("allow_substs")?;
+    Ok(Parameter::File { path, substitute, may_be_missing: false })
 }
 
 /// Reads a parameter whose YAML quotes do not make the value a string: the text within the quotes

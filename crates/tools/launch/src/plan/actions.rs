@@ -1,10 +1,14 @@
 //! Evaluates actions in order. They change the scope, and yield the steps of a plan.
 
+use std::sync::Arc;
+
 use super::evaluator::{Evaluator, MAX_DEPTH, MAX_INCLUDES};
 use super::log_folder::{LOG_VARIABLE, log_folder};
 use super::scope::{Scope, check_namespace, check_variable, joined_namespace};
 use super::steps::{Delayed, Parameters, Step};
-use crate::action::{self, Action, Declaration, Group, Item, LogLevel, Timer};
+use crate::action::{
+    Action, Body, Declaration, ForEach, Group, Handler, Item, LogLevel, Loop, Source, Timer,
+};
 use crate::error::{LaunchError, MOST_ERRORS, hint, shown};
 use crate::level::Level;
 use crate::position::Position;
@@ -13,6 +17,8 @@ use crate::value::Value;
 
 /// The limit on evaluated actions.
 pub(super) const MAX_ACTIONS: usize = 1_000_000;
+/// The limit on event handlers, each of which is asked about each event.
+const MAX_HANDLERS: usize = 1_000;
 
 /// Whether an action declares an argument without a default, and therefore depends on no other
 /// action.
@@ -32,10 +38,26 @@ fn may_go_on_after(action: &Action) -> bool {
             | Action::Log { .. }
             | Action::Node(_)
             | Action::Shutdown { .. }
+            | Action::Change { .. }
+            | Action::Unsupported(_)
     )
 }
 
-impl Evaluator<'_> {
+/// Whether an action may include files.
+fn may_include(action: &Action) -> bool {
+    let any = |items: &[Item]| items.iter().any(|item| may_include(&item.action));
+    match action {
+        Action::Include { .. } | Action::Python { .. } => true,
+        Action::Group(Group { actions, .. }) | Action::Timer(Timer { actions, .. }) => any(actions),
+        Action::For(Loop { body, .. }) | Action::ForEach(ForEach { body, .. }) => match body {
+            Body::Actions(actions) => any(actions),
+            Body::Python(_) => true,
+        },
+        _ => false,
+    }
+}
+
+impl Evaluator {
     pub(super) fn items(&mut self, items: &[Item]) -> Result<(), LaunchError> {
         for item in items {
             self.action_count += 1;
@@ -48,9 +70,12 @@ impl Evaluator<'_> {
             if self.lacks_argument && !is_required_argument(&item.action) {
                 continue;
             }
+            self.python.begin_action();
             match self.item(item) {
                 Ok(()) => {}
-                Err(error) if may_go_on_after(&item.action) && self.errors.len() < MOST_ERRORS => {
+                // The error that this one follows from is reported.
+                Err(_) if self.python.follows() => {}
+                Err(error) if self.goes_on_after(item) => {
                     self.lacks_argument |= matches!(item.action, Action::Argument(_));
                     self.errors.push(error);
                 }
@@ -60,6 +85,12 @@ impl Evaluator<'_> {
         Ok(())
     }
 
+    /// Whether evaluation continues after this action has failed, to find more mistakes.
+    fn goes_on_after(&self, item: &Item) -> bool {
+        (may_go_on_after(&item.action) || self.python.has_failed())
+            && self.errors.len() < MOST_ERRORS
+    }
+
     fn item(&mut self, item: &Item) -> Result<(), LaunchError> {
         if self.holds(item.condition.as_ref())? {
             self.action(item)
@@ -67,6 +98,7 @@ impl Evaluator<'_> {
             if let Action::Argument(declaration) = &item.action {
                 self.declared.insert(declaration.name.clone());
             }
+            self.left_out |= may_include(&item.action);
             Ok(())
         }
     }
@@ -111,16 +143,24 @@ impl Evaluator<'_> {
                 self.scope.configurations = self.pairs(keep)?.into_iter().collect();
                 Ok(())
             }
+            Action::PushConfigurations => self.push_configurations(&item.at),
+            Action::PopConfigurations => self.pop_configurations(&item.at),
             Action::PushNamespace(namespace) => self.push_namespace(namespace),
             Action::SetParameter(entry) => self.set_parameter(entry),
             Action::SetParametersFromFile(path) => self.set_parameters_from_file(path),
             Action::SetRemap { from, to } => self.set_remap(from, to),
             Action::Group(group) => self.deeper(&item.at, |evaluator| evaluator.group(group)),
-            Action::Include { file, arguments } => {
-                self.deeper(&item.at, |evaluator| evaluator.include(file, arguments, &item.at))
+            Action::Include { source, arguments } => {
+                self.deeper(&item.at, |evaluator| evaluator.include(source, arguments, &item.at))
             }
-            Action::Executable(executable) => self.executable(executable, &item.at),
-            Action::Node(node) => self.node(node, &item.at),
+            Action::Executable(executable) => {
+                self.python.note_start(item)?;
+                self.executable(executable, item.id, &item.at)
+            }
+            Action::Node(node) => {
+                self.python.note_start(item)?;
+                self.node(node, item.id, &item.at)
+            }
             Action::Load { target, components } => self.load(target, components, &item.at),
             Action::Log { message, level } => self.log(message, level),
             Action::SetUseSimTime(value) => {
@@ -142,6 +182,25 @@ impl Evaluator<'_> {
                 let reason = reason.unwrap_or_else(|| "reason not given".to_owned());
                 self.push(Step::Shutdown(reason), &item.at)
             }
+            Action::Python { name, .. } if self.python.rehearses() => {
+                let place = format!("{}:{}", item.at.file.display(), item.at.line);
+                self.steps.push(Step::Call(format!("{name} ({place})")));
+                Ok(())
+            }
+            Action::Python { id, .. } => self.deeper(&item.at, |evaluator| {
+                let items = evaluator.execute(*id, &item.at)?;
+                evaluator.items(&items)
+            }),
+            Action::Change { nodes, transitions } => {
+                self.change_states(nodes, transitions, &item.at)
+            }
+            Action::Register(handler) => self.register(Arc::clone(handler)),
+            Action::Unregister(_) if self.python.rehearses() => Ok(()),
+            Action::Unregister(id) => {
+                self.handlers.retain(|handler| handler.id != Some(*id));
+                Ok(())
+            }
+            Action::Unsupported(problem) => Err(LaunchError::at(&item.at, problem.as_str())),
         }
     }
 
@@ -166,7 +225,7 @@ impl Evaluator<'_> {
         let Declaration { name, default, description, choices } = declaration;
         self.declared.insert(name.clone());
         let value = match (self.scope.configurations.get(name), default) {
-            (Some(given), _) => given.clone(),
+            (Some(given), _) => given,
             (None, Some(default)) => self.text(default)?,
             (None, None) => {
                 let purpose =
@@ -231,6 +290,33 @@ impl Evaluator<'_> {
         Ok(())
     }
 
+    pub(super) fn register(&mut self, handler: Arc<Handler>) -> Result<(), LaunchError> {
+        if self.handlers.len() >= MAX_HANDLERS {
+            let problem = format!("more than {MAX_HANDLERS} event handlers");
+            return Err(LaunchError::at(&handler.at, problem));
+        }
+        self.handlers.push(handler);
+        Ok(())
+    }
+
+    fn push_configurations(&mut self, at: &Position) -> Result<(), LaunchError> {
+        if self.scope.push_configurations() > MAX_DEPTH {
+            let problem = format!(
+                "more than {MAX_DEPTH} `PushLaunchConfigurations` without `PopLaunchConfigurations`"
+            );
+            return Err(LaunchError::at(at, problem));
+        }
+        Ok(())
+    }
+
+    fn pop_configurations(&mut self, at: &Position) -> Result<(), LaunchError> {
+        if self.scope.pop_configurations() {
+            return Ok(());
+        }
+        let problem = "`PopLaunchConfigurations` without a `PushLaunchConfigurations` before it";
+        Err(LaunchError::at(at, problem))
+    }
+
     fn push_namespace(&mut self, namespace: &Template) -> Result<(), LaunchError> {
         let text = self.text(namespace)?;
         let joined = joined_namespace(self.scope.namespace.as_deref(), Some(&text));
@@ -270,11 +356,11 @@ impl Evaluator<'_> {
             self.scope = Scope { loop_variables, ..Scope::default() };
         }
         self.scope.configurations.extend(kept);
-        self.items(&group.actions)?;
+        let result = self.items(&group.actions);
         if let Some(before) = before {
             self.scope = before;
         }
-        Ok(())
+        result
     }
 
     /// Evaluates a timer. Changes that its actions make to the scope end with the timer, since the
@@ -330,7 +416,7 @@ impl Evaluator<'_> {
 
     fn include(
         &mut self,
-        file: &Template,
+        source: &Source,
         arguments: &[(Template, Template)],
         at: &Position,
     ) -> Result<(), LaunchError> {
@@ -341,16 +427,33 @@ impl Evaluator<'_> {
                 format!("more than {MAX_INCLUDES} files are included"),
             ));
         }
+        let (file, language) = match source {
+            Source::File { path, language } => (path, *language),
+            Source::Actions(items) => {
+                self.set_arguments(arguments)?;
+                return self.items(items);
+            }
+        };
         let path = self.resolve(&self.text(file)?);
         self.refuse_cycle(&path, &file.at)?;
-        let items = action::read_file(&path, Some(&file.at))?.items;
+        if self.python.rehearses() && self.python.reads(&path, language) {
+            self.steps.push(Step::Call(path.display().to_string()));
+            return Ok(());
+        }
+        let launch_file = self.launch_file(&path, language, Some(&file.at))?;
+        self.python.note_read(launch_file.variables);
+        self.set_arguments(arguments)?;
+        self.files.push(path);
+        let result = self.items(&launch_file.items);
+        self.files.pop();
+        result
+    }
+
+    fn set_arguments(&mut self, arguments: &[(Template, Template)]) -> Result<(), LaunchError> {
         for (name, value) in arguments {
             let (name, value) = (self.text(name)?, self.text(value)?);
             self.scope.configurations.insert(name, value);
         }
-        self.files.push(path);
-        let result = self.items(&items);
-        self.files.pop();
-        result
+        Ok(())
     }
 }

@@ -4,11 +4,15 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::evaluator::Evaluator;
-use crate::action::{self, Action, Declaration, ForEach, Group, Item, LaunchFile, Loop, Timer};
+use crate::action::{
+    Action, Body, Declaration, ForEach, Group, Item, LaunchFile, Loop, Source, Timer,
+};
 use crate::error::{LaunchError, hint};
 use crate::packages::Packages;
+use crate::python::Session;
 
 /// An argument that a launch file takes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -101,33 +105,39 @@ impl Survey {
     }
 }
 
+/// Surveys a launch file. `loads_python` says whether included files in Python are read as well,
+/// which runs their code.
 pub(super) fn survey(
-    packages: &Packages,
+    packages: &Arc<Packages>,
+    session: &Arc<Session>,
     file: &Path,
     launch_file: &LaunchFile,
     assignments: &[(String, String)],
+    loads_python: bool,
 ) -> Survey {
     let mut surveyor = Surveyor {
-        evaluator: Evaluator::new(packages, file, assignments),
+        evaluator: Evaluator::new(Arc::clone(packages), Arc::clone(session), file, assignments),
         survey: Survey {
             arguments: Vec::new(),
             variables: launch_file.variables.clone(),
-            is_complete: true,
+            is_complete: !launch_file.reads_more,
         },
         given: Vec::new(),
+        loads_python,
     };
     surveyor.items(&launch_file.items, false);
     surveyor.survey
 }
 
-struct Surveyor<'a> {
-    evaluator: Evaluator<'a>,
+struct Surveyor {
+    evaluator: Evaluator,
     survey: Survey,
     /// The arguments that enclosing includes set, and that the command line therefore cannot set.
     given: Vec<String>,
+    loads_python: bool,
 }
 
-impl Surveyor<'_> {
+impl Surveyor {
     fn items(&mut self, items: &[Item], is_conditional: bool) {
         for item in items {
             self.item(item, is_conditional || item.condition.is_some());
@@ -145,30 +155,36 @@ impl Surveyor<'_> {
                 }
             }
             Action::Group(Group { actions, .. })
-            | Action::For(Loop { actions, .. })
-            | Action::ForEach(ForEach { actions, .. })
-            | Action::Timer(Timer { actions, .. }) => {
+            | Action::Timer(Timer { actions, .. })
+            | Action::For(Loop { body: Body::Actions(actions), .. })
+            | Action::ForEach(ForEach { body: Body::Actions(actions), .. }) => {
                 let before = self.evaluator.scope.clone();
                 self.items(actions, is_conditional);
                 self.evaluator.scope = before;
             }
-            Action::Include { file, arguments } => {
-                // The path may depend on an argument that has no value yet. Such a file is read
-                // when it is included.
-                let looked = self.evaluator.text(file).ok().and_then(|path| {
-                    let path = self.evaluator.resolve(&path);
-                    let LaunchFile { items, variables } = action::read_file(&path, None).ok()?;
-                    self.survey.variables.extend(variables);
-                    let names: Vec<String> = arguments
-                        .iter()
-                        .filter_map(|(name, _)| self.evaluator.text(name).ok())
-                        .collect();
-                    Some((path, items, names))
-                });
-                self.survey.is_complete &= match looked {
-                    Some((path, items, names)) => self.include(path, &items, names, is_conditional),
-                    None => false,
+            Action::Include { source, arguments } => {
+                let names = arguments.iter().filter_map(|(name, _)| self.evaluator.text(name).ok());
+                let names: Vec<String> = names.collect();
+                self.survey.is_complete &= match source {
+                    Source::Actions(items) => {
+                        self.with_given(names, |surveyor| surveyor.items(items, is_conditional));
+                        true
+                    }
+                    // The path may depend on an argument that has no value yet. Such a file is
+                    // read when it is included.
+                    Source::File { .. } => match self.included(source) {
+                        Some((path, items)) => self.include(path, &items, names, is_conditional),
+                        None => false,
+                    },
                 };
+            }
+            // The arguments of a reaction count when its event occurs.
+            Action::Register(_) => self.survey.is_complete = false,
+            // Only Python knows what they contain.
+            Action::Python { .. }
+            | Action::For(Loop { body: Body::Python(_), .. })
+            | Action::ForEach(ForEach { body: Body::Python(_), .. }) => {
+                self.survey.is_complete = false;
             }
             // These contain no actions. The list is complete, so a new action does not compile
             // until it is considered here.
@@ -190,8 +206,26 @@ impl Surveyor<'_> {
             | Action::ResetEnvironment
             | Action::SetLogFolder(_)
             | Action::Reset { .. }
+            | Action::PushConfigurations
+            | Action::PopConfigurations
+            | Action::Unsupported(_)
+            | Action::Change { .. }
+            | Action::Unregister(_)
             | Action::Shutdown { .. } => {}
         }
+    }
+
+    /// Reads an included file; `None` if it cannot be read yet.
+    fn included(&mut self, source: &Source) -> Option<(PathBuf, Vec<Item>)> {
+        let Source::File { path, language } = source else { return None };
+        let path = self.evaluator.resolve(&self.evaluator.text(path).ok()?);
+        if self.evaluator.python.reads(&path, *language) && !self.loads_python {
+            return None;
+        }
+        let file = self.evaluator.launch_file(&path, *language, None).ok()?;
+        self.survey.variables.extend(file.variables);
+        self.survey.is_complete &= !file.reads_more;
+        Some((path, file.items))
     }
 
     fn include(
@@ -201,20 +235,25 @@ impl Surveyor<'_> {
         names: Vec<String>,
         is_conditional: bool,
     ) -> bool {
-        let before = self.given.len();
-        self.given.extend(names);
         let entered = self.evaluator.enter(path);
         if entered {
-            self.items(items, is_conditional);
+            self.with_given(names, |surveyor| surveyor.items(items, is_conditional));
             self.evaluator.files.pop();
         }
-        self.given.truncate(before);
         entered
+    }
+
+    /// Surveys actions for which an include sets these arguments.
+    fn with_given(&mut self, names: Vec<String>, survey: impl FnOnce(&mut Self)) {
+        let before = self.given.len();
+        self.given.extend(names);
+        survey(self);
+        self.given.truncate(before);
     }
 
     fn argument(&mut self, declaration: &Declaration, is_conditional: bool) {
         let Declaration { name, default, description, choices } = declaration;
-        let is_known = self.evaluator.scope.configurations.contains_key(name);
+        let is_known = self.evaluator.scope.configurations.get(name).is_some();
         let value = default
             .as_ref()
             .filter(|_| !is_known)

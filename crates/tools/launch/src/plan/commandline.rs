@@ -3,6 +3,9 @@
 use crate::error::LaunchError;
 use crate::substitution::{Part, Template};
 
+/// The shell that runs command lines.
+pub(crate) const SHELL: &str = "/bin/sh";
+
 /// Splits a command line into words. The result of a substitution is never split, so that paths may
 /// contain spaces.
 pub(super) fn words(
@@ -13,7 +16,9 @@ pub(super) fn words(
     for part in &template.parts {
         match part {
             Part::Text(text) => text.chars().for_each(|character| splitter.character(character)),
-            Part::Call(_) => splitter.word.get_or_insert_default().push_str(&substitute(part)?),
+            Part::Call(_) | Part::Object(_) => {
+                splitter.word.get_or_insert_default().push_str(&substitute(part)?)
+            }
         }
     }
     splitter.finish().map_err(|problem| {
@@ -71,6 +76,12 @@ impl Splitter {
         self.words.extend(self.word.take());
         Ok(self.words)
     }
+}
+
+/// Returns a command line that lets a shell run these words, joined by spaces.
+pub(super) fn by_shell(words: impl IntoIterator<Item = String>) -> String {
+    let line = words.into_iter().collect::<Vec<_>>().join(" ");
+    shell_quoted([SHELL.to_owned(), "-c".to_owned(), line])
 }
 
 /// Returns a command line that a shell splits into these words.

@@ -1,16 +1,21 @@
 //! The state of the evaluation of a launch file's actions.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use feros_process::EndSignals;
+use serde_json::Value as Json;
 
+use super::python::PythonState;
 use super::scope::Scope;
-use super::steps::{Plan, Step};
+use super::steps::Step;
+use crate::action::Handler;
 use crate::error::LaunchError;
 use crate::packages::Packages;
 use crate::position::Position;
+use crate::python::Session;
 
 /// The limit on the nesting of groups and included files together.
 pub(super) const MAX_DEPTH: usize = 100;
@@ -31,11 +36,20 @@ pub(super) enum Commands {
 
 /// The state of an evaluation: the scope, the steps so far, the used names, and counters for the
 /// limits.
-pub(super) struct Evaluator<'a> {
-    pub(super) packages: &'a Packages,
+pub(super) struct Evaluator {
+    pub(super) packages: Arc<Packages>,
     /// The current file and the files that include it; the current file is the last.
     pub(super) files: Vec<PathBuf>,
     pub(super) scope: Scope,
+    pub(super) python: PythonState,
+    /// Whether files were not included because a condition does not hold.
+    pub(super) left_out: bool,
+    /// The handlers of events, in the order of their registration.
+    pub(super) handlers: Vec<Arc<Handler>>,
+    /// The event to which the current reaction belongs.
+    pub(super) event: Option<Json>,
+    /// Whether all output of processes is shown and logged, regardless of the file.
+    pub(super) shows_all_output: bool,
     pub(super) steps: Vec<Step>,
     warnings: RefCell<Vec<String>>,
     /// The errors found so far that did not stop the evaluation.
@@ -44,7 +58,7 @@ pub(super) struct Evaluator<'a> {
     /// actions that read the argument would fail as well.
     pub(super) lacks_argument: bool,
     /// The handling of `$(command ...)`.
-    pub(super) commands: Commands,
+    pub(super) commands: Cell<Commands>,
     /// The signals that end commands.
     pub(super) signals: EndSignals,
     /// The names of the arguments declared so far.
@@ -58,9 +72,22 @@ pub(super) struct Evaluator<'a> {
     pub(super) depth: usize,
 }
 
-impl<'a> Evaluator<'a> {
+/// The state before the rehearsal of a reaction.
+pub(super) struct Saved {
+    scope: Scope,
+    steps: Vec<Step>,
+    warnings: Vec<String>,
+    declared: BTreeSet<String>,
+    node_names: BTreeSet<String>,
+    process_count: usize,
+    action_count: usize,
+    lacks_argument: bool,
+}
+
+impl Evaluator {
     pub(super) fn new(
-        packages: &'a Packages,
+        packages: Arc<Packages>,
+        session: Arc<Session>,
         file: &Path,
         assignments: &[(String, String)],
     ) -> Self {
@@ -70,11 +97,16 @@ impl<'a> Evaluator<'a> {
             packages,
             files: vec![file.to_owned()],
             scope,
+            python: PythonState::new(session),
+            left_out: false,
+            handlers: Vec::new(),
+            event: None,
+            shows_all_output: false,
             steps: Vec::new(),
             warnings: RefCell::default(),
             errors: Vec::new(),
             lacks_argument: false,
-            commands: Commands::Refused,
+            commands: Cell::new(Commands::Refused),
             signals: EndSignals::default(),
             declared: BTreeSet::new(),
             anonymous: RefCell::default(),
@@ -92,10 +124,39 @@ impl<'a> Evaluator<'a> {
         self.warnings.borrow_mut().push(format!("{at}: {problem}"));
     }
 
-    /// Makes a plan with the steps and warnings so far.
-    pub(super) fn into_plan(self, file: &Path) -> Plan {
-        let Self { steps, warnings, .. } = self;
-        Plan { file: file.to_owned(), steps, warnings: warnings.into_inner() }
+    /// Turns a mistake that may be none into a warning.
+    pub(super) fn warn_of(&self, mistake: &LaunchError) {
+        self.warnings.borrow_mut().push(mistake.to_string());
+    }
+
+    /// Removes and returns the warnings so far.
+    pub(super) fn take_warnings(&self) -> Vec<String> {
+        self.warnings.take()
+    }
+
+    /// Saves the state that the rehearsal of a reaction changes, and begins with no steps.
+    pub(super) fn save(&mut self) -> Saved {
+        Saved {
+            scope: self.scope.clone(),
+            steps: std::mem::take(&mut self.steps),
+            warnings: self.warnings.borrow().clone(),
+            declared: self.declared.clone(),
+            node_names: self.node_names.clone(),
+            process_count: self.process_count,
+            action_count: self.action_count,
+            lacks_argument: self.lacks_argument,
+        }
+    }
+
+    pub(super) fn restore(&mut self, saved: Saved) {
+        self.scope = saved.scope;
+        self.steps = saved.steps;
+        self.warnings.replace(saved.warnings);
+        self.declared = saved.declared;
+        self.node_names = saved.node_names;
+        self.process_count = saved.process_count;
+        self.action_count = saved.action_count;
+        self.lacks_argument = saved.lacks_argument;
     }
 
     /// The current file.

@@ -3,18 +3,21 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use serde_json::{Value as Json, json};
+
 use super::actions::MAX_ACTIONS;
 use super::evaluator::Evaluator;
-use crate::action::{ForEach, Item, Loop};
+use crate::action::{Body, ForEach, Item, Loop};
 use crate::error::{LaunchError, shown};
 use crate::position::Position;
+use crate::python::value_to_json;
 use crate::tree::{Content, Node, Scalar, document};
 use crate::value::Value;
 
 /// The names and values of the loop variables in one iteration.
-type Variables = Vec<(String, String)>;
+type Variables = Vec<(String, Value)>;
 
-impl Evaluator<'_> {
+impl Evaluator {
     pub(super) fn rounds(&mut self, rounds: &Loop, at: &Position) -> Result<(), LaunchError> {
         let text = self.text(&rounds.length)?;
         let length: usize = text.trim().parse().map_err(|_| {
@@ -25,8 +28,14 @@ impl Evaluator<'_> {
             let problem = format!("more than {MAX_ACTIONS} rounds");
             return Err(LaunchError::at(at, problem));
         }
-        (0..length).try_for_each(|index| {
-            self.round(vec![(rounds.name.clone(), index.to_string())], &rounds.actions)
+        (0..length).try_for_each(|index| match &rounds.body {
+            Body::Actions(actions) => {
+                self.round(vec![(rounds.name.clone(), index.to_string())], actions)
+            }
+            Body::Python(id) => {
+                let actions = self.iterate(*id, "index", json!(index), at)?;
+                self.round(vec![(rounds.name.clone(), index.to_string())], &actions)
+            }
         })
     }
 
@@ -42,11 +51,24 @@ impl Evaluator<'_> {
         if sets.is_empty() {
             self.warn(at, "`for_each` without values: its actions are skipped");
         }
-        sets.into_iter().try_for_each(|variables| self.round(variables, &for_each.actions))
+        sets.into_iter().try_for_each(|variables| match &for_each.body {
+            Body::Actions(actions) => self.round(texts(variables), actions),
+            Body::Python(id) => {
+                let pairs =
+                    variables.iter().map(|(name, value)| json!([name, value_to_json(value)]));
+                let pairs: Json = pairs.collect();
+                let actions = self.iterate(*id, "values", pairs, at)?;
+                self.round(texts(variables), &actions)
+            }
+        })
     }
 
     /// Evaluates the actions of a loop once, with the variables of this iteration.
-    fn round(&mut self, variables: Variables, actions: &[Item]) -> Result<(), LaunchError> {
+    fn round(
+        &mut self,
+        variables: Vec<(String, String)>,
+        actions: &[Item],
+    ) -> Result<(), LaunchError> {
         let outer = self.scope.loop_variables.clone();
         self.scope.loop_variables.extend(variables);
         let result = self.items(actions);
@@ -55,7 +77,12 @@ impl Evaluator<'_> {
     }
 }
 
-/// Parses one set of values; the values are formatted as Python prints them.
+/// The values as Python prints them.
+fn texts(variables: Variables) -> Vec<(String, String)> {
+    variables.into_iter().map(|(name, value)| (name, value.as_python())).collect()
+}
+
+/// Parses one set of values.
 fn variables(set: &str) -> Result<Variables, String> {
     let unfit = |reason: &str| {
         let example = "expected mappings such as {name: a, id: 1};{name: b, id: 2}";
@@ -67,7 +94,7 @@ fn variables(set: &str) -> Result<Variables, String> {
         return Err(unfit("this is not a mapping"));
     };
     let variable = |(name, value): (Scalar, Node)| match value.content {
-        Content::Scalar(scalar) => Ok((name.text, Value::from_scalar(&scalar).as_python())),
+        Content::Scalar(scalar) => Ok((name.text, Value::from_scalar(&scalar))),
         _ => Err(unfit("a list or mapping as a value")),
     };
     entries.into_iter().map(variable).collect()
@@ -75,14 +102,14 @@ fn variables(set: &str) -> Result<Variables, String> {
 
 #[cfg(test)]
 mod tests {
-    use super::variables;
+    use super::{texts, variables};
 
     #[test]
     fn values_are_as_python_prints_them() {
         let set = "{a: x y, b: 1, c: 2.50, d: yes, e: '1', f: \"\", g: 0x10}";
-        let texts: Vec<String> =
-            variables(set).unwrap().into_iter().map(|(_, value)| value).collect();
-        assert_eq!(texts, ["x y", "1", "2.5", "True", "1", "", "16"]);
+        let values: Vec<String> =
+            texts(variables(set).unwrap()).into_iter().map(|(_, value)| value).collect();
+        assert_eq!(values, ["x y", "1", "2.5", "True", "1", "", "16"]);
         assert_eq!(variables("{}").unwrap(), []);
     }
 }

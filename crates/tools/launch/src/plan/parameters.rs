@@ -9,7 +9,7 @@ use crate::substitution::Template;
 use crate::tree::{self, Scalar};
 use crate::value::{Value, ValueType, quoted};
 
-impl Evaluator<'_> {
+impl Evaluator {
     pub(super) fn set_parameter(&mut self, entry: &ParameterEntry) -> Result<(), LaunchError> {
         let mut values = Vec::new();
         self.entry("", entry, &mut values)?;
@@ -18,8 +18,8 @@ impl Evaluator<'_> {
     }
 
     pub(super) fn set_parameters_from_file(&mut self, path: &Template) -> Result<(), LaunchError> {
-        let file = self.parameter_file(path, false)?;
-        self.scope.parameters.push(file);
+        let file = self.parameter_file(path, false, false)?;
+        self.scope.parameters.extend(file);
         Ok(())
     }
 
@@ -34,12 +34,12 @@ impl Evaluator<'_> {
         for parameter in parameters {
             match parameter {
                 Parameter::Entry(entry) => self.entry("", entry, &mut values)?,
-                Parameter::File { path, substitute } => {
+                Parameter::File { path, substitute, may_be_missing } => {
                     if !values.is_empty() {
                         sources.push(Parameters::Values(std::mem::take(&mut values)));
                     }
                     let substitute = self.optional_truth(substitute.as_ref(), false)?;
-                    sources.push(self.parameter_file(path, substitute)?);
+                    sources.extend(self.parameter_file(path, substitute, *may_be_missing)?);
                 }
             }
         }
@@ -49,24 +49,31 @@ impl Evaluator<'_> {
         Ok(sources)
     }
 
+    /// A parameter file. Stock launch skips a missing file, so files of Python may be missing
+    /// (`launch_ros/launch_ros/actions/node.py`).
     fn parameter_file(
         &self,
         template: &Template,
         substitute: bool,
-    ) -> Result<Parameters, LaunchError> {
+        may_be_missing: bool,
+    ) -> Result<Option<Parameters>, LaunchError> {
         let path = self.resolve(&self.text(template)?);
         if !path.is_file() {
             let problem = format!("the parameter file {} does not exist", path.display());
+            if may_be_missing {
+                self.warn(&template.at, &problem);
+                return Ok(None);
+            }
             return Err(LaunchError::at(&template.at, problem));
         }
         let path = std::path::absolute(&path).unwrap_or(path);
         if !substitute {
-            return Ok(Parameters::File(path));
+            return Ok(Some(Parameters::File(path)));
         }
         let text = tree::read_text(&path, Some(&template.at))?;
         let at = Position::new(&path.as_path().into(), 1, 1);
         let scalar = Scalar { text, quoted: false, at, verbatim: false };
-        Ok(Parameters::Text(self.text(&Template::parse(&scalar)?)?))
+        Ok(Some(Parameters::Text(self.text(&Template::parse(&scalar)?)?)))
     }
 
     pub(super) fn entry(

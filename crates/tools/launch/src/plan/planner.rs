@@ -1,6 +1,7 @@
 //! Makes plans from launch files.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use feros_process::EndSignals;
 
@@ -10,19 +11,45 @@ use super::steps::Plan;
 use crate::action;
 use crate::error::LaunchError;
 use crate::packages::Packages;
+use crate::python::{PythonOptions, Session};
 use crate::tree;
 
 /// Makes plans from launch files.
 #[derive(Clone, Debug)]
 pub struct Planner {
-    packages: Packages,
+    packages: Arc<Packages>,
     signals: EndSignals,
+    python: Option<PythonOptions>,
+    shows_all_output: bool,
 }
 
 impl Planner {
     /// Makes a planner that finds executables and files in these packages.
     pub fn new(packages: Packages) -> Self {
-        Self { packages, signals: EndSignals::default() }
+        Self {
+            packages: Arc::new(packages),
+            signals: EndSignals::default(),
+            python: None,
+            shows_all_output: false,
+        }
+    }
+
+    /// Reads launch files in Python as well. Python starts at the first of these files, and ends
+    /// with the plan.
+    #[must_use]
+    pub fn python(self, options: PythonOptions) -> Self {
+        Self { python: Some(options), ..self }
+    }
+
+    /// Shows and logs the output of all processes, regardless of the settings in the file.
+    #[must_use]
+    pub fn showing_all_output(self, shows_all_output: bool) -> Self {
+        Self { shows_all_output, ..self }
+    }
+
+    fn session(&self) -> Arc<Session> {
+        let prefixes: Vec<PathBuf> = self.packages.all_prefixes().cloned().collect();
+        Arc::new(Session::new(self.python.clone(), prefixes, self.signals.clone()))
     }
 
     /// Ends planning when one of these signals arrives: the running command of a `$(command ...)`
@@ -33,7 +60,8 @@ impl Planner {
     }
 
     /// Makes the plan of a launch file with these arguments. Planning reads files and the
-    /// environment, and runs the commands of `$(command ...)`; it starts nothing else.
+    /// environment, and runs the commands of `$(command ...)` and the code of files in Python; it
+    /// starts nothing else.
     ///
     /// # Errors
     /// Fails with a [`LaunchError`] that names the position of the mistake; with
@@ -45,7 +73,7 @@ impl Planner {
     }
 
     /// Does the same as [`Planner::plan`] without starting anything: `$(command ...)` stays as
-    /// written.
+    /// written. The code of files in Python runs nevertheless, since only it knows their actions.
     ///
     /// # Errors
     /// Fails like [`Planner::plan`], and if a condition or a number depends on a command's output.
@@ -63,38 +91,56 @@ impl Planner {
         assignments: &[(String, String)],
         commands: Commands,
     ) -> Result<Plan, LaunchError> {
-        let launch_file = action::read_file(file, None)?;
-        let survey = arguments::survey(&self.packages, file, &launch_file, assignments);
+        let session = self.session();
+        let mut evaluator =
+            Evaluator::new(Arc::clone(&self.packages), Arc::clone(&session), file, assignments);
+        evaluator.commands.set(commands);
+        evaluator.shows_all_output = self.shows_all_output;
+        evaluator.signals = self.signals.clone();
+        let launch_file = self.unless_signalled(evaluator.launch_file(file, None, None))?;
+        let survey =
+            arguments::survey(&self.packages, &session, file, &launch_file, assignments, false);
         if survey.is_complete {
             arguments::refuse_unknown(assignments, survey.names())?;
         }
-        let mut evaluator = Evaluator::new(&self.packages, file, assignments);
-        evaluator.commands = commands;
-        evaluator.signals = self.signals.clone();
-        let evaluated = evaluator.all_items(&launch_file.items);
-        if let Some(signal) = self.signals.received() {
-            return Err(LaunchError::Signal(signal));
+        self.unless_signalled(evaluator.all_items(&launch_file.items))?;
+        let read = evaluator.python.read();
+        let known = survey.names().chain(evaluator.declared.iter().map(String::as_str));
+        let unknown =
+            arguments::refuse_unknown(assignments, known.chain(read.iter().map(String::as_str)));
+        match unknown {
+            // Files in Python that a condition leaves out may take the argument.
+            Err(error) if session.is_started() && evaluator.left_out => {
+                evaluator.warn_of(&error);
+            }
+            known => known?,
         }
-        evaluated?;
-        arguments::refuse_unknown(
-            assignments,
-            survey.names().chain(evaluator.declared.iter().map(String::as_str)),
-        )?;
-        Ok(evaluator.into_plan(file))
+        self.unless_signalled(evaluator.into_plan(file))
+    }
+
+    /// The result, or the signal that ends the planning.
+    fn unless_signalled<T>(&self, result: Result<T, LaunchError>) -> Result<T, LaunchError> {
+        self.signals.received().map_or(result, |signal| Err(LaunchError::Signal(signal)))
     }
 
     /// The arguments of a launch file and of the files that it includes, except files whose paths
     /// are not known before evaluation.
     ///
     /// # Errors
-    /// Fails with a [`LaunchError`] if the file itself cannot be read.
+    /// Fails with a [`LaunchError`] if the file itself cannot be read, or if a signal ended the
+    /// planning.
     pub fn arguments(
         &self,
         file: &Path,
         assignments: &[(String, String)],
     ) -> Result<Vec<Argument>, LaunchError> {
-        let launch_file = action::read_file(file, None)?;
-        Ok(arguments::survey(&self.packages, file, &launch_file, assignments).arguments)
+        let session = self.session();
+        let evaluator =
+            Evaluator::new(Arc::clone(&self.packages), Arc::clone(&session), file, assignments);
+        let launch_file = self.unless_signalled(evaluator.launch_file(file, None, None))?;
+        let survey =
+            arguments::survey(&self.packages, &session, file, &launch_file, assignments, true);
+        self.unless_signalled(Ok(survey.arguments))
     }
 
     /// Plans a launch file from a given text, in the language that the file name implies. This
@@ -112,8 +158,9 @@ impl Planner {
         let root =
             if is_yaml { tree::parse_yaml(file, text) } else { tree::parse_xml(file, text) }?;
         let items = action::parse(root)?;
-        let mut evaluator = Evaluator::new(&self.packages, file, assignments);
+        let session = Arc::<Session>::default();
+        let mut evaluator = Evaluator::new(Arc::clone(&self.packages), session, file, assignments);
         evaluator.all_items(&items)?;
-        Ok(evaluator.into_plan(file))
+        evaluator.into_plan(file)
     }
 }

@@ -46,6 +46,18 @@ impl Display for Step {
                 text.lines().try_for_each(|line| writeln!(f, "  {line}"))
             }
             Self::Shutdown(reason) => writeln!(f, "end the launch: {reason}"),
+            Self::Watch(watch) => {
+                let once = if watch.once { ", the first time" } else { "" };
+                writeln!(f, "when {}{once}:  ({})", watch.when, watch.at)?;
+                let text: String = watch.steps.iter().map(ToString::to_string).collect();
+                text.lines().try_for_each(|line| writeln!(f, "  {line}"))
+            }
+            Self::Change(change) => writeln!(
+                f,
+                "change {} by the transition {}  ({})",
+                change.node, change.transition, change.at
+            ),
+            Self::Call(function) => writeln!(f, "calls {function}"),
         }
     }
 }
@@ -66,6 +78,9 @@ impl Process {
                 format!("<parameters-{number}>")
             }
         });
+        if self.by_shell {
+            return commandline::by_shell(words);
+        }
         commandline::shell_quoted(words)
     }
 }
@@ -79,6 +94,9 @@ impl Display for Process {
         }
         if let Some(directory) = &self.directory {
             writeln!(f, "  folder: {}", directory.display())?;
+        }
+        if self.replaces_environment {
+            writeln!(f, "  environment: only these variables")?;
         }
         for (name, value) in &self.environment {
             match value {

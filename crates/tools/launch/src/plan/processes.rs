@@ -1,6 +1,8 @@
 //! Processes, nodes and components: their command lines, parameters and names.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::commandline;
@@ -8,10 +10,14 @@ use super::evaluator::Evaluator;
 use super::parameters::file_of;
 use super::scope::{check_namespace, check_variable, is_token};
 use super::steps::{
-    Component, Load, NodeFacts, Output, ParameterFile, Parameters, Process, Respawn, Step, Word,
+    Component, Load, NodeFacts, Output, ParameterFile, Parameters, Process, Respawn, Sinks, Step,
+    Word,
 };
 use super::substitutions::parse_truth;
-use crate::action::{self, Executable, Node, NodeKind, ProcessOptions};
+use crate::action::{
+    self, EventKind, Executable, Handler, HandlerTarget, Node, NodeKind, OutputChoice,
+    ProcessOptions, StateFilter, Target, Words,
+};
 use crate::error::{LaunchError, hint, shown};
 use crate::position::Position;
 use crate::substitution::Template;
@@ -24,26 +30,41 @@ const DEFAULT_TIMEOUT: &str = "5";
 /// clocks.
 const LONGEST_SECONDS: f64 = 31_536_000.0;
 
-impl Evaluator<'_> {
+impl Evaluator {
     pub(super) fn executable(
         &mut self,
         executable: &Executable,
+        id: Option<u64>,
         at: &Position,
     ) -> Result<(), LaunchError> {
         let words = if self.optional_truth(executable.shell.as_ref(), false)? {
-            vec!["/bin/sh".to_owned(), "-c".to_owned(), self.text(&executable.command)?]
+            let line = match &executable.command {
+                Words::Line(line) => self.text(line)?,
+                Words::List(words) => self.texts(words)?.join(" "),
+            };
+            vec![commandline::SHELL.to_owned(), "-c".to_owned(), line]
         } else {
-            commandline::words(&executable.command, |part| self.part(part))?
+            self.words(Some(&executable.command))?
         };
         if words.first().is_none_or(String::is_empty) {
-            return Err(LaunchError::at(&executable.command.at, "the command is empty"));
+            let place = match &executable.command {
+                Words::Line(line) => &line.at,
+                Words::List(_) => at,
+            };
+            return Err(LaunchError::at(place, "the command is empty"));
         }
         let words = words.into_iter().map(Word::Text).collect();
         let process = self.process(words, executable.name.as_ref(), &executable.options, at)?;
-        self.start(process)
+        self.start(process, id, &executable.options)
     }
 
-    pub(super) fn node(&mut self, node: &Node, at: &Position) -> Result<(), LaunchError> {
+    /// Evaluates a node; `id` is the number of its Python object, if it has any.
+    pub(super) fn node(
+        &mut self,
+        node: &Node,
+        id: Option<u64>,
+        at: &Position,
+    ) -> Result<(), LaunchError> {
         let mut facts = self.node_facts(&node.facts)?;
         if node.kind != NodeKind::Node {
             // Containers and managed nodes are addressed by their full names, so their namespaces
@@ -64,8 +85,11 @@ impl Evaluator<'_> {
             None => PathBuf::from(executable),
         };
         let mut words = vec![Word::Text(path.display().to_string())];
-        words.extend(self.words(node.arguments.as_ref())?);
-        let mut ros_words = self.words(node.ros_arguments.as_ref())?;
+        let text_words = |given: Option<&Words>| -> Result<Vec<Word>, LaunchError> {
+            Ok(self.words(given)?.into_iter().map(Word::Text).collect())
+        };
+        words.extend(text_words(node.arguments.as_ref())?);
+        let mut ros_words = text_words(node.ros_arguments.as_ref())?;
         ros_words.extend(ros_arguments(&facts));
         if !ros_words.is_empty() {
             words.push(Word::Text("--ros-args".to_owned()));
@@ -75,23 +99,38 @@ impl Evaluator<'_> {
         if let Some(name) = facts.full_name() {
             self.note_node(name, at);
         }
+        if node.kind == NodeKind::Lifecycle {
+            self.python.note_managed(id, facts.full_name());
+        }
         if node.kind == NodeKind::Container {
+            self.python.note_container(id, facts.full_name());
             process.components = self.components(&node.components)?;
         }
         process.node = Some(facts);
+        process.by_shell = self.optional_truth(node.shell.as_ref(), false)?;
         process.autostart = self.optional_truth(node.autostart.as_ref(), false)?;
-        self.start(process)
+        self.start(process, id, &node.options)
     }
 
     pub(super) fn load(
         &mut self,
-        target: &Template,
+        target: &Target,
         components: &[action::Component],
         at: &Position,
     ) -> Result<(), LaunchError> {
-        let name = self.text(target)?;
+        let (name, place) = match target {
+            Target::Name(template) => (self.text(template)?, &template.at),
+            Target::Action(id) => (
+                self.python.container(*id).ok_or_else(|| {
+                    let problem = "the target container has not been started: its action must come \
+                                   before this action, and its condition must hold";
+                    LaunchError::at(at, problem)
+                })?,
+                at,
+            ),
+        };
         let container = format!("/{}", name.trim_matches('/'));
-        check_namespace(&container, &target.at)?;
+        check_namespace(&container, place)?;
         let components = self.components(components)?;
         if components.is_empty() {
             return Ok(());
@@ -99,9 +138,29 @@ impl Evaluator<'_> {
         self.push(Step::Load(Load { at: at.clone(), container, components }), at)
     }
 
-    fn start(&mut self, process: Process) -> Result<(), LaunchError> {
+    /// Adds the start of a process, and the reaction to its end.
+    fn start(
+        &mut self,
+        mut process: Process,
+        id: Option<u64>,
+        options: &ProcessOptions,
+    ) -> Result<(), LaunchError> {
         let at = process.at.clone();
-        self.push(Step::Start(Box::new(process)), &at)
+        process.action = id;
+        self.python.note_process(id, &process.name);
+        self.push(Step::Start(Box::new(process)), &at)?;
+        if let (Some(id), Some(reaction)) = (id, &options.on_exit) {
+            self.register(Arc::new(Handler {
+                id: None,
+                at,
+                kind: EventKind::ProcessExit,
+                target: HandlerTarget::Actions(vec![id]),
+                states: StateFilter::default(),
+                once: false,
+                reaction: reaction.clone(),
+            }))?;
+        }
+        Ok(())
     }
 
     pub(super) fn push(&mut self, step: Step, at: &Position) -> Result<(), LaunchError> {
@@ -116,12 +175,16 @@ impl Evaluator<'_> {
         Ok(())
     }
 
-    fn words(&self, template: Option<&Template>) -> Result<Vec<Word>, LaunchError> {
-        let Some(template) = template else { return Ok(Vec::new()) };
-        Ok(commandline::words(template, |part| self.part(part))?
-            .into_iter()
-            .map(Word::Text)
-            .collect())
+    fn words(&self, words: Option<&Words>) -> Result<Vec<String>, LaunchError> {
+        match words {
+            None => Ok(Vec::new()),
+            Some(Words::Line(line)) => commandline::words(line, |part| self.part(part)),
+            Some(Words::List(words)) => self.texts(words),
+        }
+    }
+
+    fn texts(&self, templates: &[Template]) -> Result<Vec<String>, LaunchError> {
+        templates.iter().map(|template| self.text(template)).collect()
     }
 
     /// Makes a process with its options. `command` is complete except for the launch prefix.
@@ -152,7 +215,9 @@ impl Evaluator<'_> {
         if command.iter().any(has_nul) {
             return Err(LaunchError::at(at, "a NUL character in a command line"));
         }
-        let mut environment = self.scope.environment.clone();
+        let replaces_environment = options.replaces_environment;
+        let mut environment =
+            if replaces_environment { BTreeMap::new() } else { self.scope.environment.all() };
         for (name, value) in &options.environment {
             let (text, value) = (self.text(name)?, self.text(value)?);
             check_variable(&text, &value, &name.at)?;
@@ -160,7 +225,7 @@ impl Evaluator<'_> {
         }
         let emulate_tty = match (&options.emulate_tty, self.scope.configurations.get("emulate_tty"))
         {
-            (_, Some(everywhere)) => parse_truth(everywhere).ok_or_else(|| {
+            (_, Some(everywhere)) => parse_truth(&everywhere).ok_or_else(|| {
                 LaunchError::Argument(format!("emulate_tty:={everywhere}: expected true or false"))
             })?,
             (own, None) => self.optional_truth(own.as_ref(), false)?,
@@ -178,7 +243,10 @@ impl Evaluator<'_> {
             name: format!("{}-{}", feros_wording::harmless(&name), self.next_process()),
             at: at.clone(),
             command,
+            by_shell: false,
             environment: environment.into_iter().collect(),
+            replaces_environment,
+            action: None,
             node: None,
             autostart: false,
             components: Vec::new(),
@@ -201,25 +269,30 @@ impl Evaluator<'_> {
         }
         let everywhere = &self.scope.configurations;
         let Some(prefix) = everywhere.get("launch-prefix") else { return Ok(Vec::new()) };
-        let filter = everywhere.get("launch-prefix-filter").map_or("", String::as_str);
+        let filter = everywhere.get("launch-prefix-filter").unwrap_or_default();
         if filter.contains(['*', '+', '?', '(', ')', '[', ']', '{', '}', '|', '\\', '^', '$']) {
             let problem = format!(
                 "launch-prefix-filter:={filter}: expected the beginning of program names; patterns are not supported"
             );
             return Err(LaunchError::Argument(problem));
         }
-        if !program.starts_with(filter) {
+        if !program.starts_with(&filter) {
             return Ok(Vec::new());
         }
-        commandline::split_words(prefix).map_err(|problem| {
+        commandline::split_words(&prefix).map_err(|problem| {
             LaunchError::at(at, format!("{problem}, in launch-prefix:={prefix}"))
         })
     }
 
     fn output(&self, options: &ProcessOptions) -> Result<Output, LaunchError> {
+        if self.shows_all_output {
+            let seen = Sinks { screen: true, log: true };
+            return Ok(Output { stdout: seen, stderr: seen });
+        }
         let (mode, at) = match (std::env::var("OVERRIDE_LAUNCH_PROCESS_OUTPUT"), &options.output) {
             (Ok(mode), _) => (mode, None),
-            (Err(_), Some(output)) => (self.text(output)?, Some(&output.at)),
+            (Err(_), Some(OutputChoice::Streams(output))) => return Ok(*output),
+            (Err(_), Some(OutputChoice::Mode(mode))) => (self.text(mode)?, Some(&mode.at)),
             (Err(_), None) => ("log".to_owned(), None),
         };
         Output::from_mode(&mode).ok_or_else(|| {
@@ -258,8 +331,8 @@ impl Evaluator<'_> {
         if let Some(own) = own {
             return self.seconds(own);
         }
-        let text =
-            self.scope.configurations.get(everywhere).map_or(DEFAULT_TIMEOUT, String::as_str);
+        let given = self.scope.configurations.get(everywhere);
+        let text = given.as_deref().unwrap_or(DEFAULT_TIMEOUT);
         parse_seconds(text).ok_or_else(|| {
             LaunchError::Argument(format!(
                 "{everywhere}:={text}: expected seconds, such as 5 or 0.5"

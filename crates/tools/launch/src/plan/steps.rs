@@ -1,10 +1,13 @@
 //! The steps of a plan: processes to start, components to load, messages to log, and delayed steps.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
+use super::reactions::Reactions;
 use crate::level::Level;
 use crate::position::Position;
+use crate::python::Session;
 use crate::value::Value;
 
 /// The steps of a launch, in order.
@@ -16,6 +19,12 @@ pub struct Plan {
     pub steps: Vec<Step>,
     /// Possible mistakes that do not stop the plan.
     pub warnings: Vec<String>,
+    /// The Python that read the launch file. Files that it deletes at its end exist as long as the
+    /// plan.
+    #[expect(dead_code, reason = "it is only held")]
+    pub(crate) session: Arc<Session>,
+    /// What plans the reactions to events, if the launch file has any.
+    pub(crate) reactions: Option<Arc<Reactions>>,
 }
 
 /// One step.
@@ -31,6 +40,36 @@ pub enum Step {
     After(Delayed),
     /// End the launch, for this reason.
     Shutdown(String),
+    /// Make a managed node do a transition.
+    Change(Change),
+    /// Perform steps when an event occurs.
+    Watch(Watch),
+    /// Call this function of a launch file in Python; its steps are not known yet.
+    Call(String),
+}
+
+/// A transition of a managed node.
+#[derive(Clone, Debug)]
+pub struct Change {
+    /// The position in the launch file.
+    pub at: Position,
+    /// The full name of the node.
+    pub node: String,
+    /// The number of the transition, a constant of `lifecycle_msgs/msg/Transition`.
+    pub transition: u8,
+}
+
+/// The reaction to an event. It is planned anew when the event occurs.
+#[derive(Clone, Debug)]
+pub struct Watch {
+    /// The position in the launch file.
+    pub at: Position,
+    /// The event in words, such as `talker-1 ends`.
+    pub when: String,
+    /// Whether only the first event counts.
+    pub once: bool,
+    /// The steps as they would be at the start of the launch.
+    pub steps: Vec<Step>,
 }
 
 /// Steps that are performed some time after the preceding steps.
@@ -55,16 +94,22 @@ pub struct Process {
     pub at: Position,
     /// The command line.
     pub command: Vec<Word>,
+    /// Whether a shell runs the words, which are then joined by spaces.
+    pub by_shell: bool,
     /// The folder in which the process runs, if it is not the launcher's.
     pub directory: Option<PathBuf>,
     /// The differences from the launcher's environment: a value, or `None` for a removed variable.
     pub environment: Vec<(String, Option<String>)>,
+    /// Whether the process gets only the variables of `environment`.
+    pub replaces_environment: bool,
     /// The destinations of the process's output.
     pub output: Output,
     /// The rules for restarting the process, if it is restarted.
     pub respawn: Option<Respawn>,
     /// Whether the launch ends when the process ends.
     pub ends_launch: bool,
+    /// The number of the Python object that starts the process, to which reactions refer.
+    pub action: Option<u64>,
     /// The time that the process may take to end after SIGINT before it gets SIGTERM.
     pub sigterm_timeout: Duration,
     /// The time that the process may take to end after SIGTERM before it gets SIGKILL.
@@ -210,14 +255,14 @@ impl Plan {
         })
     }
 
-    /// All steps, including delayed steps, which come after the step that delays them.
+    /// All steps, including delayed steps and reactions, which come after the step that holds them.
     pub fn all_steps(&self) -> Vec<&Step> {
         let mut all = Vec::new();
         let mut rest: Vec<&Step> = self.steps.iter().rev().collect();
         while let Some(step) = rest.pop() {
             all.push(step);
-            if let Step::After(delayed) = step {
-                rest.extend(delayed.steps.iter().rev());
+            if let Step::After(Delayed { steps, .. }) | Step::Watch(Watch { steps, .. }) = step {
+                rest.extend(steps.iter().rev());
             }
         }
         all
@@ -228,7 +273,12 @@ impl Plan {
         let loaded = self.all_steps().into_iter().map(|step| match step {
             Step::Start(process) => process.components.len(),
             Step::Load(load) => load.components.len(),
-            Step::Log(..) | Step::After(_) | Step::Shutdown(_) => 0,
+            Step::Log(..)
+            | Step::After(_)
+            | Step::Shutdown(_)
+            | Step::Change(_)
+            | Step::Watch(_)
+            | Step::Call(_) => 0,
         });
         loaded.sum()
     }

@@ -1,6 +1,5 @@
 //! Evaluates substitutions.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::command::{self, OnStderr};
@@ -13,7 +12,7 @@ use crate::packages::{FindError, is_executable};
 use crate::substitution::{Call, Kind, Part, Template};
 use crate::tree;
 
-impl Evaluator<'_> {
+impl Evaluator {
     /// Evaluates a template.
     pub(super) fn text(&self, template: &Template) -> Result<String, LaunchError> {
         let mut text = String::new();
@@ -32,6 +31,7 @@ impl Evaluator<'_> {
         match part {
             Part::Text(text) => Ok(text.clone()),
             Part::Call(call) => self.call(call),
+            Part::Object(object) => self.perform(object.id, &object.at),
         }
     }
 
@@ -75,17 +75,31 @@ impl Evaluator<'_> {
 
     /// Whether an action with this condition is performed.
     pub(super) fn holds(&self, condition: Option<&Condition>) -> Result<bool, LaunchError> {
-        condition
-            .map_or(Ok(true), |condition| Ok(self.truth(&condition.value)? != condition.negated))
+        match condition {
+            None => Ok(true),
+            Some(Condition::Truth { value, negated }) => Ok(self.truth(value)? != *negated),
+            Some(Condition::Equals { name, expected, negated }) => {
+                let expected = self.optional_text(expected.as_ref())?;
+                Ok((self.scope.configurations.get(name) == expected) != *negated)
+            }
+            Some(Condition::Python { id, at }) => self.python_holds(*id, at),
+        }
     }
 
     fn call(&self, call: &Call) -> Result<String, LaunchError> {
         let fail = |problem: String| LaunchError::at(&call.at, problem);
         let argument = |index: usize| self.text(&call.arguments[index]);
         match call.kind {
-            Kind::Var => self.variable(call, &self.scope.configurations, |name| {
-                format!("there is no argument or variable {name}")
-            }),
+            Kind::Var => {
+                let configurations = &self.scope.configurations;
+                let missing = |name: &str| {
+                    self.python.note_missing();
+                    let known = configurations.all();
+                    let known = hint(name, known.keys().map(String::as_str));
+                    format!("there is no argument or variable {}{known}", shown(name))
+                };
+                self.variable(call, |name| configurations.get(name), missing)
+            }
             Kind::Env | Kind::OptionalEnv => self.environment_variable(call),
             Kind::FindPackageShare
             | Kind::FindPackagePrefix
@@ -101,25 +115,32 @@ impl Evaluator<'_> {
             Kind::Command => self.command(call),
             Kind::Parameter => {
                 let name = argument(0)?;
-                let value = self.scope.parameter(&name).ok_or_else(|| {
-                    fail(format!("no earlier `set_parameter` sets {}", shown(&name)))
-                })?;
-                Ok(value.as_python())
+                match (self.scope.parameter(&name), call.arguments.get(1)) {
+                    (Some(value), _) => Ok(value.as_python()),
+                    (None, Some(default)) => self.text(default),
+                    (None, None) => {
+                        Err(fail(format!("no earlier `set_parameter` sets {}", shown(&name))))
+                    }
+                }
             }
             // The number of a loop's iteration.
-            Kind::Index => self.variable(call, &self.scope.loop_variables, |name| {
-                format!("there is no `for` named {name}")
-            }),
+            Kind::Index => {
+                self.loop_variable(call, |name| format!("there is no `for` named {name}"))
+            }
             // A value of the current iteration.
-            Kind::ForVariable => self.variable(call, &self.scope.loop_variables, |name| {
-                format!("no `for_each` gives {name} here")
-            }),
+            Kind::ForVariable => {
+                self.loop_variable(call, |name| format!("no `for_each` gives {name} here"))
+            }
             Kind::Anonymous => Ok(self.anonymous(&argument(0)?)),
             Kind::Eval => {
                 let text = argument(0)?;
-                expression::evaluate(&text).map_err(|problem| {
-                    fail(format!("{problem}, in the expression {}", shown(&text)))
-                })
+                match (expression::evaluate(&text), call.object) {
+                    (Ok(value), _) => Ok(value),
+                    (Err(_), Some(id)) => self.perform(id, &call.at),
+                    (Err(problem), None) => {
+                        Err(fail(format!("{problem}, in the expression {}", shown(&text))))
+                    }
+                }
             }
             Kind::Not
             | Kind::And
@@ -147,7 +168,7 @@ impl Evaluator<'_> {
     fn path(&self, call: &Call) -> Result<PathBuf, LaunchError> {
         let fail = |problem: String| LaunchError::at(&call.at, problem);
         let argument = |index: usize| self.text(&call.arguments[index]);
-        let packages = self.packages;
+        let packages = &self.packages;
         let found =
             |result: Result<PathBuf, FindError>| result.map_err(|error| fail(error.to_string()));
         match call.kind {
@@ -205,7 +226,7 @@ impl Evaluator<'_> {
         let on_stderr = self.optional_text(call.arguments.get(1))?;
         let on_stderr =
             OnStderr::from_name(on_stderr.as_deref().unwrap_or("fail")).map_err(fail)?;
-        match self.commands {
+        match self.commands.get() {
             Commands::Run => {}
             Commands::Shown => return Ok(format!("$(command {})", shown(&line))),
             Commands::Refused => {
@@ -215,8 +236,8 @@ impl Evaluator<'_> {
                 )));
             }
         }
-        let environment = self.scope.environment.iter();
-        let printed = command::run(&line, on_stderr, environment, &self.signals);
+        let environment = self.scope.environment.all();
+        let printed = command::run(&line, on_stderr, environment.iter(), &self.signals);
         let printed = printed.map_err(fail)?;
         if let Some(warning) = &printed.warning {
             self.warn(&call.at, warning);
@@ -224,21 +245,30 @@ impl Evaluator<'_> {
         Ok(printed.text)
     }
 
+    /// Evaluates the name of a variable of a loop, with its default.
+    fn loop_variable(
+        &self,
+        call: &Call,
+        problem: impl FnOnce(&str) -> String,
+    ) -> Result<String, LaunchError> {
+        let variables = &self.scope.loop_variables;
+        let missing =
+            |name: &str| problem(&shown(name)) + &hint(name, variables.keys().map(String::as_str));
+        self.variable(call, |name| variables.get(name).cloned(), missing)
+    }
+
     /// Evaluates the name of a variable, with its default.
     fn variable(
         &self,
         call: &Call,
-        variables: &BTreeMap<String, String>,
-        problem: impl FnOnce(&str) -> String,
+        value_of: impl FnOnce(&str) -> Option<String>,
+        missing: impl FnOnce(&str) -> String,
     ) -> Result<String, LaunchError> {
         let name = self.text(&call.arguments[0])?;
-        match (variables.get(&name), call.arguments.get(1)) {
-            (Some(value), _) => Ok(value.clone()),
+        match (value_of(&name), call.arguments.get(1)) {
+            (Some(value), _) => Ok(value),
             (None, Some(default)) => self.text(default),
-            (None, None) => {
-                let known = hint(&name, variables.keys().map(String::as_str));
-                Err(LaunchError::at(&call.at, problem(&shown(&name)) + &known))
-            }
+            (None, None) => Err(LaunchError::at(&call.at, missing(&name))),
         }
     }
 

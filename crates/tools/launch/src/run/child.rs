@@ -26,8 +26,10 @@ pub(super) struct Child {
     /// The index of the process in the plan, which determines its colour.
     pub(super) number: usize,
     pub(super) state: State,
+    /// The process id of the last start.
+    pub(super) pid: u32,
     pub(super) streams: Vec<Stream>,
-    words: Vec<String>,
+    pub(super) words: Vec<String>,
     /// The parameter files, which exist as long as processes may read them.
     _files: Vec<NamedTempFile>,
     starts: u32,
@@ -66,6 +68,7 @@ impl Child {
             process,
             number,
             state: State::Waiting { until: Instant::now() },
+            pid: 0,
             streams: Vec::new(),
             words,
             _files: files,
@@ -84,6 +87,7 @@ impl Child {
             self.streams.push(Stream { descriptor, sinks, lines: Lines::new(MAX_LINE_BYTES) });
         }
         let pid = group.id();
+        self.pid = pid;
         let since = Instant::now();
         self.state = State::Running(Running { group, since, has_ended: false, ending: None });
         self.starts = self.starts.saturating_add(1);

@@ -45,7 +45,7 @@ pub trait ComponentLoader: Send + Sync {
     ) -> Result<String, String>;
 }
 
-/// Activates managed nodes, on threads that belong to the run.
+/// Activates, changes and watches managed nodes, on threads that belong to the run.
 pub trait LifecycleManager: Send + Sync {
     /// Waits for a node with this full name, then configures and activates it. `is_cancelled`
     /// returns whether that is no longer wanted; call it at least once a second.
@@ -53,6 +53,43 @@ pub trait LifecycleManager: Send + Sync {
     /// # Errors
     /// Returns the reason why the node is not active, as text for users.
     fn activate(&self, node: &str, is_cancelled: &dyn Fn() -> bool) -> Result<(), String>;
+
+    /// Waits for a node with this full name, then makes it do the transition with this number (the
+    /// constants of `lifecycle_msgs/msg/Transition`). `is_cancelled` is as above.
+    ///
+    /// # Errors
+    /// Returns the reason why the transition was not done, as text for users.
+    fn change(
+        &self,
+        node: &str,
+        transition: u8,
+        is_cancelled: &dyn Fn() -> bool,
+    ) -> Result<(), String>;
+
+    /// Calls `report` with each change of the state of a node with this full name, whether the node
+    /// exists now or later, until `is_cancelled` returns true; call it at least once a second.
+    ///
+    /// # Errors
+    /// Returns the reason why the node cannot be watched, as text for users.
+    fn watch(
+        &self,
+        node: &str,
+        report: &dyn Fn(StateChange),
+        is_cancelled: &dyn Fn() -> bool,
+    ) -> Result<(), String>;
+}
+
+/// A change of the state of a managed node, with labels as the node sends them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct StateChange {
+    /// The transition; stock nodes leave it empty.
+    pub transition: String,
+    /// The state before.
+    pub start: String,
+    /// The state after.
+    pub goal: String,
+    /// The reason why the node is not watched any longer, instead of a change.
+    pub problem: Option<String>,
 }
 
 /// Waits in the time of `/clock`, on threads that belong to the run.

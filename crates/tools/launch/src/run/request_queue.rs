@@ -1,5 +1,6 @@
-//! Requests over ROS. Each container, managed node and timer in simulated time has a thread of its
-//! own, so that a node that never starts does not delay the others.
+//! Requests that take time: over ROS, and to the code of launch files. Each container, managed node
+//! and timer in simulated time has a thread of its own, so that a node that never starts does not
+//! delay the others; the reactions to events have one thread, in the order of the events.
 
 use std::collections::VecDeque;
 use std::io::{Read as _, Write as _};
@@ -9,11 +10,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
-use super::options::RunOptions;
+use super::options::{LifecycleManager, RunOptions};
 use super::outcome::RunError;
 use feros_sync::Mutex;
 
-use crate::plan::{Component, Delayed};
+use crate::plan::{Component, Delayed, Event, Reactions};
 
 /// The limit on answers that wait for the supervisor; a thread with another answer blocks.
 const MAX_ANSWERS: usize = 64;
@@ -24,8 +25,12 @@ pub(super) enum Request {
     Load(Box<Component>),
     /// Configure and activate a managed node.
     Activate,
+    /// Make a managed node do the transition with this number.
+    Change(u8),
     /// Wait in simulated time, then perform the delayed steps.
     Wait(Box<Delayed>),
+    /// Plan the reactions to an event.
+    React(Arc<Reactions>, Box<Event>),
 }
 
 impl Request {
@@ -34,7 +39,9 @@ impl Request {
         match self {
             Self::Load(component) => format!("{} is not loaded", component.plugin),
             Self::Activate => "is not active".to_owned(),
+            Self::Change(transition) => format!("has not done the transition {transition}"),
             Self::Wait(delayed) => format!("the timer at {} does not fire", delayed.at),
+            Self::React(_, event) => format!("no reaction to {}", event.in_words()),
         }
     }
 }
@@ -64,10 +71,17 @@ impl RunOptions {
                 Some(manager) => manager.activate(node, is_cancelled).map(|()| node.to_owned()),
                 None => Err("nodes cannot be managed here".to_owned()),
             },
+            Request::Change(transition) => match &self.lifecycle_manager {
+                Some(manager) => {
+                    manager.change(node, *transition, is_cancelled).map(|()| node.to_owned())
+                }
+                None => Err("nodes cannot be managed here".to_owned()),
+            },
             Request::Wait(delayed) => match &self.simulated_clock {
                 Some(clock) => clock.wait(delayed.delay, is_cancelled).map(|()| node.to_owned()),
                 None => Err("simulated time is not available here".to_owned()),
             },
+            Request::React(reactions, event) => reactions.react(event).map(|()| node.to_owned()),
         }
     }
 }
@@ -107,6 +121,16 @@ impl RequestQueue {
             wake,
             waker: Arc::new(waker),
         })
+    }
+
+    /// What wakes the supervisor.
+    pub(super) fn waker(&self) -> Arc<UnixStream> {
+        Arc::clone(&self.waker)
+    }
+
+    /// What manages nodes.
+    pub(super) fn lifecycle_manager(&self) -> Option<Arc<dyn LifecycleManager>> {
+        self.options.lifecycle_manager.clone()
     }
 
     /// A descriptor that is readable when there are answers.

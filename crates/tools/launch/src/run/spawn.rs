@@ -10,7 +10,7 @@ use rustix::fs::{Mode, OFlags};
 use rustix::pty::OpenptFlags;
 use tempfile::NamedTempFile;
 
-use crate::plan::{Process, Word};
+use crate::plan::{Process, SHELL, Word};
 
 /// The words of a command line. Writes its parameter files, which exist as long as the returned
 /// values.
@@ -30,6 +30,9 @@ pub(super) fn command_line(process: &Process) -> io::Result<(Vec<String>, Vec<Na
             }
         });
     }
+    if process.by_shell {
+        words = vec![SHELL.to_owned(), "-c".to_owned(), words.join(" ")];
+    }
     Ok((words, files))
 }
 
@@ -40,6 +43,9 @@ pub(super) fn start(process: &Process, words: &[String]) -> io::Result<(ChildGro
     };
     let mut command = Command::new(program);
     command.args(arguments).stdin(Stdio::null());
+    if process.replaces_environment {
+        command.env_clear();
+    }
     for (name, value) in &process.environment {
         match value {
             Some(value) => command.env(name, value),

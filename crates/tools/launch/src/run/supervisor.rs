@@ -1,6 +1,9 @@
 //! The supervisor of the processes: one `poll` waits for signals, output, answers from nodes,
 //! timers and deadlines.
 
+mod ending;
+mod reactions;
+
 use std::os::fd::{AsFd, BorrowedFd};
 use std::process::ExitStatus;
 use std::sync::Arc;
@@ -16,14 +19,13 @@ use super::options::RunOptions;
 use super::orphans::Orphans;
 use super::outcome::{Outcome, RunError};
 use super::output::{LAUNCH, Output};
+use super::reacting::{self, Reacting};
 use super::request_queue::{Answer, Request, RequestQueue};
 use super::signals::Signals;
 use super::timers::Timers;
+use super::transitions::Transitions;
 use crate::level::Level;
 use crate::plan::{Component, Delayed, Load, NodeFacts, Plan, Process, Step};
-
-/// The time that the last output may wait for a reader once all processes have ended.
-const DRAIN_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Starts, watches and ends the processes of a plan.
 pub(super) struct Supervisor {
@@ -38,6 +40,8 @@ pub(super) struct Supervisor {
     loads: Vec<Load>,
     signals: Signals,
     orphans: Orphans,
+    reacting: Reacting,
+    transitions: Transitions,
     output: Output,
     is_ending: bool,
     failures: Vec<String>,
@@ -51,16 +55,20 @@ impl Supervisor {
                 cause: errno.into(),
             }
         })?;
+        let output = Output::new(options.colour, options.log_file.clone(), options.debug);
+        let requests = RequestQueue::new(Arc::new(options))?;
         Ok(Self {
             children: Vec::new(),
-            output: Output::new(options.colour, options.log_file.clone(), options.debug),
-            requests: RequestQueue::new(Arc::new(options))?,
+            output,
+            transitions: Transitions::new(requests.waker()),
+            requests,
             timers: Timers::default(),
             clock_timers: 0,
             planned_nodes: Vec::new(),
             loads: Vec::new(),
             signals: Signals::new()?,
             orphans: Orphans::new(),
+            reacting: Reacting::default(),
             is_ending: false,
             failures: Vec::new(),
         })
@@ -68,10 +76,12 @@ impl Supervisor {
 
     pub(super) fn run(mut self, plan: &Plan) -> Result<Outcome, RunError> {
         self.planned_nodes = plan.processes().filter_map(node_of).collect();
+        self.reacting = Reacting::new(plan.reactions.as_ref());
+        self.watch_nodes();
         self.take_steps(&plan.steps);
-        while !(self.is_ending && self.children.iter().all(Child::is_done)) {
+        while !self.is_over() {
             self.do_what_is_due();
-            if self.is_ending && self.children.iter().all(Child::is_done) {
+            if self.is_over() {
                 break;
             }
             if !self.is_ending
@@ -80,14 +90,19 @@ impl Supervisor {
                 && !self.children.iter().any(Child::is_active)
             {
                 // Only orphans are left, and they do not keep the launch running.
-                self.begin_end();
+                self.begin_end("idle", false);
                 continue;
             }
             self.wait()?;
         }
+        self.end_reactions()?;
         self.end_orphans()?;
         self.drain_output();
         Ok(Outcome { failures: self.failures })
+    }
+
+    fn is_over(&self) -> bool {
+        self.is_ending && self.children.iter().all(Child::is_done) && !self.reacting.is_awaited()
     }
 
     /// Performs steps until a step ends the launch.
@@ -100,6 +115,11 @@ impl Supervisor {
                 Step::Start(process) => self.add(process),
                 Step::Load(load) => self.load_when_started(load),
                 Step::Log(level, text) => self.output.message(*level, LAUNCH, text),
+                Step::Change(change) => {
+                    self.ask(&change.node, vec![Request::Change(change.transition)]);
+                }
+                // A plan shows reactions; they are planned when their events occur.
+                Step::Watch(_) | Step::Call(_) => {}
                 Step::After(delayed) => {
                     let text = format!("{}: waits {}", delayed.at, duration(delayed.delay));
                     self.output.message(Level::Debug, LAUNCH, &text);
@@ -112,7 +132,7 @@ impl Supervisor {
                 Step::Shutdown(reason) => {
                     let text = format!("shutdown ({reason}): the whole launch ends");
                     self.output.message(Level::Info, LAUNCH, &text);
-                    self.begin_end();
+                    self.begin_end(reason, false);
                 }
             }
         }
@@ -172,7 +192,7 @@ impl Supervisor {
             self.end_requested(request);
         }
         if self.output.screen.is_closed() && !self.is_ending {
-            self.begin_end();
+            self.begin_end("standard output is closed", false);
         }
         let now = Instant::now();
         let due = self.timers.take_due(now);
@@ -196,7 +216,7 @@ impl Supervisor {
                 LAUNCH,
                 &format!("{request}: the whole launch ends"),
             );
-            self.begin_end();
+            self.begin_end(request, request == "SIGINT");
             return;
         }
         self.output.message(
@@ -212,13 +232,17 @@ impl Supervisor {
     }
 
     /// Asks all processes to end. Nothing is started after this.
-    fn begin_end(&mut self) {
-        self.is_ending = true;
+    fn begin_end(&mut self, reason: &str, by_sigint: bool) {
+        if std::mem::replace(&mut self.is_ending, true) {
+            return;
+        }
         self.requests.cancel_all();
         self.timers.cancel_all();
         for child in &mut self.children {
             child.begin_end();
         }
+        self.reacting.begin_end();
+        self.tell(|| reacting::shutdown(reason, by_sigint));
     }
 
     fn start_if_due(&mut self, index: usize, now: Instant) {
@@ -232,6 +256,8 @@ impl Supervisor {
         match child.start() {
             Ok(pid) => {
                 self.output.message(Level::Info, &name, &format!("started with pid {pid}"));
+                let event = reacting::started(&self.children[index]);
+                self.tell(|| event);
                 self.ask_started(index);
             }
             Err(error) => {
@@ -239,7 +265,7 @@ impl Supervisor {
                 let ends_launch = child.process.ends_launch;
                 self.fail(&name, format!("cannot be started: {error} (command: {command})"));
                 if ends_launch {
-                    self.begin_end();
+                    self.begin_end(&format!("{name} cannot be started"), false);
                 }
             }
         }
@@ -303,6 +329,8 @@ impl Supervisor {
         if let Some(node) = node {
             self.requests.cancel(&node);
         }
+        let event = reacting::ended(&self.children[index], status);
+        self.tell(|| event);
         if ends_launch && !self.is_ending {
             if !is_well {
                 self.failures.push(format!("{name}: died with {how}"));
@@ -312,7 +340,7 @@ impl Supervisor {
                 LAUNCH,
                 &format!("{name} ended: the whole launch ends"),
             );
-            self.begin_end();
+            self.begin_end(&format!("{name} ended"), false);
         }
     }
 
@@ -337,7 +365,11 @@ impl Supervisor {
     }
 
     fn take_answers(&mut self) {
+        self.take_changes();
         for Answer { node, request, result, was_cancelled } in self.requests.take_answers() {
+            if matches!(request, Request::React(..)) {
+                self.reacting.answered();
+            }
             match (result, &request) {
                 (Ok(name), Request::Load(component)) => {
                     let text = format!("has loaded {} as {name}", component.plugin);
@@ -346,18 +378,29 @@ impl Supervisor {
                 (Ok(_), Request::Activate) => {
                     self.output.message(Level::Info, &node, "is active");
                 }
+                (Ok(_), Request::Change(transition)) => {
+                    let text = format!("has done the transition {transition}");
+                    self.output.message(Level::Info, &node, &text);
+                }
                 (Ok(_), Request::Wait(delayed)) => self.take_steps(&delayed.steps),
+                (Ok(_), Request::React(reactions, _)) => {
+                    self.take_reaction(&reactions.take_steps())
+                }
                 (Err(_), _) if was_cancelled && (self.is_ending || self.will_serve(&node)) => {}
                 (Err(_), request) if was_cancelled => {
                     let what = match request {
                         Request::Load(_) => "the container",
-                        Request::Activate => "its process",
-                        Request::Wait(_) => "the launch",
+                        Request::Activate | Request::Change(_) => "its process",
+                        Request::Wait(_) | Request::React(..) => "the launch",
                     };
                     self.fail(&node, format!("{}: {what} has ended", request.undone()));
                 }
                 (Err(problem), request) => {
                     self.fail(&node, format!("{}: {problem}", request.undone()));
+                    // As in stock launch, an error in a reaction ends the launch.
+                    if matches!(request, Request::React(..)) {
+                        self.begin_end("a reaction has failed", false);
+                    }
                 }
             }
         }
@@ -373,7 +416,8 @@ impl Supervisor {
 
     /// Waits for the next event, and reads and writes available data.
     fn wait(&mut self) -> Result<(), RunError> {
-        let due = self.children.iter().filter_map(Child::due).chain(self.timers.due()).min();
+        let due = self.children.iter().filter_map(Child::due).chain(self.timers.due());
+        let due = due.chain(self.reacting.due()).min();
         let timeout = due.map(|due| due.saturating_duration_since(Instant::now()));
         let reads = self.output.screen.has_room();
         let wakers = [self.signals.descriptor(), self.requests.descriptor()];
@@ -410,53 +454,6 @@ impl Supervisor {
                         .read(|sinks, line| output.line(&process.name, *number, sinks, line))
                         .is_some()
             });
-        }
-    }
-
-    /// Ends the orphans that are left when all processes have ended.
-    fn end_orphans(&mut self) -> Result<(), RunError> {
-        loop {
-            let without_delay = !self.signals.take_requests().is_empty();
-            let Some(timeout) = self.orphans.end(without_delay) else { return Ok(()) };
-            let mut descriptors =
-                vec![PollFd::from_borrowed_fd(self.signals.descriptor(), PollFlags::IN)];
-            if self.output.screen.has_pending() {
-                descriptors.push(PollFd::from_borrowed_fd(stdio::stdout(), PollFlags::OUT));
-            }
-            poll(&mut descriptors, Some(timeout))?;
-            if descriptors.get(1).is_some_and(|stdout| !stdout.revents().is_empty()) {
-                self.output.screen.write();
-            }
-        }
-    }
-
-    /// Reads and writes the rest of the output after all processes have ended, as long as standard
-    /// output has a reader.
-    fn drain_output(&mut self) {
-        loop {
-            (0..self.children.len()).for_each(|index| self.read_rest(index));
-            if self.output.screen.has_room() {
-                self.flush();
-            }
-            if !self.output.screen.has_pending() {
-                return;
-            }
-            let mut stdout = [PollFd::from_borrowed_fd(stdio::stdout(), PollFlags::OUT)];
-            let failed = poll(&mut stdout, Some(DRAIN_TIMEOUT)).is_err();
-            if failed || stdout[0].revents().is_empty() || !self.signals.take_requests().is_empty()
-            {
-                return;
-            }
-            self.output.screen.write();
-        }
-    }
-
-    /// Writes the last lines that have no line break.
-    fn flush(&mut self) {
-        for Child { streams, process, number, .. } in &mut self.children {
-            for stream in streams {
-                stream.flush(|sinks, line| self.output.line(&process.name, *number, sinks, line));
-            }
         }
     }
 }

@@ -12,24 +12,47 @@ use crate::position::Position;
 /// The limit on the bytes of a launch file; the largest known launch files have a few hundred
 /// thousand.
 const MAX_FILE_BYTES: usize = 4 << 20;
-/// Reads a launch file into its root entity, `launch`.
-pub(crate) fn read_file(path: &Path, from: Option<&Position>) -> Result<Entity, LaunchError> {
-    let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or("");
-    let language =
-        |reason| LaunchError::Language { path: path.to_owned(), from: from.cloned(), reason };
-    match extension {
-        "py" => {
-            return Err(language(
-                "Python launch files are programs. Write it as .launch.xml or .launch.yaml, or start it with ros2 launch",
-            ));
+
+/// The language of a launch file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Language {
+    Python,
+    Xml,
+    Yaml,
+}
+
+impl Language {
+    /// The language that the name of a file implies.
+    pub(crate) fn of(path: &Path) -> Option<Self> {
+        match path.extension().and_then(|extension| extension.to_str()) {
+            Some("py") => Some(Self::Python),
+            Some("xml" | "launch") => Some(Self::Xml),
+            Some("yaml" | "yml") => Some(Self::Yaml),
+            _ => None,
         }
-        "xml" | "launch" | "yaml" | "yml" => {}
-        _ => return Err(language("its name ends neither in .xml nor in .yaml")),
     }
-    let text = read_text(path, from)?;
-    match extension {
-        "yaml" | "yml" => parse_yaml(path, &text),
-        _ => parse_xml(path, &text),
+}
+
+/// Reads a launch file in XML or YAML into its root entity, `launch`. Without a language, the name
+/// of the file implies it.
+pub(crate) fn read_file(
+    path: &Path,
+    language: Option<Language>,
+    from: Option<&Position>,
+) -> Result<Entity, LaunchError> {
+    let refused = |reason: &str| LaunchError::Language {
+        path: path.to_owned(),
+        from: from.cloned(),
+        reason: reason.to_owned(),
+    };
+    match language.or_else(|| Language::of(path)) {
+        Some(Language::Xml) => parse_xml(path, &read_text(path, from)?),
+        Some(Language::Yaml) => parse_yaml(path, &read_text(path, from)?),
+        Some(Language::Python) => Err(refused(
+            "it is a Python program, and this launcher starts no Python; `feros launch` of Feros's \
+             wheel does",
+        )),
+        None => Err(refused("its name ends neither in .xml nor in .yaml nor in .py")),
     }
 }
 

@@ -346,8 +346,8 @@ fn files_of_another_kind() {
     let python = workspace.outcome_of("a.launch.py", "", &[]);
     assert_eq!(
         python,
-        "W/a.launch.py is not a launch file that feros launch can read: Python launch files are programs. Write it as \
-         .launch.xml or .launch.yaml, or start it with ros2 launch"
+        "W/a.launch.py is not a launch file that feros launch can read: it is a Python program, and \
+         this launcher starts no Python; `feros launch` of Feros's wheel does"
     );
     assert!(workspace.outcome_of("a.txt", "", &[]).contains("neither in .xml nor in .yaml"));
     let including = workspace.outcome_of(

@@ -6,5 +6,6 @@ mod errors;
 mod launcher;
 mod plans;
 mod properties;
+mod python;
 mod runs;
 mod workspace;

@@ -4,4 +4,5 @@ mod endings;
 mod nodes;
 mod output;
 mod processes;
+mod reactions;
 mod timers;

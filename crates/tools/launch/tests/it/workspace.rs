@@ -34,7 +34,12 @@ impl Workspace {
     }
 
     fn executable(&self, name: &str) {
-        let path = self.file(name, "#!/bin/sh\n");
+        self.script(name, "");
+    }
+
+    /// Writes a shell script that can be executed.
+    pub(crate) fn script(&self, name: &str, text: &str) {
+        let path = self.file(name, &format!("#!/bin/sh\n{text}\n"));
         fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
     }
 

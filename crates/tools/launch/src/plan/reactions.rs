@@ -1,0 +1,333 @@
+//! Reactions to events: they are planned when the event occurs, in the scope in which the launch
+//! file has ended, since all of its groups are closed by then (ros2/launch#743).
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::sync::Arc;
+
+use feros_sync::Mutex;
+use serde_json::{Value as Json, json};
+
+use super::evaluator::{Commands, Evaluator};
+use super::scope::check_namespace;
+use super::steps::{Change, Plan, Step, Watch};
+use crate::action::{EventKind, Handler, HandlerTarget, NodeMatch, Reaction};
+use crate::error::{LaunchError, shown};
+use crate::level::Level;
+use crate::position::Position;
+use crate::python::Session;
+use crate::substitution::Template;
+
+/// Something that has happened to a process or to the launch.
+#[derive(Clone, Debug)]
+pub(crate) struct Event {
+    pub(crate) kind: EventKind,
+    /// The action of the process.
+    pub(crate) action: Option<u64>,
+    /// What Python sees of the event, beside these.
+    pub(crate) details: Json,
+}
+
+impl Event {
+    /// The event in words.
+    pub(crate) fn in_words(&self) -> &'static str {
+        match self.kind {
+            EventKind::ProcessStart => "the start of a process",
+            EventKind::ProcessExit => "the end of a process",
+            EventKind::Shutdown => "the end of the launch",
+            EventKind::State => "the change of a node",
+        }
+    }
+
+    fn to_json(&self, action: Option<u64>) -> Json {
+        let mut json = self.details.clone();
+        json["event"] = self.kind.name().into();
+        json["action"] = json!(action);
+        json
+    }
+}
+
+/// The reactions of a launch, with the state in which they are planned.
+pub(crate) struct Reactions {
+    evaluator: Mutex<Evaluator>,
+    planned: Mutex<VecDeque<Vec<Step>>>,
+    /// The nodes whose changes have reactions.
+    watched: Mutex<Vec<String>>,
+    session: Arc<Session>,
+}
+
+impl fmt::Debug for Reactions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Reactions").finish_non_exhaustive()
+    }
+}
+
+impl Reactions {
+    /// Plans the reaction to an event. [`take_steps`](Self::take_steps) returns its steps.
+    pub(crate) fn react(&self, event: &Event) -> Result<(), String> {
+        let mut evaluator = self.evaluator.lock();
+        let steps = evaluator.react(event).map_err(|error| error.to_string())?;
+        *self.watched.lock() = evaluator.watched_nodes();
+        drop(evaluator);
+        self.planned.lock().push_back(steps);
+        Ok(())
+    }
+
+    /// The steps of the reaction that was planned first.
+    pub(crate) fn take_steps(&self) -> Vec<Step> {
+        self.planned.lock().pop_front().unwrap_or_default()
+    }
+
+    /// The full names of the nodes whose changes have reactions.
+    pub(crate) fn watched_nodes(&self) -> Vec<String> {
+        self.watched.lock().clone()
+    }
+
+    /// From now on signals do not end Python, since the launch handles them.
+    pub(crate) fn begin_run(&self) {
+        self.session.begin_run();
+    }
+
+    /// Ends Python, so that the current reaction fails soon.
+    pub(crate) fn abort(&self) {
+        self.session.abort();
+    }
+}
+
+impl Evaluator {
+    /// Makes a plan with the steps and warnings so far, and with the handlers.
+    ///
+    /// # Errors
+    /// Fails if a reaction has a mistake that can be seen before its event.
+    pub(super) fn into_plan(mut self, file: &std::path::Path) -> Result<Plan, LaunchError> {
+        let mut errors = Vec::new();
+        for handler in self.handlers.clone() {
+            match self.watch(&handler) {
+                Ok(watch) => self.steps.push(Step::Watch(watch)),
+                Err(error) => errors.push(error),
+            }
+        }
+        LaunchError::of_all(errors)?;
+        let session = Arc::clone(self.python.session());
+        let (steps, warnings) = (std::mem::take(&mut self.steps), self.take_warnings());
+        let reactions = if self.handlers.is_empty() {
+            None
+        } else {
+            let (session, planned) = (Arc::clone(&session), Mutex::default());
+            let watched = Mutex::new(self.watched_nodes());
+            let evaluator = Mutex::new(self);
+            Some(Arc::new(Reactions { evaluator, planned, watched, session }))
+        };
+        Ok(Plan { file: file.to_owned(), steps, warnings, session, reactions })
+    }
+
+    /// Plans a reaction for people to see it, without a lasting effect. What the event would
+    /// change is unknown, so variables may be missing.
+    fn watch(&mut self, handler: &Handler) -> Result<Watch, LaunchError> {
+        let before = self.save();
+        let first_own = self.handlers.len();
+        let commands = match self.commands.get() {
+            Commands::Run => Commands::Shown,
+            other => other,
+        };
+        let commands = self.commands.replace(commands);
+        self.python.begin_rehearsal();
+        let result = match &handler.reaction {
+            Reaction::Actions(items) => self.all_items(items),
+            Reaction::Function { name, .. } => {
+                let called = format!("{name} ({}:{})", handler.at.file.display(), handler.at.line);
+                self.steps.push(Step::Call(called));
+                Ok(())
+            }
+        };
+        let own = self.handlers.split_off(first_own.min(self.handlers.len()));
+        let mut inner = Vec::new();
+        for handler in &own {
+            inner.push(self.watch(handler).map(Step::Watch));
+        }
+        self.python.end_rehearsal();
+        self.commands.set(commands);
+        let mut steps = std::mem::take(&mut self.steps);
+        self.restore(before);
+        result?;
+        steps.extend(inner.into_iter().collect::<Result<Vec<_>, _>>()?);
+        let (at, when) = (handler.at.clone(), self.when(handler));
+        Ok(Watch { at, when, once: handler.once, steps })
+    }
+
+    /// The event of a handler in words.
+    fn when(&self, handler: &Handler) -> String {
+        let whose = match &handler.target {
+            HandlerTarget::Any => "any".to_owned(),
+            HandlerTarget::Function(_) => "one that a function accepts".to_owned(),
+            HandlerTarget::Actions(ids) => {
+                let names = ids.iter().filter_map(|id| match handler.kind {
+                    EventKind::State => self.python.managed().get(id).cloned(),
+                    _ => self.python.process(*id),
+                });
+                let names: Vec<String> = names.collect();
+                if names.is_empty() {
+                    "one that starts later".to_owned()
+                } else {
+                    names.join(" or ")
+                }
+            }
+        };
+        match handler.kind {
+            EventKind::ProcessStart => format!("{whose} has started"),
+            EventKind::ProcessExit => format!("{whose} ends"),
+            EventKind::Shutdown => "the launch ends".to_owned(),
+            EventKind::State => {
+                let states = &handler.states;
+                let part = |word: &str, label: &Option<String>| {
+                    label.as_ref().map(|label| format!(" {word} {label}")).unwrap_or_default()
+                };
+                let (start, goal) = (part("from", &states.start), part("to", &states.goal));
+                let by = part("by", &states.transition);
+                format!("{whose} changes{start}{goal}{by}")
+            }
+        }
+    }
+
+    /// The nodes whose changes have reactions.
+    fn watched_nodes(&self) -> Vec<String> {
+        let managed = self.python.managed();
+        let mut nodes: Vec<String> = Vec::new();
+        for handler in self.handlers.iter().filter(|handler| handler.kind == EventKind::State) {
+            match &handler.target {
+                HandlerTarget::Actions(ids) => {
+                    nodes.extend(ids.iter().filter_map(|id| managed.get(id)).cloned());
+                }
+                HandlerTarget::Any | HandlerTarget::Function(_) => {
+                    nodes.extend(managed.values().cloned());
+                }
+            }
+        }
+        nodes.sort();
+        nodes.dedup();
+        nodes
+    }
+
+    /// Makes managed nodes do transitions
+    /// (`launch_ros/launch_ros/utilities/lifecycle_event_manager.py`).
+    pub(super) fn change_states(
+        &mut self,
+        nodes: &[NodeMatch],
+        transitions: &[Template],
+        at: &Position,
+    ) -> Result<(), LaunchError> {
+        for node in nodes {
+            for name in self.matched(node, at)? {
+                for transition in transitions {
+                    let text = self.text(transition)?;
+                    let number = text.trim().parse().map_err(|_| {
+                        let problem = format!(
+                            "{} is not the number of a transition: expected a constant of \
+                             lifecycle_msgs.msg.Transition",
+                            shown(&text)
+                        );
+                        LaunchError::at(&transition.at, problem)
+                    })?;
+                    let (at, node) = (at.clone(), name.clone());
+                    let place = at.clone();
+                    self.push(Step::Change(Change { at, node, transition: number }), &place)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The full names of managed nodes.
+    fn matched(&self, node: &NodeMatch, at: &Position) -> Result<Vec<String>, LaunchError> {
+        let managed = self.python.managed();
+        match node {
+            NodeMatch::Action(id) => match managed.get(id) {
+                Some(name) => Ok(vec![name.clone()]),
+                None if self.python.rehearses() => Ok(Vec::new()),
+                None => {
+                    let problem = "the managed node has not been started: its `LifecycleNode` must \
+                                   come before this action, and its condition must hold";
+                    Err(LaunchError::at(at, problem))
+                }
+            },
+            NodeMatch::Name(template) => {
+                let name = format!("/{}", self.text(template)?.trim_matches('/'));
+                check_namespace(&name, &template.at)?;
+                Ok(vec![name])
+            }
+            NodeMatch::Function(id) => {
+                let mut names = Vec::new();
+                for (action, name) in managed {
+                    if self.python_matches(*id, *action, at)? {
+                        names.push(name.clone());
+                    }
+                }
+                Ok(names)
+            }
+        }
+    }
+
+    /// Plans the reaction to an event. The handlers are asked newest first
+    /// (`launch/launch/launch_context.py`, `register_event_handler`).
+    fn react(&mut self, event: &Event) -> Result<Vec<Step>, LaunchError> {
+        self.event = Some(event.to_json(self.action_of(event)));
+        let result = self.react_all(event);
+        self.event = None;
+        let warnings = self.take_warnings().into_iter();
+        let mut steps: Vec<Step> = warnings.map(|text| Step::Log(Level::Warning, text)).collect();
+        steps.append(&mut self.steps);
+        result.map(|()| steps)
+    }
+
+    fn react_all(&mut self, event: &Event) -> Result<(), LaunchError> {
+        let handlers = self.handlers.iter().rev().filter(|handler| handler.kind == event.kind);
+        let handlers: Vec<Arc<Handler>> = handlers.cloned().collect();
+        for handler in handlers {
+            let is_registered = self.handlers.iter().any(|known| Arc::ptr_eq(known, &handler));
+            if !is_registered || !self.concerns(&handler, event)? {
+                continue;
+            }
+            if handler.once {
+                self.handlers.retain(|known| !Arc::ptr_eq(known, &handler));
+            }
+            match &handler.reaction {
+                Reaction::Actions(items) => self.all_items(items)?,
+                Reaction::Function { id, .. } => {
+                    let items = self.reaction(*id, &handler.at)?;
+                    self.all_items(&items)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The action of the process or the node of an event.
+    fn action_of(&self, event: &Event) -> Option<u64> {
+        let node = event.details["node"].as_str();
+        let is_it = |(_, name): &(&u64, &String)| node == Some(name.as_str());
+        event.action.or_else(|| self.python.managed().iter().find(is_it).map(|(id, _)| *id))
+    }
+
+    /// Whether an event concerns a handler.
+    fn concerns(&self, handler: &Handler, event: &Event) -> Result<bool, LaunchError> {
+        let states = &handler.states;
+        let accepts = |label: &Option<String>, key: &str| {
+            label.as_ref().is_none_or(|label| event.details[key] == label.as_str())
+        };
+        if !accepts(&states.start, "start")
+            || !accepts(&states.goal, "goal")
+            || !accepts(&states.transition, "transition")
+        {
+            return Ok(false);
+        }
+        match (&handler.target, self.action_of(event)) {
+            _ if handler.kind == EventKind::Shutdown => Ok(true),
+            (HandlerTarget::Any, _) => Ok(true),
+            (HandlerTarget::Actions(ids), Some(action)) => Ok(ids.contains(&action)),
+            (HandlerTarget::Function(id), Some(action)) => {
+                self.python_matches(*id, action, &handler.at)
+            }
+            (HandlerTarget::Actions(_) | HandlerTarget::Function(_), None) => Ok(false),
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! Event handlers and reactions.
+
+use std::sync::Arc;
+
+use serde_json::Value as Json;
+
+use super::{Decoder, Fields};
+use crate::action::{Action, EventKind, Handler, HandlerTarget, NodeMatch, Reaction, StateFilter};
+use crate::error::{LaunchError, shown};
+
+/// Events that are not supported, with the classes of their handlers.
+const UNSUPPORTED: [(&str, &str); 3] = [
+    ("process_io", "OnProcessIO"),
+    ("execution_complete", "OnExecutionComplete"),
+    ("event", "EventHandler"),
+];
+
+impl Decoder {
+    pub(super) fn register(&mut self, fields: &Fields<'_>) -> Result<Action, LaunchError> {
+        let handler = Fields::new(fields.required("handler")?, &fields.at)?;
+        let on = handler.required_text("on")?;
+        let kind = match on {
+            "process_start" => EventKind::ProcessStart,
+            "process_exit" => EventKind::ProcessExit,
+            "shutdown" => EventKind::Shutdown,
+            "state" => EventKind::State,
+            _ => {
+                let Some((_, class)) = UNSUPPORTED.iter().find(|(known, _)| *known == on) else {
+                    return Err(handler.error(format!("unknown event {}", shown(on))));
+                };
+                return Ok(Action::Unsupported(format!(
+                    "`{class}` is not supported yet; supported are `OnProcessStart`, \
+                     `OnProcessExit`, `OnShutdown` and `OnStateTransition`"
+                )));
+            }
+        };
+        let reaction = match handler.get("reaction") {
+            Some(json) => self.reaction(json, &handler)?,
+            None => Reaction::Actions(Vec::new()),
+        };
+        Ok(Action::Register(Arc::new(Handler {
+            id: Some(handler.required_id("id")?),
+            kind,
+            target: target(&handler)?,
+            states: states(&handler)?,
+            once: handler.truth("once")?,
+            reaction,
+            at: handler.at,
+        })))
+    }
+
+    /// `EmitEvent`, except for `Shutdown`, which is an action.
+    pub(super) fn emit(&mut self, fields: &Fields<'_>) -> Result<Action, LaunchError> {
+        let event = Fields::new(fields.required("event")?, &fields.at)?;
+        match event.required_text("event")? {
+            "change_state" => {
+                let node = Fields::new(event.required("node")?, &event.at)?;
+                let transition = self.required(&event, "transition")?;
+                let nodes = vec![self.node_match(&node)?];
+                Ok(Action::Change { nodes, transitions: vec![transition] })
+            }
+            other => Ok(Action::Unsupported(format!(
+                "`EmitEvent` of {} is not supported yet; supported are `Shutdown` and \
+                 `ChangeState`",
+                shown(event.text("name")?.unwrap_or(other))
+            ))),
+        }
+    }
+
+    fn node_match(&mut self, node: &Fields<'_>) -> Result<NodeMatch, LaunchError> {
+        if let Some(id) = node.id("action")? {
+            return Ok(NodeMatch::Action(id));
+        }
+        match node.id("py")? {
+            Some(id) => Ok(NodeMatch::Function(id)),
+            None => Ok(NodeMatch::Name(self.required(node, "name")?)),
+        }
+    }
+
+    /// `LifecycleTransition`.
+    pub(super) fn transitions(&mut self, fields: &Fields<'_>) -> Result<Action, LaunchError> {
+        let nodes = self.templates(fields, "nodes")?.into_iter().map(NodeMatch::Name).collect();
+        Ok(Action::Change { nodes, transitions: self.templates(fields, "transitions")? })
+    }
+
+    /// The reaction to the end of a process; `None` if it only ends the launch.
+    pub(super) fn on_exit(
+        &mut self,
+        fields: &Fields<'_>,
+    ) -> Result<(bool, Option<Reaction>), LaunchError> {
+        let Some(json) = fields.get("on_exit") else { return Ok((false, None)) };
+        let reaction = self.reaction(json, fields)?;
+        let (ends_launch, is_nothing) = match &reaction {
+            Reaction::Actions(items) => match items.as_slice() {
+                [] => (false, true),
+                [only] => {
+                    let ends = matches!(only.action, Action::Shutdown { .. });
+                    (ends && only.condition.is_none(), false)
+                }
+                _ => (false, false),
+            },
+            Reaction::Function { .. } => (false, false),
+        };
+        Ok((ends_launch, (!ends_launch && !is_nothing).then_some(reaction)))
+    }
+
+    fn reaction(&mut self, json: &Json, outer: &Fields<'_>) -> Result<Reaction, LaunchError> {
+        let fields = Fields::new(json, &outer.at)?;
+        let Some(id) = fields.id("py")? else {
+            return Ok(Reaction::Actions(self.actions(&fields, "entities")?));
+        };
+        self.reads_more = true;
+        let name = fields.text("name")?.unwrap_or("a function");
+        Ok(Reaction::Function { id, name: feros_wording::harmless(name).into_owned() })
+    }
+}
+
+fn states(handler: &Fields<'_>) -> Result<StateFilter, LaunchError> {
+    let label = |key: &str| Ok(handler.text(key)?.map(str::to_owned));
+    Ok(StateFilter {
+        transition: label("transition")?,
+        start: label("start")?,
+        goal: label("goal")?,
+    })
+}
+
+fn target(handler: &Fields<'_>) -> Result<HandlerTarget, LaunchError> {
+    if let Some(node) = handler.id("node")? {
+        return Ok(HandlerTarget::Actions(vec![node]));
+    }
+    match handler.get("target") {
+        None => Ok(HandlerTarget::Any),
+        Some(json @ Json::Object(_)) => {
+            Ok(HandlerTarget::Function(Fields::new(json, &handler.at)?.required_id("py")?))
+        }
+        Some(_) => Ok(HandlerTarget::Actions(handler.ids("target")?)),
+    }
+}

@@ -1,0 +1,126 @@
+//! The reactions to events of a run: what the supervisor tells about its processes, and how long it
+//! waits for answers at the end.
+
+use std::os::unix::process::ExitStatusExt as _;
+use std::process::ExitStatus;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value as Json, json};
+
+use super::child::Child;
+use super::options::StateChange;
+use super::request_queue::Request;
+use crate::action::EventKind;
+use crate::plan::{Event, Reactions};
+
+/// The time that reactions may take after the launch has begun to end.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// The time that Python may take to end after that.
+const GRACE: Duration = Duration::from_secs(3);
+
+/// The reactions that are being planned.
+#[derive(Default)]
+pub(super) struct Reacting {
+    reactions: Option<Arc<Reactions>>,
+    /// The number of events whose reactions are not planned yet.
+    pending: usize,
+    /// The time at which the launch waits no longer.
+    due: Option<Instant>,
+}
+
+impl Reacting {
+    pub(super) fn new(reactions: Option<&Arc<Reactions>>) -> Self {
+        if let Some(reactions) = reactions {
+            reactions.begin_run();
+        }
+        Self { reactions: reactions.cloned(), pending: 0, due: None }
+    }
+
+    /// The request for the reactions to an event, if the launch has any.
+    pub(super) fn request(&mut self, event: impl FnOnce() -> Event) -> Option<Request> {
+        let reactions = Arc::clone(self.reactions.as_ref()?);
+        self.pending += 1;
+        Some(Request::React(reactions, Box::new(event())))
+    }
+
+    /// The full names of the nodes whose changes have reactions.
+    pub(super) fn watched_nodes(&self) -> Vec<String> {
+        self.reactions.as_ref().map(|reactions| reactions.watched_nodes()).unwrap_or_default()
+    }
+
+    /// Notes that a request was answered, or could not be made.
+    pub(super) fn answered(&mut self) {
+        self.pending = self.pending.saturating_sub(1);
+    }
+
+    /// From now on the launch does not wait for long.
+    pub(super) fn begin_end(&mut self) {
+        self.due = Some(Instant::now() + PATIENCE);
+    }
+
+    /// The time until which the end of the launch waits.
+    pub(super) fn due(&self) -> Option<Instant> {
+        self.due.filter(|due| self.is_pending() && *due > Instant::now())
+    }
+
+    /// Whether a reaction is not planned yet.
+    pub(super) fn is_pending(&self) -> bool {
+        self.pending > 0
+    }
+
+    /// Whether the end of the launch waits for a reaction.
+    pub(super) fn is_awaited(&self) -> bool {
+        self.due().is_some()
+    }
+
+    /// Ends Python if a reaction takes too long; returns the time until which to wait for its end.
+    pub(super) fn abort(&self) -> Option<Instant> {
+        let reactions = self.reactions.as_ref().filter(|_| self.is_pending())?;
+        reactions.abort();
+        Some(Instant::now() + GRACE)
+    }
+}
+
+/// The start of a process.
+pub(super) fn started(child: &Child) -> Event {
+    let details = facts(child);
+    Event { kind: EventKind::ProcessStart, action: child.process.action, details }
+}
+
+/// The end of a process.
+pub(super) fn ended(child: &Child, status: ExitStatus) -> Event {
+    let mut details = facts(child);
+    // As in Python, a signal has a negative number.
+    let code = status.code().or_else(|| status.signal().map(|signal| -signal));
+    details["returncode"] = json!(code);
+    Event { kind: EventKind::ProcessExit, action: child.process.action, details }
+}
+
+/// A change of the state of a node.
+pub(super) fn changed(node: &str, change: &StateChange) -> Event {
+    let details = json!({
+        "node": node,
+        "transition": change.transition,
+        "start": change.start,
+        "goal": change.goal,
+    });
+    Event { kind: EventKind::State, action: None, details }
+}
+
+/// The end of the launch.
+pub(super) fn shutdown(reason: &str, by_sigint: bool) -> Event {
+    let details = json!({ "reason": reason, "due_to_sigint": by_sigint });
+    Event { kind: EventKind::Shutdown, action: None, details }
+}
+
+/// What Python sees of a process.
+fn facts(child: &Child) -> Json {
+    json!({
+        "name": child.process.name,
+        "cmd": child.words,
+        "cwd": child.process.directory.as_ref().map(|folder| folder.to_string_lossy()),
+        "env": null,
+        "pid": child.pid,
+    })
+}
