@@ -2,9 +2,10 @@
 
 import os
 import re
+import sys
 import warnings
 from pathlib import Path
-from typing import Dict
+from typing import Any, Dict, Optional
 
 from .resources import get_resources, has_resource
 from .search_paths import get_search_paths
@@ -14,9 +15,26 @@ class PackageNotFoundError(KeyError):
     """No prefix contains the package."""
 
 
+def _command() -> Optional[Any]:
+    """The link to `feros launch`, in the process that runs launch files for it.
+
+    The command searches the same prefixes, then those of the packages that Feros ships.
+    """
+    link = sys.modules.get('launch._link')
+    return link if getattr(link, 'is_connected', bool)() else None
+
+
 def get_packages_with_prefixes() -> Dict[str, str]:
     """Returns the prefixes of all packages, by package name."""
+    command = _command()
+    if command is not None:
+        return dict(command.ask({'ask': 'packages'}))
     return get_resources('packages')
+
+
+def _check_name(package_name: str) -> None:
+    if re.fullmatch('[a-zA-Z0-9][a-zA-Z0-9_-]+', package_name, re.ASCII) is None:
+        raise ValueError(f"'{package_name}' is not a valid package name")
 
 
 def get_package_prefix(package_name: str) -> str:
@@ -25,8 +43,10 @@ def get_package_prefix(package_name: str) -> str:
     Raises `PackageNotFoundError` if there is no such package, and `ValueError` if the name is not a
     valid package name.
     """
-    if re.fullmatch('[a-zA-Z0-9][a-zA-Z0-9_-]+', package_name, re.ASCII) is None:
-        raise ValueError(f"'{package_name}' is not a valid package name")
+    _check_name(package_name)
+    command = _command()
+    if command is not None:
+        return str(command.ask({'ask': 'prefix', 'package': package_name}))
     prefix = has_resource('packages', package_name)
     if not prefix:
         raise PackageNotFoundError(
@@ -39,7 +59,12 @@ def get_package_share_directory(package_name: str, print_warning: bool = True) -
 
     Raises the same exceptions as `get_package_prefix`.
     """
-    path = os.path.join(get_package_prefix(package_name), 'share', package_name)
+    command = _command()
+    if command is not None:
+        _check_name(package_name)
+        path = str(command.ask({'ask': 'share', 'package': package_name}))
+    else:
+        path = os.path.join(get_package_prefix(package_name), 'share', package_name)
     if print_warning and not os.path.exists(path):
         warnings.warn(f'Share directory for {package_name} ({path}) does not exist.', stacklevel=2)
     return path
