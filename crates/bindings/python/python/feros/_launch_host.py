@@ -4,29 +4,30 @@ It answers the requests of the command, one line of JSON each, on the socket tha
 input. This file runs as a script, without the package `feros` and its extension module.
 """
 
-import codecs
-import json
 import os
-import signal
-import socket
 import sys
-from _thread import get_ident
-from pathlib import PurePath
 
-PROTOCOL = 1
-MOST_BYTES = 16 << 20
-"""The limit on the length of a line."""
+FOLDER = os.path.dirname(os.path.abspath(__file__))
+# The folder of a script is on the path, and this folder has modules with names of the library.
+sys.path[:] = [entry for entry in sys.path if entry != FOLDER]
+sys.path.insert(0, os.path.join(FOLDER, 'compat'))
 
-COMPATIBLE = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'compat')
-
-if COMPATIBLE not in sys.path[:1]:
-    sys.path.insert(0, COMPATIBLE)
+import codecs  # noqa: E402
+import json  # noqa: E402
+import signal  # noqa: E402
+import socket  # noqa: E402
+from _thread import get_ident  # noqa: E402
+from pathlib import PurePath  # noqa: E402
 
 from launch import _link, _wire  # noqa: E402
 from launch._objects import object_of  # noqa: E402
 from launch._positions import failure, is_method_of_ours  # noqa: E402
 from launch.action import Action  # noqa: E402
 from launch.launch_context import Call, LaunchContext, set_current  # noqa: E402
+
+PROTOCOL = 1
+MOST_BYTES = 16 << 20
+"""The limit on the length of a line."""
 
 # JSON has no lone surrogates, which names of files can contain.
 codecs.register_error('feros', lambda error: ('\ufffd'.encode(), error.end))

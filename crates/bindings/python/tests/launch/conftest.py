@@ -20,6 +20,9 @@ FEROS = Path(importlib.util.find_spec("feros").submodule_search_locations[0])
 HOST = FEROS / "_launch_host.py"
 COMPATIBLE = FEROS / "compat"
 
+# The code of CPython 3.11 and later has columns.
+HAS_COLUMNS = sys.version_info >= (3, 11)
+
 SECONDS = 120  # a limit for a process that hangs, not a measure
 
 
@@ -200,6 +203,12 @@ def command(start):
 
 
 @pytest.fixture
+def compatible():
+    """The folder with the packages that have names of stock ROS 2."""
+    return str(COMPATIBLE)
+
+
+@pytest.fixture
 def written(tmp_path):
     """Writes a launch file; returns its path."""
     def write(text, name="robot.launch.py"):
@@ -230,23 +239,53 @@ from launch_ros.substitutions import ExecutableInPackage, FindPackagePrefix, Fin
 """
 
 
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory):
+    """One process for many small files, with the path of the file."""
+    folder = tmp_path_factory.mktemp("launch")
+    command = Command(folder)
+    yield command, folder / "line.launch.py"
+    assert command.close() == 0, command.output()
+
+
 @pytest.fixture
-def entity(loaded):
+def entity(shared):
     """The data of one action, without the keys that all actions have."""
+    command, path = shared
+
     def of(line):
-        (data,) = loaded(
-            f"{IMPORTS}\ndef generate_launch_description():\n"
-            f"    return LaunchDescription([{line}])\n")
-        assert isinstance(data.pop("id"), int) and data.pop("at")[1:] == [14, 31]
+        path.write_text(f"{IMPORTS}\ndef generate_launch_description():\n"
+                        f"    return LaunchDescription([{line}])\n")
+        (data,) = command.load(path)
+        assert isinstance(data.pop("id"), int)
+        assert data.pop("at") == [str(path), 14, 31 if HAS_COLUMNS else 1]
         return without_positions(data)
 
     return of
 
 
+@pytest.fixture
+def refused(shared):
+    """The error of a line of a launch file, which must be told at the line."""
+    command, path = shared
+
+    def of(line, kind):
+        path.write_text(f"{IMPORTS}\n{line}\n")
+        with pytest.raises(Failed) as failed:
+            command.load(path)
+        assert failed.value.at[:2] == [str(path), 13]
+        assert failed.value.error.startswith(kind)
+        return failed.value.error
+
+    return of
+
+
 def without_positions(data):
-    """The data without the positions of its parts."""
+    """The data without the positions of its parts; all numbers of functions are 1."""
     if isinstance(data, list):
         return [without_positions(item) for item in data]
     if isinstance(data, dict):
-        return {key: without_positions(value) for key, value in data.items() if key != "at"}
+        return {
+            key: 1 if key == "py" else without_positions(value)
+            for key, value in data.items() if key != "at"}
     return data

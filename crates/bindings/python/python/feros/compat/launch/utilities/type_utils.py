@@ -186,7 +186,7 @@ def coerce_list(value: List[str], data_type: Any = None, *, can_be_str: bool = F
     return [coerce_to_type(item, data_type, can_be_str=can_be_str) for item in value]
 
 
-def get_typed_value(value: Any, data_type: Any, *, can_be_str: bool = False) -> Any:
+def get_typed_value(value: Any, data_type: Any = None, *, can_be_str: bool = False) -> Any:
     """Returns the value that a text or a list of texts gives."""
     if not isinstance(value, list):
         return coerce_to_type(value, data_type, can_be_str=can_be_str)
