@@ -277,6 +277,7 @@ def main():
     try:
         greeting = channel.receive()
         _add_prefixes(greeting.get('prefixes', ()))
+        sys.argv[:] = greeting.get('argv', sys.argv)
         channel.send({'protocol': PROTOCOL, 'python': '.'.join(map(str, sys.version_info[:3]))})
         Host(channel).run()
     except Ended:

@@ -40,7 +40,7 @@ class Command:
 
     Failed = Failed
 
-    def __init__(self, folder, prefixes=(), environment=None):
+    def __init__(self, folder, prefixes=(), environment=None, **greeting):
         ours, theirs = socket.socketpair()
         ours.settimeout(SECONDS)
         self.log = open(folder / "output.txt", "wb+")
@@ -51,7 +51,7 @@ class Command:
         self.socket, self.reader = ours, ours.makefile("rb")
         self.configurations, self.environment, self.locals = {}, {}, {}
         self.packages, self.warnings, self.questions, self.read = {}, [], [], set()
-        self.send({"protocol": 1, "prefixes": list(prefixes)})
+        self.send({"protocol": 1, "prefixes": list(prefixes), **greeting})
         self.greeting = self.receive()
 
     def send(self, message):

@@ -391,7 +391,7 @@ def test_sources_of_parameters(entity, source, data):
     ("RegisterEventHandler(print)", "`event_handler` of `RegisterEventHandler` is <built-in"),
     ("OnProcessExit(target_action='talker', on_exit=[])",
      "the target of `OnProcessExit` is 'talker': expected an action of the type ExecuteLocal"),
-    ("OnProcessExit(on_exit=['a'])", "`process_exit` has 'a' where an action is expected"),
+    ("OnProcessExit(on_exit=['a'])", "`on_exit` has 'a' where an action is expected"),
     ("OnProcessIO(on_stdout=[])", "`on_stdout` is []: expected a function that takes the event"),
     ("OnStateTransition(entities=[], target_lifecycle_node='a')",
      "`target_lifecycle_node` is 'a': expected a LifecycleNode"),

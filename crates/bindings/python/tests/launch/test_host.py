@@ -499,6 +499,18 @@ def test_packages_of_the_prefixes_are_imported(start, written, tmp_path):
     """))[0]["message"] == "firstlast"
 
 
+def test_launch_files_see_the_arguments_of_the_launch(start, written):
+    words = ["/bin/feros", "launch", "robot.launch.py", "rate:=5"]
+    (log,) = start(argv=words).load(written("""
+        import sys
+        from launch import LaunchDescription
+        from launch.actions import LogInfo
+        def generate_launch_description():
+            return LaunchDescription([LogInfo(msg=' '.join(sys.argv))])
+    """))
+    assert log["message"] == " ".join(words)
+
+
 def test_importing_needs_nothing_but_the_library(start, written):
     (log,) = start().load(written("""
         import sys

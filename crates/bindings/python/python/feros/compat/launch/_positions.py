@@ -20,14 +20,20 @@ _SITE = (os.path.join(_LIBRARY, 'site-packages'), os.path.join(_LIBRARY, 'dist-p
 _MOST_CALLS = 10
 _MOST_CHARACTERS = 2000
 
-_columns: Dict[CodeType, List[Tuple[Optional[int], ...]]] = {}
+_ours: Dict[str, bool] = {}
+# The hash of code takes as long as the code is, so its address is the key.
+_columns: Dict[int, Tuple[CodeType, List[Tuple[Optional[int], ...]]]] = {}
 _lines: Dict[str, List[bytes]] = {}
 
 
 def is_ours(code: CodeType) -> bool:
     """Whether code belongs to these packages or to no file, so that it is left out of errors."""
     name = code.co_filename
-    return name.startswith('<') or name.startswith(_PACKAGES) or name == _HOST
+    known = _ours.get(name)
+    if known is None:
+        known = name.startswith('<') or name.startswith(_PACKAGES) or name == _HOST
+        _ours[name] = known
+    return known
 
 
 def _is_library(code: CodeType) -> bool:
@@ -54,7 +60,7 @@ def here() -> Optional[Place]:
     frame: Optional[FrameType] = sys._getframe(1)
     while frame is not None:
         code = frame.f_code
-        if not is_ours(code):
+        if not (_ours.get(code.co_filename) or is_ours(code)):
             return code, frame.f_lasti, frame.f_lineno
         frame = frame.f_back
     return None
@@ -84,9 +90,9 @@ def position(place: Place) -> Tuple[str, int, int]:
     path = code.co_filename
     if not hasattr(code, 'co_positions'):
         return path, line, 1
-    positions = _columns.get(code)
-    if positions is None:
-        positions = _columns[code] = list(code.co_positions())
+    if id(code) not in _columns:
+        _columns[id(code)] = code, list(code.co_positions())
+    positions = _columns[id(code)][1]
     index = instruction // 2
     start, _, column, _ = positions[index] if index < len(positions) else (None,) * 4
     if start is None or column is None:

@@ -13,9 +13,14 @@ if TYPE_CHECKING:
 class TextSubstitution(Substitution):
     """A constant text."""
 
+    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+        # A constant text has no errors, so nobody asks for its position.
+        made = object.__new__(cls)
+        made._feros_at = None
+        return made
+
     def __init__(self, *, text: Text) -> None:
-        super().__init__()
-        if isinstance(text, os.PathLike):
+        if not isinstance(text, str) and isinstance(text, os.PathLike):
             text = os.fspath(text)
         if not isinstance(text, str):
             raise TypeError(
@@ -37,9 +42,11 @@ class TextSubstitution(Substitution):
 
 
 def _one(part: Any) -> Substitution:
+    if isinstance(part, str):
+        return TextSubstitution(text=part)
     if isinstance(part, Substitution):
         return part
-    if isinstance(part, (str, os.PathLike)):
+    if isinstance(part, os.PathLike):
         return TextSubstitution(text=os.fspath(part))
     raise TypeError(
         f'{part!r} of the type {type(part).__name__} stands where a text is expected: write a str,'
@@ -51,9 +58,9 @@ def normalize_to_list_of_substitutions(subs: SomeSubstitutionsType) -> List[Subs
 
     Raises `TypeError` if the text is no str, substitution or iterable of these.
     """
-    if isinstance(subs, (str, os.PathLike, Substitution)):
-        return [_one(subs)]
-    if not isinstance(subs, Iterable) or isinstance(subs, (bytes, dict)):
+    if isinstance(subs, (list, tuple)):
+        return [_one(part) for part in subs]
+    if isinstance(subs, (str, Substitution, bytes, dict)) or not hasattr(subs, '__iter__'):
         return [_one(subs)]
     return [_one(part) for part in subs]
 
@@ -72,10 +79,10 @@ def some(value: Any) -> List[Substitution]:
 
 def some_or_str(value: Any) -> List[Substitution]:
     """Returns the parts of a text in which any part may be a value with a `str`."""
-    if isinstance(value, (str, os.PathLike, Substitution)) or not isinstance(value, Iterable):
+    if isinstance(value, (str, Substitution)) or not hasattr(value, '__iter__'):
         value = [value]
     return [
-        _one(part if isinstance(part, (str, os.PathLike, Substitution)) else str(part))
+        _one(part if isinstance(part, (str, Substitution, os.PathLike)) else str(part))
         for part in value
     ]
 

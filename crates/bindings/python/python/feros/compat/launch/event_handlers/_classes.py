@@ -46,6 +46,7 @@ class OnActionEventBase(BaseEventHandler):
     """Handles an event of one action, or of the actions that a function chooses."""
 
     _FEROS_ON = ''
+    _FEROS_KEYWORD = 'on_event'
 
     def __init__(
         self,
@@ -66,7 +67,7 @@ class OnActionEventBase(BaseEventHandler):
         self.__matcher = action_matcher
         self.__is_action = is_action
         self.__event_cls = target_event_cls
-        self.__on_event = _checked(on_event, self._FEROS_ON or 'on_event')
+        self.__on_event = _checked(on_event, self._FEROS_KEYWORD)
         super().__init__(matcher=self.__matches, **kwargs)
 
     def __matches(self, event: Any) -> bool:
@@ -123,6 +124,7 @@ class OnProcessExit(OnActionEventBase):
     """Handles the end of a process."""
 
     _FEROS_ON = 'process_exit'
+    _FEROS_KEYWORD = 'on_exit'
 
     def __init__(
         self, *, target_action: Target = None, on_exit: Reaction, **kwargs: Any,
@@ -136,6 +138,7 @@ class OnProcessStart(OnActionEventBase):
     """Handles the start of a process."""
 
     _FEROS_ON = 'process_start'
+    _FEROS_KEYWORD = 'on_start'
 
     def __init__(
         self, *, target_action: Target = None, on_start: Reaction, **kwargs: Any,
@@ -149,6 +152,7 @@ class OnExecutionComplete(OnActionEventBase):
     """Handles the completion of an action."""
 
     _FEROS_ON = 'execution_complete'
+    _FEROS_KEYWORD = 'on_completion'
 
     def __init__(
         self, *, target_action: Target = None, on_completion: Reaction, **kwargs: Any,
