@@ -203,6 +203,12 @@ def command(start):
 
 
 @pytest.fixture
+def repository():
+    """The folder of the repository."""
+    return Path(__file__).parents[5]
+
+
+@pytest.fixture
 def compatible():
     """The folder with the packages that have names of stock ROS 2."""
     return str(COMPATIBLE)

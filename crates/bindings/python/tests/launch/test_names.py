@@ -271,3 +271,24 @@ def test_descriptions_are_shown(loaded):
             "AndSubstitution('a', LaunchConfiguration('b'))")
         generate_launch_description = LaunchDescription
     """)
+
+
+def test_the_page_of_the_book_has_all_names(loaded, repository):
+    page = (repository / "docs/book/pages/from_launch_py.md").read_text()
+    (log,) = loaded("""
+        import importlib
+        from launch import LaunchDescription
+        from launch.actions import LogInfo
+        names = [name for module in (
+            'launch.actions', 'launch.conditions', 'launch.event_handlers', 'launch.substitutions',
+            'launch_ros.actions', 'launch_ros.descriptions', 'launch_ros.substitutions')
+            for name in importlib.import_module(module).__all__]
+        def generate_launch_description():
+            return LaunchDescription([LogInfo(msg=' '.join(names))])
+    """)
+    not_for_files = {
+        "InvalidConditionExpressionError", "OnActionEventBase", "OnIncludeLaunchDescription",
+        "SubstitutionFailure", "event_named"}
+    names = set(log["message"].split())
+    assert len(names) > 80
+    assert [name for name in sorted(names - not_for_files) if f"`{name}`" not in page] == []
