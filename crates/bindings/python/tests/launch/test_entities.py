@@ -68,7 +68,8 @@ def test_substitutions(entity, line, data):
 
 
 @pytest.mark.parametrize(("line", "data"), [
-    ("'a'", "a"), ("['a', 'b']", "ab"), ("[]", ""), ("TextSubstitution(text='$(var x)')", "$(var x)"),
+    ("'a'", "a"), ("['a', 'b']", "ab"), ("[]", ""),
+    ("TextSubstitution(text='$(var x)')", "$(var x)"),
     ("('a', TextSubstitution(text='b'))", "ab"), ("(one for one in ['a', 'b'])", "ab"),
 ])
 def test_texts_are_joined(entity, line, data):

@@ -210,8 +210,8 @@ def test_typed_values(command, loaded):
             assert Parameter('p', a).evaluate(context) == ('p', 5)
             assert str(ParameterFile(['x', a]).evaluate(context)) == 'x5'
             assert coerce_to_type('7', int) == 7 and get_typed_value(['1', '2']) == [1, 2]
-            assert evaluate_parameters(context, normalize_parameters([{'a': a, 'b': {'c': 1}}])) == (
-                {'a': 5, 'b.c': 1},)
+            normalized = normalize_parameters([{'a': a, 'b': {'c': 1}}])
+            assert evaluate_parameters(context, normalized) == ({'a': 5, 'b.c': 1},)
             assert is_substitution(['a', a]) and not is_substitution(['a'])
             return [LogInfo(msg='done')]
         def generate_launch_description():

@@ -18,12 +18,13 @@ class BaseEventHandler:
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
         made = super().__new__(cls)
-        made._feros_at = here()
+        object.__setattr__(made, '_feros_at', here())
         return made
 
     def __init__(self, *, matcher: Callable[[Event], bool], handle_once: bool = False) -> None:
         if not callable(matcher):
-            raise TypeError(f'`matcher` is {matcher!r:.80}: expected a function that takes an event')
+            raise TypeError(
+                f'`matcher` is {matcher!r:.80}: expected a function that takes an event')
         self.__matcher = matcher
         self.__handle_once = handle_once
 

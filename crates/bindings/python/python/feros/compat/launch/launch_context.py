@@ -1,7 +1,18 @@
 """The state of a launch that functions of launch files read and change."""
 
 import os
-from typing import TYPE_CHECKING, Any, Dict, Iterable, List, MutableMapping, Optional, Set, Text
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Dict,
+    Iterable,
+    List,
+    Mapping,
+    MutableMapping,
+    Optional,
+    Set,
+    Text,
+)
 
 from . import _link
 from .substitution import Substitution
@@ -38,7 +49,7 @@ class Call:
     def __init__(self, configurations: Dict[Text, Text], variables: Dict[Text, Any]) -> None:
         self.configurations = Configurations(configurations)
         self.sent = dict(configurations)
-        self.environment = _environment()
+        self.environment = dict(_live_environment())
         self.locals = variables
         self.performed: List[Dict[str, Any]] = []
 
@@ -51,9 +62,9 @@ class Call:
                 name: value for name, value in now.items() if self.sent.get(name) != value}
             found['unset'] = [name for name in self.sent if name not in now]
             self.sent = now
-        environment = _environment()
+        environment = _live_environment()
         if environment != self.environment:
-            before, self.environment = self.environment, environment
+            before, self.environment = self.environment, dict(environment)
             changed: Dict[str, Optional[str]] = {
                 os.fsdecode(name): os.fsdecode(value) for name, value in environment.items()
                 if before.get(name) != value}
@@ -62,8 +73,9 @@ class Call:
         return found
 
 
-def _environment() -> Dict[bytes, bytes]:
-    return dict(os.environb)
+def _live_environment() -> Mapping[bytes, bytes]:
+    """The environment; a comparison with the dict within `os.environ` needs no copy of it."""
+    return getattr(os.environ, '_data', os.environb)
 
 
 class _Locals:

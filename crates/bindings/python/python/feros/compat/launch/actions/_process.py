@@ -11,7 +11,7 @@ from ..some_substitutions_type import SomeSubstitutionsType
 from ..substitution import Substitution
 
 _STREAMS = ('stdout', 'stderr', 'both')
-_SINKS = ('screen', 'log', 'both', 'own_log', 'full')
+_SINKS = ('screen', 'log', 'own_log')
 
 
 def _output(output: Any) -> Any:

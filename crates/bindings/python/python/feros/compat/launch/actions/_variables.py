@@ -54,7 +54,8 @@ class DeclareLaunchArgument(KnownAction):
         if self.__choices is None:
             return
         if not self.__choices:
-            raise RuntimeError(f'the argument `{name}` has an empty list of `choices`: leave it out')
+            raise RuntimeError(
+                f'the argument `{name}` has an empty list of `choices`: leave it out')
         if isinstance(default_value, str) and default_value not in self.__choices:
             raise RuntimeError(
                 f'the default `{default_value}` of the argument `{name}` is not one of its'

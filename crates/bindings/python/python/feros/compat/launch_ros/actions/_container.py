@@ -32,7 +32,9 @@ class ComposableNodeContainer(Node):
 
     def _feros_data(self) -> Dict[str, Any]:
         return {
-            **super()._feros_data(), 'components': [one._feros_data() for one in self.__descriptions]}
+            **super()._feros_data(),
+            'components': [one._feros_data() for one in self.__descriptions],
+        }
 
 
 class LoadComposableNodes(KnownAction):

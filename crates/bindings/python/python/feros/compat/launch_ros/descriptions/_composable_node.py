@@ -22,7 +22,7 @@ class ComposableNode:
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
         made = super().__new__(cls)
-        made._feros_at = here()
+        object.__setattr__(made, '_feros_at', here())
         return made
 
     def __init__(
