@@ -198,3 +198,66 @@ def test_a_description_that_is_too_large_is_an_error(command, written):
     with pytest.raises(command.Failed, match=expected):
         command.load(path)
     assert command.load(written(HELLO))
+
+
+@pytest.mark.parametrize("line", [
+    "sys.stdout.close()", "sys.stdout = sys.stderr = None", "os.close(0), os.close(1)",
+    "sys.path.clear()", "os.environ.clear()", "os.chdir('/')",
+    "sys.argv.clear()", "sys.setrecursionlimit(200)", "gc.disable()", "print('x' * 100000)",
+    "signal.signal(signal.SIGINT, signal.SIG_DFL)",
+])
+def test_files_that_change_their_process(command, written, line):
+    path = written(f"""
+        import gc, os, signal, sys
+        from launch import LaunchDescription
+        from launch.actions import LogInfo
+        def generate_launch_description():
+            description = LaunchDescription([LogInfo(msg='a')])
+            {line}
+            return description
+    """)
+    assert command.load(path)[0]["message"] == "a"
+    assert command.load(written(HELLO, "hello.launch.py"))
+
+
+def test_other_threads_cannot_ask(command, loaded):
+    (function,) = loaded("""
+        import threading
+        from launch import LaunchDescription
+        from launch.actions import *
+        from launch.substitutions import *
+        def setup(context):
+            told = []
+            def ask():
+                try:
+                    LaunchConfiguration('a').perform(context)
+                except RuntimeError as error:
+                    told.append(str(error))
+            thread = threading.Thread(target=ask)
+            thread.start()
+            thread.join()
+            return [LogInfo(msg=told)]
+        def generate_launch_description():
+            return LaunchDescription([OpaqueFunction(function=setup)])
+    """)
+    assert "only the main thread" in command.execute(function)[0]["message"]
+    assert command.questions == []
+
+
+def test_objects_that_fail_to_describe_themselves(command, loaded):
+    (log,) = loaded("""
+        from launch import LaunchDescription, Substitution
+        from launch.actions import *
+        class Own(Substitution):
+            def describe(self):
+                raise ValueError
+            def perform(self, context):
+                return 5
+        def generate_launch_description():
+            return LaunchDescription([LogInfo(msg=Own())])
+    """)
+    (part,) = log["message"]
+    assert part["describe"] == "Own"
+    with pytest.raises(command.Failed, match="`Own.perform` returns 5: expected a str") as failed:
+        command.request(ask="perform", id=part["py"])
+    assert failed.value.at == part["at"]
