@@ -138,6 +138,8 @@ class Host:
             raise
         except BaseException as error:
             changes = changes or call.changes()
+            if isinstance(error, SystemExit):
+                _reopen_standard_input()
             self._channel.send({'failed': {**self._failure(error, request), **changes}})
         finally:
             del calls[depth - 1:]
@@ -247,6 +249,12 @@ class Host:
     def _react(self, request):
         event = self._context._feros_calls[-1].locals['event']
         return self._entities(object_of(request['id'])(event, self._context))
+
+
+def _reopen_standard_input():
+    """Undoes what `exit()` does before it raises its exception."""
+    if sys.stdin is not None and sys.stdin.closed:
+        sys.stdin = open(os.devnull, encoding='utf-8')
 
 
 def _take_socket():

@@ -384,8 +384,6 @@ def test_sources_of_parameters(entity, source, data):
     ("GroupAction(['a'])", "`actions` of `GroupAction` has 'a' where an action is expected"),
     ("IncludeLaunchDescription('/a', launch_arguments={'a': 'b'}.keys())",
      "`launch_arguments` has 'a' where a name and a value are expected"),
-    ("IncludeLaunchDescription('/a', launch_arguments=[('a', True)])",
-     "True of the type bool stands where a text is expected"),
     ("IncludeLaunchDescription(LaunchDescription())",
      "`IncludeLaunchDescription` gets a LaunchDescription"),
     ("EmitEvent(event='shutdown')", "`event` of `EmitEvent` is 'shutdown', no event"),

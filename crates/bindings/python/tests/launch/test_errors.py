@@ -220,6 +220,17 @@ def test_files_that_change_their_process(command, written, line):
     assert command.load(written(HELLO, "hello.launch.py"))
 
 
+def test_exit_does_not_spoil_the_files_that_follow(command, written):
+    with pytest.raises(command.Failed, match="SystemExit: 1"):
+        command.load(written("exit(1)"))
+    command.load(written("""
+        import sys
+        from launch import LaunchDescription
+        assert sys.stdin.read() == ''
+        generate_launch_description = LaunchDescription
+    """))
+
+
 def test_other_threads_cannot_ask(command, loaded):
     (function,) = loaded("""
         import threading
@@ -261,3 +272,19 @@ def test_objects_that_fail_to_describe_themselves(command, loaded):
     with pytest.raises(command.Failed, match="`Own.perform` returns 5: expected a str") as failed:
         command.request(ask="perform", id=part["py"])
     assert failed.value.at == part["at"]
+
+
+def test_a_wrong_argument_of_an_include_is_an_error_when_it_is_visited(command, loaded):
+    (included,) = loaded("""
+        from launch import LaunchDescription
+        from launch.actions import *
+        def generate_launch_description():
+            return LaunchDescription([IncludeLaunchDescription(
+                '/a.launch.py', launch_arguments={'a': 'b', 'c': None}.items())])
+    """)
+    assert included["arguments"][0] == ["a", "b"]
+    name, (part,) = included["arguments"][1]
+    expected = "the argument 'c': None of the type NoneType stands where a text is expected"
+    with pytest.raises(command.Failed, match=expected) as failed:
+        command.request(ask="perform", id=part["py"])
+    assert failed.value.at[:2] == included["at"][:2]

@@ -198,6 +198,18 @@ def test_functions_emit_register_and_cancel(command, loaded):
     assert done[0]["handler"]["id"] == done[2]["handler"]
 
 
+def test_an_event_where_an_action_is_expected_is_emitted(loaded):
+    (process,) = loaded("""
+        from launch import LaunchDescription
+        from launch.actions import ExecuteProcess
+        from launch.events import Shutdown
+        def generate_launch_description():
+            return LaunchDescription([ExecuteProcess(cmd=['ls'], on_exit=Shutdown())])
+    """)
+    (entity,) = process["on_exit"]["entities"]
+    assert entity["do"] == "shutdown"
+
+
 def test_locals_of_a_reaction(command, loaded):
     (log,) = loaded("""
         from launch import LaunchDescription

@@ -313,6 +313,33 @@ def test_packages_of_the_prefixes_are_imported(start, written, tmp_path):
     """))[0]["message"] == "firstlast"
 
 
+def test_the_command_finds_packages(start, written):
+    environment = {name: text for name, text in os.environ.items() if "PREFIX_PATH" not in name}
+    command = start(environment=environment)
+    command.packages = {"demo": "/ws", "other": "/opt"}
+    command.load(written("""
+        import warnings
+        from ament_index_python import *
+        from ament_index_python.packages import *
+        from launch import LaunchDescription
+        warnings.simplefilter('ignore')
+        assert get_package_prefix('demo') == '/ws'
+        assert get_package_share_directory('demo') == '/ws/share/demo'
+        assert str(get_package_share_path('other')) == '/opt/share/other'
+        assert get_packages_with_prefixes() == {'demo': '/ws', 'other': '/opt'}
+        assert has_resource('packages', 'demo') == '/ws'
+        assert not has_resource('packages', 'absent') and not has_resource('other', 'demo')
+        assert get_search_paths() == []
+        for name in ('a', 'de mo', '../demo'):
+            try:
+                get_package_share_directory(name)
+            except ValueError:
+                continue
+            raise AssertionError(name)
+        generate_launch_description = LaunchDescription
+    """))
+
+
 def test_launch_files_see_the_arguments_of_the_launch(start, written):
     words = ["/bin/feros", "launch", "robot.launch.py", "rate:=5"]
     (log,) = start(argv=words).load(written("""

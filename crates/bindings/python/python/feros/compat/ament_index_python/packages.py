@@ -2,33 +2,23 @@
 
 import os
 import re
-import sys
 import warnings
 from pathlib import Path
-from typing import Any, Dict, Optional
+from typing import Dict
 
 from .resources import get_resources, has_resource
-from .search_paths import get_search_paths
+from .search_paths import command, get_search_paths
 
 
 class PackageNotFoundError(KeyError):
     """No prefix contains the package."""
 
 
-def _command() -> Optional[Any]:
-    """The link to `feros launch`, in the process that runs launch files for it.
-
-    The command searches the same prefixes, then those of the packages that Feros ships.
-    """
-    link = sys.modules.get('launch._link')
-    return link if getattr(link, 'is_connected', bool)() else None
-
-
 def get_packages_with_prefixes() -> Dict[str, str]:
     """Returns the prefixes of all packages, by package name."""
-    command = _command()
-    if command is not None:
-        return dict(command.ask({'ask': 'packages'}))
+    launch = command()
+    if launch is not None:
+        return dict(launch.ask({'ask': 'packages'}))
     return get_resources('packages')
 
 
@@ -44,9 +34,9 @@ def get_package_prefix(package_name: str) -> str:
     valid package name.
     """
     _check_name(package_name)
-    command = _command()
-    if command is not None:
-        return str(command.ask({'ask': 'prefix', 'package': package_name}))
+    launch = command()
+    if launch is not None:
+        return str(launch.ask({'ask': 'prefix', 'package': package_name}))
     prefix = has_resource('packages', package_name)
     if not prefix:
         raise PackageNotFoundError(
@@ -59,10 +49,10 @@ def get_package_share_directory(package_name: str, print_warning: bool = True) -
 
     Raises the same exceptions as `get_package_prefix`.
     """
-    command = _command()
-    if command is not None:
+    launch = command()
+    if launch is not None:
         _check_name(package_name)
-        path = str(command.ask({'ask': 'share', 'package': package_name}))
+        path = str(launch.ask({'ask': 'share', 'package': package_name}))
     else:
         path = os.path.join(get_package_prefix(package_name), 'share', package_name)
     if print_warning and not os.path.exists(path):

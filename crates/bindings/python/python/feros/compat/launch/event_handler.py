@@ -130,3 +130,25 @@ def listed(entities: Any) -> List[Any]:
     if entities is None or callable(entities):
         return []
     return [entities] if isinstance(entities, LaunchDescriptionEntity) else list(entities)
+
+
+def checked_reaction(reaction: Any, name: str) -> Any:
+    """Refuses what is no reaction: actions, or a function. A list is kept as it is now."""
+    from .launch_description_entity import LaunchDescriptionEntity
+
+    if isinstance(reaction, LaunchDescriptionEntity) or callable(reaction):
+        return reaction
+    if isinstance(reaction, Event):
+        # The events and the actions have a class with the name Shutdown.
+        from .actions import EmitEvent
+
+        return EmitEvent(event=reaction)
+    if isinstance(reaction, (str, bytes, dict)) or not hasattr(reaction, '__iter__'):
+        raise TypeError(
+            f'`{name}` is {reaction!r:.80}: expected actions, for example `Shutdown()` of'
+            ' `launch.actions`, or a function')
+    reaction = list(reaction)
+    for entity in reaction:
+        if not isinstance(entity, LaunchDescriptionEntity):
+            raise TypeError(f'`{name}` has {entity!r:.80} where an action is expected')
+    return reaction

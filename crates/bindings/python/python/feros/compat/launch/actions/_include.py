@@ -4,14 +4,42 @@ from typing import TYPE_CHECKING, Any, Dict, Iterable, List, Optional, Tuple, Un
 
 from .. import _wire
 from .._positions import is_method_of_ours
+from .._text import normalize_to_list_of_substitutions
 from ..action import KnownGroup
 from ..launch_description_entity import LaunchDescriptionEntity
 from ..launch_description_source import LaunchDescriptionSource
 from ..some_substitutions_type import SomeSubstitutionsType
+from ..substitution import Substitution
 from ._variables import SetLaunchConfiguration, normalized_pairs
 
 if TYPE_CHECKING:
     from ..launch_context import LaunchContext
+
+
+class _Unfit(Substitution):
+    """A value that is no text. It is an error when the include is visited, since public files have
+    such values where the condition never holds."""
+
+    def __init__(self, problem: str) -> None:
+        self.__problem = problem
+
+    def describe(self) -> str:
+        """Returns the error."""
+        return self.__problem
+
+    def perform(self, context: 'LaunchContext') -> str:
+        """Raises the error."""
+        raise TypeError(self.__problem)
+
+
+def _checked(pair: Any) -> Any:
+    if not isinstance(pair, (tuple, list)) or len(pair) != 2:
+        return pair
+    name, value = pair
+    try:
+        return name, normalize_to_list_of_substitutions(value)
+    except TypeError as error:
+        return name, [_Unfit(f'the argument {name!r:.80}: {error}')]
 
 
 class IncludeLaunchDescription(KnownGroup):
@@ -37,7 +65,8 @@ class IncludeLaunchDescription(KnownGroup):
         self.__source = launch_description_source
         self.__launch_arguments = [] if launch_arguments is None else list(
             launch_arguments.items() if isinstance(launch_arguments, dict) else launch_arguments)
-        self.__pairs = normalized_pairs(self.__launch_arguments, 'launch_arguments')
+        self.__pairs = normalized_pairs(
+            [_checked(pair) for pair in self.__launch_arguments], 'launch_arguments')
 
     @property
     def launch_description_source(self) -> LaunchDescriptionSource:

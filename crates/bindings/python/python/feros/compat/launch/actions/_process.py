@@ -6,6 +6,7 @@ from .. import _link, _wire
 from .._text import flag, normalize_to_list_of_substitutions, some
 from ..action import KnownAction
 from ..descriptions import Executable
+from ..event_handler import checked_reaction
 from ..launch_description_entity import LaunchDescriptionEntity
 from ..some_substitutions_type import SomeSubstitutionsType
 from ..substitution import Substitution
@@ -54,11 +55,6 @@ class ExecuteLocal(KnownAction):
         if not isinstance(process_description, Executable):
             raise TypeError(
                 f'`process_description` is {process_description!r:.80}: expected an Executable')
-        if on_exit is not None and not callable(on_exit) and not isinstance(
-                on_exit, LaunchDescriptionEntity) and (
-                isinstance(on_exit, (str, bytes)) or not hasattr(on_exit, '__iter__')):
-            raise TypeError(f'`on_exit` is {on_exit!r:.80}: expected actions, for example'
-                            ' `Shutdown()` of `launch.actions`, or a function')
         self.__process_description = process_description
         self.__shell = flag(shell)
         self.__sigterm_timeout = None if sigterm_timeout is None else some(sigterm_timeout)
@@ -67,7 +63,7 @@ class ExecuteLocal(KnownAction):
         self.__output = None if output is None else _output(output)
         self.__output_format = output_format
         self.__log_cmd = log_cmd
-        self.__on_exit = on_exit
+        self.__on_exit = None if on_exit is None else checked_reaction(on_exit, 'on_exit')
         self.__respawn = flag(respawn)
         self.__respawn_delay = None if respawn_delay is None else some(respawn_delay)
         self.__respawn_max_retries = None if respawn_max_retries == -1 else some(

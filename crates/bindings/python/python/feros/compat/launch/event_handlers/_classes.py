@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Text, Tup
 from .. import _wire
 from .._objects import number_of
 from ..event import Event
-from ..event_handler import BaseEventHandler, EventHandler, listed
+from ..event_handler import BaseEventHandler, EventHandler, checked_reaction, listed
 from ..events import ExecutionComplete, IncludeLaunchDescription, Shutdown
 from ..events.process import ProcessExited, ProcessIO, ProcessStarted
 from ..launch_description_entity import LaunchDescriptionEntity
@@ -20,21 +20,6 @@ Target = Any
 
 Reaction = Any
 """Entities, or a function that takes the event and the context, and returns entities."""
-
-
-def _checked(reaction: Reaction, name: str) -> Reaction:
-    """Refuses what is no reaction; a list is kept as it is now."""
-    if isinstance(reaction, LaunchDescriptionEntity) or callable(reaction):
-        return reaction
-    if isinstance(reaction, (str, bytes, dict)) or not hasattr(reaction, '__iter__'):
-        raise TypeError(
-            f'`{name}` is {reaction!r:.80}: expected actions, or a function that takes the event'
-            ' and the context')
-    reaction = list(reaction)
-    for entity in reaction:
-        if not isinstance(entity, LaunchDescriptionEntity):
-            raise TypeError(f'`{name}` has {entity!r:.80} where an action is expected')
-    return reaction
 
 
 def _handled(reaction: Reaction, event: Event, context: 'LaunchContext') -> Any:
@@ -67,7 +52,7 @@ class OnActionEventBase(BaseEventHandler):
         self.__matcher = action_matcher
         self.__is_action = is_action
         self.__event_cls = target_event_cls
-        self.__on_event = _checked(on_event, self._FEROS_KEYWORD)
+        self.__on_event = checked_reaction(on_event, self._FEROS_KEYWORD)
         super().__init__(matcher=self.__matches, **kwargs)
 
     def __matches(self, event: Any) -> bool:
@@ -218,7 +203,7 @@ class OnShutdown(BaseEventHandler):
     """Handles the end of the launch."""
 
     def __init__(self, *, on_shutdown: Reaction, **kwargs: Any) -> None:
-        self.__on_shutdown = _checked(on_shutdown, 'on_shutdown')
+        self.__on_shutdown = checked_reaction(on_shutdown, 'on_shutdown')
         super().__init__(matcher=lambda event: isinstance(event, Shutdown), **kwargs)
 
     def handle(self, event: Event, context: 'LaunchContext') -> Optional[SomeEntitiesType]:
