@@ -94,5 +94,7 @@ def has_resource(resource_type: str, resource_name: str) -> Union[str, Literal[F
             return prefix
     launch = command() if resource_type == 'packages' else None
     if launch is not None:
-        return dict(launch.ask({'ask': 'packages'})).get(resource_name, False)
+        found: Union[str, Literal[False]] = dict(launch.ask({'ask': 'packages'})).get(
+            resource_name, False)
+        return found
     return False

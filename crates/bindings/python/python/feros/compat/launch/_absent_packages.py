@@ -4,7 +4,7 @@ A file ends at the first such package, so the user would hear of one package at 
 """
 
 import ast
-from typing import Iterator, List, Tuple
+from typing import Dict, Iterator, List, Tuple
 
 from . import _link
 
@@ -22,7 +22,7 @@ def _named(path: str) -> List[Tuple[int, int, str]]:
             tree = ast.parse(file.read())
     except (OSError, SyntaxError, ValueError, RecursionError):
         return []
-    found = {}
+    found: Dict[str, Tuple[int, int]] = {}
     for call in ast.walk(tree):
         if not isinstance(call, ast.Call) or not call.args:
             continue

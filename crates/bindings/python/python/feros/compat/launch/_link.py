@@ -37,7 +37,7 @@ def ask(question: Dict[str, Any]) -> Any:
     text, kind = str(answer['error']), answer.get('kind')
     if kind == 'signal':
         raise LaunchEnds(text)
-    error: Exception
+    error: Any
     if kind == 'package':
         from ament_index_python.packages import PackageNotFoundError
 
@@ -46,5 +46,5 @@ def ask(question: Dict[str, Any]) -> Any:
         error = SubstitutionFailure(text)
     else:
         error = RuntimeError(text)
-    error._feros_is_whole = True  # type: ignore[attr-defined]
+    error._feros_is_whole = True
     raise error

@@ -76,12 +76,13 @@ def refuse_keywords(made: Any, unknown: Mapping[str, Any]) -> None:
     from ._positions import is_ours
 
     # The user's own classes pass on what they do not know.
+    inits = {cls: vars(cls).get('__init__') for cls in type(made).__mro__}
     ours = next(
-        (cls for cls in type(made).__mro__
-         if '__init__' in vars(cls) and is_ours(cls.__init__.__code__)), type(made))
+        (cls for cls, init in inits.items()
+         if inspect.isfunction(init) and is_ours(init.__code__)), type(made))
     known = {
-        name for cls in ours.__mro__ if inspect.isfunction(cls.__init__)
-        for name, one in inspect.signature(cls.__init__).parameters.items()
+        name for cls in ours.__mro__ for init in [inits[cls]] if inspect.isfunction(init)
+        for name, one in inspect.signature(init).parameters.items()
         if one.kind not in (one.VAR_KEYWORD, one.VAR_POSITIONAL) and name != 'self'
     }
     name = next(iter(unknown))

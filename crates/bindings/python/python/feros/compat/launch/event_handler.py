@@ -65,7 +65,8 @@ class BaseEventHandler:
         from . import _wire
 
         cls = type(self)
-        data = {'id': number_of(self), 'at': _wire.at(self), 'once': self.__handle_once}
+        data: Dict[str, Any] = {
+            'id': number_of(self), 'at': _wire.at(self), 'once': self.__handle_once}
         if is_method_of_ours(cls, 'handle') and is_method_of_ours(cls, 'matches'):
             data.update(self._feros_event())
         else:

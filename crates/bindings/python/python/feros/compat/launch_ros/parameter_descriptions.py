@@ -106,7 +106,7 @@ class ParameterFile:
         return self.__param_file
 
     @property
-    def allow_substs(self) -> Union[bool, List[Substitution]]:
+    def allow_substs(self) -> Any:
         """Whether the file may have substitutions."""
         return self.__allow_substs
 

@@ -94,7 +94,7 @@ class AppendEnvironmentVariable(KnownAction):
         return self.__value
 
     @property
-    def prepend(self) -> Union[bool, List[Substitution]]:
+    def prepend(self) -> Any:
         """Whether the value is added at the beginning."""
         return self.__prepend
 

@@ -77,12 +77,12 @@ class ExecuteLocal(KnownAction):
         return self.__process_description
 
     @property
-    def shell(self) -> bool:
+    def shell(self) -> Any:
         """Whether a shell starts the process."""
         return self.__shell
 
     @property
-    def emulate_tty(self) -> Optional[bool]:
+    def emulate_tty(self) -> Any:
         """Whether the process writes to a terminal."""
         return self.__emulate_tty
 

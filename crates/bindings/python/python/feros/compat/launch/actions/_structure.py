@@ -241,4 +241,4 @@ def _no_coroutine(*args: Any, **kwargs: Any) -> Any:
 class OpaqueCoroutine(Action):
     """Raises `NotImplementedError` with what to write instead."""
 
-    __init__ = functools.partialmethod(_no_coroutine)  # type: ignore[assignment]
+    __init__ = functools.partialmethod(_no_coroutine)

@@ -235,9 +235,13 @@ def matches_name(name: Text) -> NameMatcher:
 
 def matches_pid(pid: int) -> Callable[['ExecuteLocal'], bool]:
     """Returns a function that matches the process with this number."""
-    return lambda action: action.process_details['pid'] == pid
+    return lambda action: (action.process_details or {}).get('pid') == pid
 
 
 def matches_executable(executable: Text) -> Callable[['ExecuteLocal'], bool]:
     """Returns a function that matches the processes of this program."""
-    return lambda action: os.path.basename(action.process_details['cmd'][0]) == executable
+    def matches(action: 'ExecuteLocal') -> bool:
+        words = (action.process_details or {}).get('cmd') or ['']
+        return os.path.basename(str(words[0])) == executable
+
+    return matches
