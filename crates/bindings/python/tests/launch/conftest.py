@@ -203,6 +203,12 @@ def command(start):
 
 
 @pytest.fixture
+def column():
+    """The column that the process tells for a column."""
+    return lambda number: number if HAS_COLUMNS else 1
+
+
+@pytest.fixture
 def repository():
     """The folder of the repository."""
     return Path(__file__).parents[5]

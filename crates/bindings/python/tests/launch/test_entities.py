@@ -266,7 +266,7 @@ def test_other_kinds_of_nodes(entity):
         "do": "lifecycle_transition", "nodes": ["a"], "transitions": ["1", "3"]}
 
 
-def test_components(entity, loaded):
+def test_components(entity, loaded, column):
     component = (
         "ComposableNode(package='p', plugin='p::C', name='c', namespace='n',"
         f" parameters=[{{'a': 1}}], remappings=[('a', 'b')], condition=IfCondition({X}),"
@@ -292,7 +292,7 @@ def test_components(entity, loaded):
                 composable_node_descriptions=[ComposableNode(package='p', plugin='C')])])
     """)
     assert load["target"] == {"container": container["id"]}
-    assert load["components"][0]["at"][1:] == [8, 39]
+    assert load["components"][0]["at"][1:] == [8, column(39)]
 
 
 @pytest.mark.parametrize(("value", "data"), [

@@ -108,19 +108,21 @@ def test_functions_on_output_get_the_event_alone(command, handler):
     ({"event": "execution_complete"}, "ExecutionComplete"),
     ({"event": "timer"}, "TimerEvent"),
     ({"event": "state", "transition": "configure", "start": "a", "goal": "b"}, "StateTransition"),
+    ({"event": "state", "action": None, "node": "/n", "goal": "b"}, "StateTransition"),
 ])
 def test_each_event_reaches_a_handler_with_a_matcher(command, handler, event, name):
     made, node = handler(
         "RegisterEventHandler(launch.EventHandler(matcher=lambda event: True, entities=[log]))")
     assert made["on"] == "event"
-    if event["event"] != "shutdown":
+    if "action" not in event and event["event"] != "shutdown":
         event = {**event, "action": node}
     assert command.request(
         ask="matches", id=made["matcher"]["py"], event=event)["matches"] is True
-    made, _ = handler("RegisterEventHandler(OnShutdown(on_shutdown=react))")
+    made, node = handler("RegisterEventHandler(OnShutdown(on_shutdown=react))")
+    if event.get("action"):
+        event = {**event, "action": node}
     (entity,) = command.request(
-        ask="react", id=made["reaction"]["py"], event={**event, "action": node}
-        if event["event"] != "shutdown" else event)["entities"]
+        ask="react", id=made["reaction"]["py"], event=event)["entities"]
     assert entity["message"] == f"{name} "
 
 

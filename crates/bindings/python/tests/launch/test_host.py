@@ -15,30 +15,31 @@ def generate_launch_description():
 """
 
 
-def test_a_file_gives_its_entities(command, written):
+def test_a_file_gives_its_entities(command, written, column):
     path = written(HELLO)
     (entity,) = command.load(path)
     assert entity == {
-        "do": "log", "id": 1, "at": [str(path), 5, 31], "level": "INFO", "message": "hello"}
+        "do": "log", "id": 1, "at": [str(path), 5, column(31)], "level": "INFO",
+        "message": "hello"}
     assert command.greeting["protocol"] == 1 and command.greeting["python"].count(".") == 2
 
 
-def test_a_file_is_run_anew_each_time_and_paths_stay_as_they_are(command, written, tmp_path):
+def test_a_file_is_run_anew_and_paths_stay_as_they_are(command, written, tmp_path, column):
     written(HELLO)
     first, second = command.load("robot.launch.py"), command.load("robot.launch.py")
-    assert first[0]["at"] == second[0]["at"] == ["robot.launch.py", 5, 31]
+    assert first[0]["at"] == second[0]["at"] == ["robot.launch.py", 5, column(31)]
     assert first[0]["id"] != second[0]["id"]
     assert not list(tmp_path.glob("**/__pycache__"))
 
 
-def test_columns_count_characters(loaded):
+def test_columns_count_characters(loaded, column):
     (entity,) = loaded("""
         from launch import LaunchDescription
         from launch.actions import LogInfo
         def generate_launch_description():
             return 'äöü' and LaunchDescription([LogInfo(msg='hello')])
     """)
-    assert entity["at"][1:] == [4, 41]
+    assert entity["at"][1:] == [4, column(41)]
 
 
 def test_launch_files_do_not_see_the_socket(loaded, command):

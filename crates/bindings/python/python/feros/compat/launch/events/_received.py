@@ -20,13 +20,14 @@ def received(data: Dict[str, Any]) -> Event:
     if kind == 'shutdown':
         return Shutdown(
             reason=data.get('reason', ''), due_to_sigint=bool(data.get('due_to_sigint')))
+    if kind == 'state':
+        # A handler may watch all nodes, also those of other launches.
+        return _transition(object_of(data['action']) if data.get('action') else None, data)
     action = object_of(data['action'])
     if kind == 'execution_complete':
         return ExecutionComplete(action=action)
     if kind == 'timer':
         return TimerEvent(timer_action=action)
-    if kind == 'state':
-        return _transition(action, data)
     return _of_process(kind, action, data)
 
 
