@@ -1,5 +1,7 @@
 """Errors of launch files: their texts, and their places in the user's file."""
 
+import sys
+
 import pytest
 
 HELLO = """
@@ -18,6 +20,9 @@ def generate_launch_description():
      " '[' on line 1", [3, 1], []),
     ("import absent_package_of_a_test",
      "ModuleNotFoundError: No module named 'absent_package_of_a_test'", [1, 1], []),
+    ("import sys\nsys.modules['yaml'] = None\ndel sys.modules['yaml']\nsys.path.clear()\nimport yaml",
+     "ModuleNotFoundError: No module named 'yaml' (run"
+     f" `{sys.executable} -m pip install pyyaml`)", [5, 1], []),
     ("from launch.actions import ExecuteProces",
      "ImportError: `launch.actions` has no `ExecuteProces`; did you mean `ExecuteProcess`?",
      [1, 1], []),

@@ -17,6 +17,9 @@ _HOST = os.path.join(os.path.dirname(os.path.dirname(_OURS)), '_launch_host.py')
 _LIBRARY = os.path.join(os.path.dirname(os.__file__), '')
 _SITE = (os.path.join(_LIBRARY, 'site-packages'), os.path.join(_LIBRARY, 'dist-packages'))
 
+_PACKAGES_OF_MODULES = {'numpy': 'numpy', 'xacro': 'xacro', 'yaml': 'pyyaml'}
+"""Packages of PyPI that launch files import, by the names of their modules."""
+
 _MOST_CALLS = 10
 _MOST_CHARACTERS = 2000
 
@@ -149,4 +152,11 @@ def _text_of(error: BaseException) -> str:
             text = str(error)
     except Exception as second:
         text = f'(its text raises {type(second).__qualname__})'
-    return f'{name}: {text}' if text else name
+    return f'{name}: {text}{_cure(error)}' if text else name
+
+
+def _cure(error: BaseException) -> str:
+    """What to do about a module that is missing, if it is known."""
+    module = error.name if isinstance(error, ModuleNotFoundError) else None
+    package = _PACKAGES_OF_MODULES.get((module or '').partition('.')[0])
+    return f' (run `{sys.executable} -m pip install {package}`)' if package else ''

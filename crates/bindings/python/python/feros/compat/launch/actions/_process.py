@@ -165,8 +165,8 @@ class ExecuteLocal(KnownAction):
 
 
 _NO_OUTPUT = (
-    '`feros launch` does not keep the output of processes: register an `OnProcessIO` of'
-    ' `launch.event_handlers`, which gets each line')
+    '`feros launch` does not keep the output of processes: write `output="log"`, and read the file'
+    ' in the log folder')
 
 
 class ExecuteProcess(ExecuteLocal):
