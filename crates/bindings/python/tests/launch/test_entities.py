@@ -353,6 +353,7 @@ def test_sources_of_parameters(entity, source, data):
     ("Node(executable='e', paramters=[])",
      "`Node` takes no `paramters`; did you mean `parameters`?"),
     ("Node(package='p')", "`Node` lacks `executable`"),
+    ("Node(package='p', executabl='e')", "`Node` takes no `executabl`; did you mean `executable`?"),
     ("Node(package='p', node_executable='e')", "`Node` takes no `node_executable` (stock"),
     ("Node(executable='e', node_name='n')", "`Node` takes no `node_name` (stock ROS 2 dropped it"),
     ("ComposableNode(package='p', node_plugin='C')", "`ComposableNode` takes no `node_plugin`"),

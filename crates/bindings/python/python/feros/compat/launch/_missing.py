@@ -96,4 +96,6 @@ def lacking(made: Any, name: str, given: Mapping[str, Any]) -> TypeError:
     for old in given:
         if f'`{name}`' in KEYWORDS.get(old, ''):
             return TypeError(f'`{type(made).__name__}` takes no `{old}` ({KEYWORDS[old]})')
+        if close_to(old, [name]):
+            return TypeError(f'`{type(made).__name__}` takes no `{old}`{close_to(old, [name])}')
     return TypeError(f'`{type(made).__name__}` lacks `{name}`')
