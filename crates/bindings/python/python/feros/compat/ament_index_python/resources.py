@@ -4,7 +4,7 @@ import os
 from typing import Dict, Literal, Set, Tuple, Union
 
 from .constants import RESOURCE_INDEX_SUBFOLDER
-from .search_paths import get_search_paths
+from .search_paths import command, get_search_paths
 
 
 class InvalidResourceTypeNameError(ValueError):
@@ -92,4 +92,9 @@ def has_resource(resource_type: str, resource_name: str) -> Union[str, Literal[F
         path = os.path.join(prefix, RESOURCE_INDEX_SUBFOLDER, resource_type, resource_name)
         if os.path.isfile(path):
             return prefix
+    launch = command() if resource_type == 'packages' else None
+    if launch is not None:
+        found: Union[str, Literal[False]] = dict(launch.ask({'ask': 'packages'})).get(
+            resource_name, False)
+        return found
     return False

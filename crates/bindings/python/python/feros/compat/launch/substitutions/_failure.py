@@ -1,0 +1,5 @@
+"""The error of a substitution that has no text."""
+
+
+class SubstitutionFailure(RuntimeError):
+    """A substitution cannot be evaluated."""
