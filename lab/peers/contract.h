@@ -27,6 +27,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -43,7 +44,9 @@ enum { CONTRACT_STAMP_BYTES = 16, CONTRACT_STAMP_DIGITS = 32 };
 enum { CONTRACT_SAMPLES_WAITING = 65536 };
 
 enum contract_role { CONTRACT_TALKER, CONTRACT_LISTENER, CONTRACT_RELAY, CONTRACT_PAIR, CONTRACT_CHAIN, CONTRACT_NODES,
-                     CONTRACT_EXECUTOR, CONTRACT_SERVER, CONTRACT_CLIENT, CONTRACT_CALLS, CONTRACT_GRAPH };
+                     CONTRACT_EXECUTOR, CONTRACT_SERVER, CONTRACT_CLIENT, CONTRACT_CALLS, CONTRACT_GRAPH,
+                     CONTRACT_MEMBER, CONTRACT_NEWCOMER };
+enum contract_topology { CONTRACT_RING, CONTRACT_ONE_TOPIC };
 enum contract_placement { CONTRACT_REMOTE, CONTRACT_LOCAL, CONTRACT_COMPOSED, CONTRACT_INTRA };
 enum contract_publish { CONTRACT_PUBLISH_DEFAULT, CONTRACT_PUBLISH_SYNC, CONTRACT_PUBLISH_ASYNC };
 enum contract_executor { CONTRACT_EXECUTOR_DEFAULT, CONTRACT_EXECUTOR_SINGLE, CONTRACT_EXECUTOR_MULTI,
@@ -69,6 +72,7 @@ struct contract {
   uint64_t work_micros;         /* processor time of each callback */
   enum contract_executor executor;
   uint64_t matched, index, subscriptions, nodes;
+  enum contract_topology topology; /* the topics that join the members of a robot */
   uint64_t idle;                /* entities of an executor that are never ready */
 };
 
@@ -107,16 +111,28 @@ static inline void contract_work(const struct contract *c) {
   }
 }
 
+/* A pipe that SIGINT fills, once contract_stop_on_interrupt was called; poll ignores the number -1. */
+static int contract_interrupts[2] = {-1, -1};
+
+static inline void contract_interrupted(int number) {
+  const int before = errno;
+  (void) number;
+  if (write(contract_interrupts[1], "", 1) < 0) errno = before; /* a full pipe says the same */
+  errno = before;
+}
+
 /* Waits up to this long for the end of standard input, with which the laboratory stops a program; returns whether to stop. */
 static inline bool contract_wait_stopped(const struct contract *c, uint64_t millis) {
   const uint64_t until = contract_now() + millis * 1000000u;
   for (;;) {
     const uint64_t now = contract_now(), end = until < c->timeout_nanos ? until : c->timeout_nanos;
-    struct pollfd input;
-    input.fd = STDIN_FILENO;
-    input.events = POLLIN;
-    input.revents = 0;
-    const int ready = poll(&input, 1, now >= end ? 0 : (int) ((end - now + 999999u) / 1000000u));
+    struct pollfd inputs[2];
+    inputs[0].fd = STDIN_FILENO;
+    inputs[1].fd = contract_interrupts[0];
+    inputs[0].events = inputs[1].events = POLLIN;
+    inputs[0].revents = inputs[1].revents = 0;
+    const int ready = poll(inputs, 2, now >= end ? 0 : (int) ((end - now + 999999u) / 1000000u));
+    if (ready > 0 && inputs[1].revents != 0) return true;
     if (ready > 0) {
       char ignored[256];
       if (read(STDIN_FILENO, ignored, sizeof ignored) <= 0) return true;
@@ -173,7 +189,8 @@ static inline void contract_put_text(const char *text) {
 }
 
 static const char *const contract_roles[] = {"talker",   "listener", "relay",  "pair",  "chain", "nodes",
-                                             "executor", "server",   "client", "calls", "graph", NULL};
+                                             "executor", "server",   "client", "calls", "graph", "member",
+                                             "newcomer", NULL};
 
 /* `system` is the name of the peer's folder; `version` names every component whose version matters. */
 static inline void contract_hello(const struct contract *c, const char *system, const char *version) {
@@ -220,6 +237,15 @@ static inline void contract_error(const char *kind, const char *text, const char
   contract_finish("\"}}");
   /* Not exit(): destructors of an engine that has failed may wait forever. */
   _exit(strcmp(kind, "no-licence") == 0 ? CONTRACT_NOT_INSTALLED : 1);
+}
+
+/* From now on, SIGINT stops the program, as the end of standard input does. */
+static inline void contract_stop_on_interrupt(void) {
+  struct sigaction action;
+  memset(&action, 0, sizeof action);
+  action.sa_handler = contract_interrupted;
+  if (pipe(contract_interrupts) != 0 || sigaction(SIGINT, &action, NULL) != 0)
+    contract_error("failed", "the handler of SIGINT", strerror(errno));
 }
 
 /* --- arguments --------------------------------------------------------------------------------------------------- */
@@ -269,6 +295,7 @@ static inline bool contract_take(struct contract *c, const char *name, const cha
   static const char *const samples[] = {"none", "all", NULL};
   static const char *const fillings[] = {"none", "each", NULL};
   static const char *const executors[] = {"default", "single", "multi", "isolated", NULL};
+  static const char *const topologies[] = {"ring", "one_topic", NULL};
   if (strcmp(name, "--role") == 0) c->role = (enum contract_role) contract_choice(name, value, contract_roles);
   else if (strcmp(name, "--placement") == 0) c->placement = (enum contract_placement) contract_choice(name, value, placements);
   else if (strcmp(name, "--topic") == 0) c->topic = value;
@@ -295,6 +322,7 @@ static inline bool contract_take(struct contract *c, const char *name, const cha
   else if (strcmp(name, "--index") == 0) c->index = contract_whole(name, value, 0, 1e6);
   else if (strcmp(name, "--subscriptions") == 0) c->subscriptions = contract_whole(name, value, 1, 1e6);
   else if (strcmp(name, "--nodes") == 0) c->nodes = contract_whole(name, value, 1, 1e6);
+  else if (strcmp(name, "--topology") == 0) c->topology = (enum contract_topology) contract_choice(name, value, topologies);
   else if (strcmp(name, "--idle") == 0) c->idle = contract_whole(name, value, 0, 1e6);
   else return false;
   return true;
@@ -343,10 +371,60 @@ static inline void contract_parse(struct contract *c, int argc, char **argv, str
   if (!has_role) contract_refuse("--role", "", "it is needed");
   if (c->role == CONTRACT_RELAY) c->keeps_samples = false; /* the listener at the end of the chain reports samples */
   const size_t least = c->is_string ? (size_t) CONTRACT_STAMP_DIGITS : (size_t) CONTRACT_STAMP_BYTES;
-  const bool is_sent = c->role != CONTRACT_NODES && c->role != CONTRACT_EXECUTOR && c->role != CONTRACT_GRAPH;
+  const bool is_sent = c->role != CONTRACT_NODES && c->role != CONTRACT_EXECUTOR && c->role != CONTRACT_GRAPH &&
+                       c->role != CONTRACT_MEMBER && c->role != CONTRACT_NEWCOMER;
   if (is_sent && c->size_bytes < least) contract_refuse("--size", "", "the payload has no room for the stamp");
   if (c->role == CONTRACT_CHAIN && c->nodes < 2) contract_refuse("--nodes", "", "a chain has at least 2 nodes");
+  if (c->role == CONTRACT_MEMBER && c->index >= c->nodes) contract_refuse("--index", "", "it is at most the number of members - 1");
   contract_lock_memory();
+}
+
+/* --- members of a robot ------------------------------------------------------------------------------------------ */
+
+/* A member has this many publishers, and as many subscriptions. The next member of a ring subscribes to the first topics of
+ * a member, the previous member to the rest; so each topic of a ring has one publisher and one subscription. */
+enum { CONTRACT_ENDPOINTS = 5, CONTRACT_FOR_THE_NEXT = 3 };
+/* All members together look this many times per second whether their matches are complete, so that looking costs the same
+ * with any number of members. */
+enum { CONTRACT_LOOKS_PER_SECOND = 2000 };
+
+static inline void contract_topic_of(const struct contract *c, uint64_t member, unsigned own, char *topic, size_t size) {
+  if (c->topology == CONTRACT_ONE_TOPIC) snprintf(topic, size, "%s", c->topic);
+  else snprintf(topic, size, "%s_%llu_%u", c->topic, (unsigned long long) member, own);
+}
+
+/* The topic of a publisher of this member, 0 to CONTRACT_ENDPOINTS - 1. */
+static inline void contract_published_topic(const struct contract *c, unsigned number, char *topic, size_t size) {
+  contract_topic_of(c, c->index, number, topic, size);
+}
+
+/* The topic of a subscription of this member. */
+static inline void contract_subscribed_topic(const struct contract *c, unsigned number, char *topic, size_t size) {
+  const uint64_t neighbour = number < CONTRACT_FOR_THE_NEXT ? c->index + c->nodes - 1 : c->index + 1;
+  contract_topic_of(c, neighbour % c->nodes, number, topic, size);
+}
+
+/* The topic on which member 0 keeps one message for newcomers (transient local). */
+static inline void contract_greeting_topic(const struct contract *c, char *topic, size_t size) {
+  snprintf(topic, size, "%s_greeting", c->topic);
+}
+
+/* The number of matches that each of these endpoints has in the end. */
+static inline uint64_t contract_matches(const struct contract *c) {
+  return c->topology == CONTRACT_ONE_TOPIC ? CONTRACT_ENDPOINTS * c->nodes : 1;
+}
+
+/* The interval at which a member looks whether its matches are complete. */
+static inline uint64_t contract_look_nanos(const struct contract *c) {
+  return 1000000000u / CONTRACT_LOOKS_PER_SECOND * (c->nodes > 2 ? c->nodes : 2);
+}
+
+/* Reports that the program has had since this time what it waited for: a member all of its matches, a newcomer its first
+ * message. */
+static inline void contract_settled(uint64_t at_nanos) {
+  contract_begin("{\"settled\":{\"at_nanos\":");
+  contract_put_number(at_nanos);
+  contract_finish("}}");
 }
 
 /* --- stamps ------------------------------------------------------------------------------------------------------ */

@@ -25,7 +25,9 @@ from types import SimpleNamespace
 
 MCL_CURRENT, MCL_FUTURE, MCL_ONFAULT = 1, 2, 4
 VERSION, WRONG_ARGUMENTS, NOT_INSTALLED = 1, 64, 69
-ROLES = ["talker", "listener", "relay", "pair", "chain", "nodes", "executor", "server", "client", "calls"]
+ROLES = [
+    "talker", "listener", "relay", "pair", "chain", "nodes", "executor", "server", "client", "calls", "member", "newcomer"
+]
 STAMP_BYTES, STAMP_DIGITS = 16, 32
 WRITE_NANOS = 1_000_000_000
 QUIET_NANOS = 3_000_000_000
@@ -90,6 +92,7 @@ def parse(words, extras=()):
     add("--subscriptions", type=_number(1, 10**6), default=1)
     add("--nodes", type=_number(1, 10**6), default=3)
     add("--idle", type=_number(0, 10**6), default=0)
+    add("--topology", choices=["ring", "one_topic"], default="ring")
     for name, allowed, default in extras:
         add(f"--{name}", choices=allowed, default=default)
     found = parser.parse_args(words)
@@ -97,7 +100,7 @@ def parse(words, extras=()):
     found.messages = None if found.seconds > 0 else found.warm_up + found.count
     found.keeps_samples = found.samples == "all" and found.role != "relay"  # the last listener keeps them
     least = STAMP_DIGITS if found.type == "string" else STAMP_BYTES
-    if found.role not in ("nodes", "executor") and found.size < least:
+    if found.role not in ("nodes", "executor", "member", "newcomer") and found.size < least:
         parser.error(f"--size {found.size}: the payload has no room for the stamp")
     if found.role == "chain" and found.nodes < 2:
         parser.error("--nodes: a chain has at least 2 nodes")
@@ -120,6 +123,11 @@ def hello(arguments, system, version):
 
 def ready():
     write({"ready": {}})
+
+
+def settled(at_nanos):
+    """Reports that the program has had since this time what it waited for: a member all of its matches, a newcomer its first message."""
+    write({"settled": {"at_nanos": at_nanos}})
 
 
 def values(**numbers):

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 pub use feros_lab_contract::{
     CONTRACT, Durability, Executor, Fill, History, LOCK_MEMORY, MessageType, Placement,
-    PublishMode, Reliability, Role,
+    PublishMode, Reliability, Role, Topology,
 };
 use feros_trace_analysis::PointSeries;
 use serde::Deserialize;
@@ -27,6 +27,12 @@ pub enum Line {
     Hello(Hello),
     /// The program's entities exist. A talker is also matched, and has published nothing yet.
     Ready {},
+    /// The program has what it waited for: a member all of its matches, a newcomer its first
+    /// message.
+    Settled {
+        /// The time since when it has that, on CLOCK_MONOTONIC.
+        at_nanos: u64,
+    },
     /// The messages that a subscription received since the last such line.
     Samples(Samples),
     /// The messages published since the last such line.

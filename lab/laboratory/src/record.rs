@@ -135,6 +135,8 @@ pub const DIMENSIONS: &[&str] = &[
     "rate_hz",
     "subscriptions",
     "nodes",
+    "topology",
+    "start",
     "idle",
     "graph",
     "qos",
@@ -270,7 +272,16 @@ pub struct Record {
     /// `private_bytes`, `resident_bytes`, `virtual_bytes`, `threads`, `code_bytes` (mapped),
     /// `code_file_bytes` (of the files), `context_switches_per_second`, `wakeups_per_second`
     /// (voluntary switches), `locked_bytes`, `shared_memory_bytes` (pages that exist, whether
-    /// mapped or not). For the real-time condition, 1 or 0: `realtime` (SCHED_FIFO),
+    /// mapped or not), `descriptors`. Of discovery, since the start of the first process:
+    /// `started_seconds` (the last one starts), `ready_seconds` (all entities exist),
+    /// `settled_seconds` (the last one has all of its matches), `settled_seconds_median`,
+    /// `settling_packets`, `settling_traffic_bytes` (on loopback), `settling_datagrams`,
+    /// `settling_datagrams_sent`, `settling_datagrams_dropped` (for want of room in a socket),
+    /// `settling_wire_packets`, `settling_wire_bytes`, `settling_cpu_seconds`; at rest:
+    /// `rest_packets_per_second`, `rest_bytes_per_second`, `rest_wire_packets_per_second`,
+    /// `member_pss_bytes` and `member_descriptors` (of one process); then `newcomer_seconds` (from
+    /// its start to its first message) and `end_seconds` (from SIGINT until all have ended);
+    /// `unsettled` processes. For the real-time condition, 1 or 0: `realtime` (SCHED_FIFO),
     /// `memory_locked` (of every program, as seen from outside). For the condition of processors:
     /// `apart` (talkers and listeners share no processor). Oddities: `samples_before_sent`,
     /// `not_understood_lines`.

@@ -18,6 +18,7 @@ mod program;
 mod raw;
 mod said;
 mod session;
+mod traffic;
 mod transport;
 
 pub use self::error::RunError;
@@ -40,6 +41,7 @@ use crate::peer::{Peers, SystemRef};
 use crate::peer_builder::{PeerBuilder, PeerState};
 use crate::plan::{Cell, Costs, Plan, Step};
 use crate::record::{FORMAT, Missing, Record, Run, Status, System};
+use crate::scenario::{LinkConditions, Workload};
 
 /// Receives the progress of a run.
 pub trait Observer {
@@ -310,17 +312,9 @@ impl Runner<'_> {
                 ));
             }
         };
-        let network = match cell.placement {
-            Placement::Remote => {
-                match Network::remote(
-                    &cell.link,
-                    cell.procedure.seed.wrapping_add(u64::from(cell.repetition)),
-                ) {
-                    Ok(network) => network,
-                    Err(reason) => return failed(reason),
-                }
-            }
-            _ => Network::Local,
+        let network = match self.network(cell) {
+            Ok(network) => network,
+            Err(reason) => return failed(reason),
         };
         let realtime = cell.procedure.realtime && self.options.machine.no_realtime.is_none();
         if cell.procedure.realtime
@@ -365,6 +359,20 @@ impl Runner<'_> {
         self.record(cell, system, ended?, realtime)
     }
 
+    /// Creates the hosts of a cell.
+    fn network(&self, cell: &Cell) -> Result<Network, String> {
+        let seed = cell.procedure.seed.wrapping_add(u64::from(cell.repetition));
+        // The processes of a robot get a host of their own, so that its counters have no packets of
+        // others. It has a link, since discovery by multicast needs a device beside loopback.
+        let is_apart =
+            cell.workload == Workload::Discovery && self.options.machine.no_remote.is_none();
+        match cell.placement {
+            Placement::Remote => Network::remote(&cell.link, seed),
+            _ if is_apart => Network::remote(&LinkConditions::default(), seed),
+            _ => Ok(Network::Local),
+        }
+    }
+
     fn record(
         &mut self,
         cell: &Cell,
@@ -406,7 +414,9 @@ impl Runner<'_> {
         };
         let asked: Vec<String> =
             ended.programs.iter().map(|program| program.name.clone()).collect();
+        values.extend(ended.discovery);
         let processes = costs::of_processes(cell, ended.programs, ended.servers, &mut values);
+        costs::of_one_member(cell, &mut values);
         if cell.procedure.realtime {
             let is_locked = costs::is_locked(&asked, &processes);
             values.insert("memory_locked".into(), f64::from(u8::from(is_locked)));

@@ -13,6 +13,8 @@ mod quantity;
 mod reading;
 mod settings;
 
-pub use self::experiment::{Grid, LinkConditions, Procedure, Qos, Scenario, Variables, Workload};
+pub use self::experiment::{
+    Grid, LinkConditions, Procedure, Qos, Scenario, StartOrder, Variables, Workload,
+};
 pub use self::quantity::{HowMany, Megabits, Messages, Micros, Percent, Rate, Seconds, Size};
 pub use self::reading::{ScenarioFile, scenario_files};

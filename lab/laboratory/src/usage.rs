@@ -47,6 +47,11 @@ impl UsageWatch {
         }
     }
 
+    /// The processor time of the live threads until [`Self::begin`].
+    pub(crate) fn nanos_before(&self) -> u64 {
+        self.began.map_or(0, |moment| moment.cpu_nanos)
+    }
+
     /// Takes another sample; changes nothing if the process has ended.
     pub(crate) fn sample(&mut self) {
         let Some(now) = self.look() else { return };
@@ -88,10 +93,12 @@ impl UsageWatch {
     /// wait.
     pub(crate) fn look_at_memory(&mut self) {
         let (mut memory, mut code) = (BTreeMap::<&str, u64>::new(), Code::default());
+        let mut descriptors = 0;
         let processes = process_tree(self.pid);
         memory.insert("shared_memory_bytes", shared_memory_bytes(&processes));
         for pid in processes {
             let folder = format!("/proc/{pid}");
+            descriptors += numbers_in(format!("{folder}/fd")).len();
             for (name, key) in [("pss_bytes", "Pss:"), ("private_bytes", "Private_Dirty:")] {
                 *memory.entry(name).or_default() +=
                     kilobytes(&format!("{folder}/smaps_rollup"), key);
@@ -107,6 +114,7 @@ impl UsageWatch {
         for (name, bytes) in memory {
             self.values.insert(name.into(), bytes as f64);
         }
+        self.values.insert("descriptors".into(), descriptors as f64);
         self.values.insert("code_bytes".into(), code.mapped_bytes as f64);
         self.values.insert("code_file_bytes".into(), code.files.values().sum::<u64>() as f64);
     }
@@ -309,6 +317,8 @@ mod tests {
             values["pss_bytes"] > 1e4 && values["resident_bytes"] >= values["pss_bytes"],
             "{values:?}"
         );
+        // Standard input, output and errors of the shell and of its child.
+        assert!(values["descriptors"] >= 6.0, "{values:?}");
         assert!(values["code_file_bytes"] >= 1e4 && values["code_bytes"] > 1e3, "{values:?}");
     }
 }

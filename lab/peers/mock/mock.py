@@ -18,12 +18,16 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import contract  # noqa: E402
 
-FAULTS = ["none", "lossy", "initial-loss", "duplicates", "hang", "crash", "garbage", "unfinished", "no-licence", "unsupported"]
+FAULTS = ["none", "lossy", "initial-loss", "duplicates", "hang", "crash", "garbage", "unfinished", "no-licence", "unsupported", "unsettled"]
 TRANSPORTS = ["untold", "shared_memory", "network"]
 # Messages whose number ends in this digit are lost or come twice.
 DIGIT = 9
 INITIAL_LOSS = 5
 CALL_NANOS = 20_000
+# Members of a robot look for each other, and for a newcomer, at this interval.
+LOOK_SECONDS = 0.01
+# The numbers with which members look for each other, and a newcomer for the first member.
+SEARCH, GREETING = (1 << 64) - 1, (1 << 64) - 2
 RUN = os.environ.get("FEROS_LAB_MOCK_RUN", str(os.getppid()))
 
 
@@ -163,6 +167,62 @@ def executor(arguments):
     contract.end()
 
 
+def exists(to):
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as sender:
+        sender.setblocking(False)
+        try:
+            return send(sender, to, SEARCH, 0)
+        except BlockingIOError:
+            return True  # it has not read the earlier ones yet
+
+
+def greet_newcomers(arguments, receiver):
+    """Reads what has come, and answers a newcomer."""
+    while True:
+        try:
+            number, _ = struct.unpack("<QQ", receiver.recv(64))
+        except BlockingIOError:
+            return
+        if number == GREETING:
+            with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as sender:
+                send(sender, address(arguments.topic, "newcomer"), GREETING, 0)
+
+
+def member(arguments):
+    """With the fault `unsettled`, the first member never finds the others."""
+    receiver, count, index = bound(arguments), arguments.nodes, arguments.index
+    receiver.setblocking(False)
+    is_ring = arguments.topology == "ring"
+    missing = {(index - 1) % count, (index + 1) % count} if is_ring else set(range(count))
+    is_settled = arguments.fault == "unsettled" and index == 0
+    contract.ready()
+    try:
+        while not contract.wait_stopped(arguments, LOOK_SECONDS):
+            missing = {one for one in missing if not exists(address(arguments.topic, one))}
+            if not missing and not is_settled:
+                contract.settled(contract.now_nanos())
+                is_settled = True
+            greet_newcomers(arguments, receiver)
+    except KeyboardInterrupt:
+        pass  # the laboratory ends members by SIGINT
+    contract.end()
+
+
+def newcomer(arguments):
+    receiver, sender = (socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) for _ in range(2))
+    receiver.bind(address(arguments.topic, "newcomer"))
+    contract.ready()
+    if not send(sender, address(arguments.topic, 0), GREETING, 0):
+        contract.error("not-matched", "there is no member 0")
+    receiver.settimeout(max(0.0, (arguments.end_nanos - contract.now_nanos()) / 1e9))
+    try:
+        receiver.recv(64)
+    except TimeoutError:
+        contract.error("not-matched", "no message came in time")
+    contract.settled(contract.now_nanos())
+    contract.end()
+
+
 def main():
     arguments = contract.parse(
         sys.argv[1:],
@@ -181,7 +241,7 @@ def main():
         contract.error(arguments.fault, "the mock reports this failure, as requested")
     roles = {
         "talker": talker, "listener": listener, "relay": relay, "pair": pair, "chain": pair, "nodes": nodes,
-        "executor": executor, "server": nodes, "client": pair, "calls": pair,
+        "executor": executor, "server": nodes, "client": pair, "calls": pair, "member": member, "newcomer": newcomer,
     }
     if arguments.role not in roles:
         contract.error("unsupported", f"the mock has no role {arguments.role}")

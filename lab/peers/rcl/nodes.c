@@ -16,15 +16,7 @@
 
 #include "context.h"
 
-enum { SERVICES = 6 };
-
-struct idle_node {
-  rcl_node_t node;
-  rcl_publisher_t events;
-  rcl_service_t services[SERVICES];
-};
-
-static void make(struct idle_node *made, uint64_t number) {
+void full_node_init(struct full_node *made, uint64_t number) {
   char name[64];
   snprintf(name, sizeof name, "feros_lab_node_%d_%llu", (int) getpid(), (unsigned long long) number);
   const rcl_node_options_t options = rcl_node_get_default_options();
@@ -36,7 +28,7 @@ static void make(struct idle_node *made, uint64_t number) {
   checked(rcl_publisher_init(&made->events, &made->node, ROSIDL_GET_MSG_TYPE_SUPPORT(rcl_interfaces, msg, ParameterEvent),
                              "/parameter_events", &events),
           "rcl_publisher_init");
-  const rosidl_service_type_support_t *types[SERVICES] = {
+  const rosidl_service_type_support_t *types[PARAMETER_SERVICES] = {
       ROSIDL_GET_SRV_TYPE_SUPPORT(rcl_interfaces, srv, GetParameters),
       ROSIDL_GET_SRV_TYPE_SUPPORT(rcl_interfaces, srv, GetParameterTypes),
       ROSIDL_GET_SRV_TYPE_SUPPORT(rcl_interfaces, srv, SetParameters),
@@ -44,34 +36,44 @@ static void make(struct idle_node *made, uint64_t number) {
       ROSIDL_GET_SRV_TYPE_SUPPORT(rcl_interfaces, srv, DescribeParameters),
       ROSIDL_GET_SRV_TYPE_SUPPORT(rcl_interfaces, srv, ListParameters),
   };
-  const char *names[SERVICES] = {"~/get_parameters",            "~/get_parameter_types", "~/set_parameters",
-                                 "~/set_parameters_atomically", "~/describe_parameters", "~/list_parameters"};
+  const char *names[PARAMETER_SERVICES] = {"~/get_parameters",            "~/get_parameter_types", "~/set_parameters",
+                                           "~/set_parameters_atomically", "~/describe_parameters", "~/list_parameters"};
   rcl_service_options_t service = rcl_service_get_default_options();
   service.qos = rmw_qos_profile_parameters;
-  for (int s = 0; s < SERVICES; s++) {
+  for (int s = 0; s < PARAMETER_SERVICES; s++) {
     made->services[s] = rcl_get_zero_initialized_service();
     checked(rcl_service_init(&made->services[s], &made->node, types[s], names[s], &service), "rcl_service_init");
   }
 }
 
-static void spin(struct idle_node *nodes, size_t count, struct end *end) {
+void full_node_fini(struct full_node *made) {
+  for (int s = 0; s < PARAMETER_SERVICES; s++) checked(rcl_service_fini(&made->services[s], &made->node), "rcl_service_fini");
+  checked(rcl_publisher_fini(&made->events, &made->node), "rcl_publisher_fini");
+  checked(rcl_node_fini(&made->node), "rcl_node_fini");
+}
+
+void full_node_wait(const struct full_node *node, rcl_wait_set_t *set) {
+  for (int s = 0; s < PARAMETER_SERVICES; s++)
+    checked(rcl_wait_set_add_service(set, &node->services[s], NULL), "rcl_wait_set_add_service");
+}
+
+static void spin(struct full_node *nodes, size_t count, struct end *end) {
   rcl_wait_set_t set = rcl_get_zero_initialized_wait_set();
-  checked(rcl_wait_set_init(&set, 0, 1, 0, 0, count * SERVICES, 0, &context, rcl_get_default_allocator()), "rcl_wait_set_init");
+  checked(rcl_wait_set_init(&set, 0, 1, 0, 0, count * PARAMETER_SERVICES, 0, &context, rcl_get_default_allocator()),
+          "rcl_wait_set_init");
   while (!ended(end)) {
     checked(rcl_wait_set_clear(&set), "rcl_wait_set_clear");
     checked(rcl_wait_set_add_guard_condition(&set, &end->guards[0], NULL), "rcl_wait_set_add_guard_condition");
-    for (size_t n = 0; n < count; n++)
-      for (int s = 0; s < SERVICES; s++)
-        checked(rcl_wait_set_add_service(&set, &nodes[n].services[s], NULL), "rcl_wait_set_add_service");
+    for (size_t n = 0; n < count; n++) full_node_wait(&nodes[n], &set);
     checked(rcl_wait(&set, -1), "rcl_wait");
   }
   checked(rcl_wait_set_fini(&set), "rcl_wait_set_fini");
 }
 
 void idle_nodes(const struct contract *c) {
-  struct idle_node *nodes = (struct idle_node *) calloc(c->nodes, sizeof *nodes);
+  struct full_node *nodes = (struct full_node *) calloc(c->nodes, sizeof *nodes);
   if (nodes == NULL) contract_error("failed", "nodes", "no memory");
-  for (uint64_t n = 0; n < c->nodes; n++) make(&nodes[n], n);
+  for (uint64_t n = 0; n < c->nodes; n++) full_node_init(&nodes[n], n);
   struct end end;
   end_init(&end, c, 1);
   const pthread_t stop = end_when_stopped(&end);
@@ -79,11 +81,7 @@ void idle_nodes(const struct contract *c) {
   spin(nodes, c->nodes, &end);
   pthread_join(stop, NULL);
   end_fini(&end);
-  for (uint64_t n = 0; n < c->nodes; n++) {
-    for (int s = 0; s < SERVICES; s++) checked(rcl_service_fini(&nodes[n].services[s], &nodes[n].node), "rcl_service_fini");
-    checked(rcl_publisher_fini(&nodes[n].events, &nodes[n].node), "rcl_publisher_fini");
-    checked(rcl_node_fini(&nodes[n].node), "rcl_node_fini");
-  }
+  for (uint64_t n = 0; n < c->nodes; n++) full_node_fini(&nodes[n]);
   free(nodes);
   contract_end(NULL, NULL, 0);
 }

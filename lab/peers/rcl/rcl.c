@@ -17,6 +17,7 @@
 #include "layers.h"
 #include "message.h"
 #include "nodes.h"
+#include "robot.h"
 #include "wait_set.h"
 
 enum { ACKNOWLEDGED_WITHIN_MILLIS = 2000, GONE_WITHIN_MILLIS = 200 };
@@ -360,6 +361,8 @@ int main(int argc, char **argv) {
     case CONTRACT_SERVER: server(&c); break;
     case CONTRACT_CLIENT: client(&c); break;
     case CONTRACT_CALLS: both(&c); break;
+    case CONTRACT_MEMBER: member(&c); break;
+    case CONTRACT_NEWCOMER: newcomer(&c); break;
     default: contract_error("unsupported", "rcl has no such role", NULL);
   }
   checked(rcl_shutdown(&context), "rcl_shutdown");

@@ -14,7 +14,7 @@ mod resample;
 
 pub use comparison::{Comparison, Repetition, Verdict, compare, median_over_repetitions};
 pub use histogram::HistogramError;
-pub use line::{Line, growth_exponent};
+pub use line::{Line, growth_exponent, power_law};
 
 use hdrhistogram::Histogram;
 

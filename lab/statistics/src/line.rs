@@ -54,12 +54,26 @@ pub fn growth_exponent(points: &[(f64, f64)]) -> Option<f64> {
         let (run, rise) = (x - x0, y - y0);
         (run > 0.0 && rise > 0.0).then(|| (run.ln(), rise.ln()))
     });
-    let logs = logs.collect::<Option<Vec<(f64, f64)>>>().filter(|logs| logs.len() >= 2)?;
-    let count = logs.len() as f64;
-    let mean = |of: fn(&(f64, f64)) -> f64| logs.iter().map(of).sum::<f64>() / count;
-    let (x, y) = (mean(|log| log.0), mean(|log| log.1));
-    let xx = logs.iter().map(|log| (log.0 - x).powi(2)).sum::<f64>();
-    let xy = logs.iter().map(|log| (log.0 - x) * (log.1 - y)).sum::<f64>();
+    slope(&logs.collect::<Option<Vec<(f64, f64)>>>().filter(|logs| logs.len() >= 2)?)
+}
+
+/// The power with which y grows with x: k in y = c x^k, by least squares of the logarithms. 1 is a
+/// straight line through zero and 2 a square.
+///
+/// Returns `None` if there are fewer than three points, if a coordinate is not above zero, or if
+/// all points have the same x.
+pub fn power_law(points: &[(f64, f64)]) -> Option<f64> {
+    let logs = points.iter().map(|(x, y)| (*x > 0.0 && *y > 0.0).then(|| (x.ln(), y.ln())));
+    slope(&logs.collect::<Option<Vec<(f64, f64)>>>().filter(|logs| logs.len() >= 3)?)
+}
+
+/// The slope of the least-squares line; `None` if all points have the same x.
+fn slope(points: &[(f64, f64)]) -> Option<f64> {
+    let count = points.len() as f64;
+    let mean = |of: fn(&(f64, f64)) -> f64| points.iter().map(of).sum::<f64>() / count;
+    let (x, y) = (mean(|point| point.0), mean(|point| point.1));
+    let xx = points.iter().map(|point| (point.0 - x).powi(2)).sum::<f64>();
+    let xy = points.iter().map(|point| (point.0 - x) * (point.1 - y)).sum::<f64>();
     (xx > 0.0).then(|| xy / xx)
 }
 
@@ -84,6 +98,27 @@ mod tests {
         assert_eq!(growth_exponent(&bent[..2]), None);
         assert_eq!(growth_exponent(&[(1.0, 5.0), (2.0, 6.0), (3.0, 5.0)]), None);
         assert_eq!(growth_exponent(&[]), None);
+    }
+
+    #[test]
+    fn the_power_of_a_law_through_zero_is_found() {
+        let sizes = [25.0, 50.0, 100.0, 200.0, 400.0];
+        let grows = |of: &dyn Fn(f64) -> f64| sizes.map(|n| (n, of(n)));
+        for power in [0.0, 1.0, 2.0, 4.5] {
+            let found = power_law(&grows(&|n| 3.0 * n.powf(power))).unwrap();
+            assert!((found - power).abs() < 1e-9, "{power}: {found}");
+        }
+        // n log n is a little more than a straight line, and far less than a square.
+        let found = power_law(&grows(&|n| n * n.ln())).unwrap();
+        assert!((1.2..1.25).contains(&found), "{found}");
+        // A sum of a large linear and a small quadratic part lies between the two.
+        let found = power_law(&grows(&|n| 100.0 * n + n * n)).unwrap();
+        assert!((1.3..1.8).contains(&found), "{found}");
+        assert_eq!(power_law(&grows(&|n| n)[..2]), None, "two points say nothing");
+        assert_eq!(power_law(&[(1.0, 1.0), (2.0, 0.0), (3.0, 1.0)]), None);
+        assert_eq!(power_law(&[(0.0, 1.0), (2.0, 2.0), (3.0, 1.0)]), None);
+        assert_eq!(power_law(&[(2.0, 1.0), (2.0, 2.0), (2.0, 3.0)]), None);
+        assert_eq!(power_law(&[(f64::NAN, 1.0), (2.0, 2.0), (3.0, 3.0)]), None);
     }
 
     #[test]

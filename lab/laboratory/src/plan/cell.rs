@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::contract::{Executor, Fill, MessageType, Placement, PublishMode};
+use crate::contract::{Executor, Fill, MessageType, Placement, PublishMode, Topology};
 use crate::record::Value;
-use crate::scenario::{LinkConditions, Procedure, Qos, Scenario, Variables, Workload};
+use crate::scenario::{LinkConditions, Procedure, Qos, Scenario, StartOrder, Variables, Workload};
 
 /// One cell of a grid in one repetition, with all settings of its programs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -29,8 +29,14 @@ pub struct Cell {
     pub rate_hz: f64,
     /// The number of subscriptions of one publisher.
     pub subscriptions: u32,
-    /// The number of nodes in a chain, or of nodes without entities.
+    /// The number of nodes in a chain, of nodes without entities, or of processes of a robot.
     pub nodes: u32,
+    /// The topics that join the processes of a robot.
+    #[serde(default = "ring")]
+    pub topology: Topology,
+    /// When the processes of a robot are started.
+    #[serde(default)]
+    pub start: StartOrder,
     /// The number of entities of an executor that are never ready.
     pub idle: u32,
     /// The graph's name; empty if there is no graph.
@@ -62,6 +68,10 @@ pub struct Cell {
     pub procedure: Procedure,
 }
 
+fn ring() -> Topology {
+    Topology::Ring
+}
+
 impl Cell {
     /// The dimensions that distinguish the cell, with their names in the record.
     pub fn dimensions(&self) -> BTreeMap<String, Value> {
@@ -82,6 +92,10 @@ impl Cell {
             text("publish", self.publish.word());
             text("fill", self.fill.word());
         }
+        if self.workload == Workload::Discovery {
+            text("topology", self.topology.word());
+            text("start", self.start.word());
+        }
         let remote = self.placement == Placement::Remote;
         if remote {
             text("link", &self.link_name);
@@ -97,7 +111,7 @@ impl Cell {
                 number("subscriptions", f64::from(self.subscriptions));
             }
         }
-        if matches!(self.workload, Workload::Chain | Workload::Nodes) {
+        if self.has_nodes() {
             number("nodes", f64::from(self.nodes));
         }
         if remote {
@@ -118,6 +132,11 @@ impl Cell {
         !matches!(self.workload, Workload::Chain | Workload::Call)
     }
 
+    /// Whether the number of nodes can vary in this workload.
+    fn has_nodes(&self) -> bool {
+        matches!(self.workload, Workload::Chain | Workload::Nodes | Workload::Discovery)
+    }
+
     /// The time in seconds that the cell's programs take for their work, without their start and
     /// end. If they send without pause, the estimate assumes the speed of this machine's memory.
     pub fn nominal_seconds(&self) -> f64 {
@@ -135,7 +154,9 @@ impl Cell {
         let Procedure { count, seconds, warm_up, settle_seconds, .. } = self.procedure;
         match self.workload {
             Workload::Executor => seconds,
-            Workload::Nodes | Workload::Idle | Workload::Graph => settle_seconds + seconds,
+            Workload::Nodes | Workload::Idle | Workload::Graph | Workload::Discovery => {
+                settle_seconds + seconds
+            }
             _ => {
                 let each = if self.rate_hz > 0.0 {
                     1.0 / self.rate_hz
@@ -160,6 +181,10 @@ impl Cell {
         }
         if self.nodes > 1 {
             words.push(format!("{} nodes", self.nodes));
+        }
+        if self.workload == Workload::Discovery {
+            words.extend([self.topology.word(), self.start.word()].map(str::to_owned));
+            words.push(self.environment_name.clone());
         }
         if self.workload == Workload::Executor {
             words.push(format!("{} idle entities", self.idle));
@@ -207,7 +232,11 @@ pub(super) fn groups(scenario: &Scenario) -> Vec<Cell> {
     if scenario.workload == Workload::Executor {
         vary(&mut cells, &scenario.idle, |cell, idle| cell.idle = *idle);
     }
-    if matches!(scenario.workload, Workload::Chain | Workload::Nodes) {
+    if scenario.workload == Workload::Discovery {
+        vary(&mut cells, &scenario.topologies, |cell, topology| cell.topology = *topology);
+        vary(&mut cells, &scenario.starts, |cell, start| cell.start = *start);
+    }
+    if cells[0].has_nodes() {
         vary(&mut cells, &scenario.nodes, |cell, nodes| cell.nodes = *nodes);
     }
     if messages {
@@ -240,6 +269,8 @@ fn base(scenario: &Scenario) -> Cell {
         rate_hz: 0.0,
         subscriptions: 1,
         nodes: 1,
+        topology: ring(),
+        start: StartOrder::Together,
         idle: 0,
         graph: String::new(),
         qos_name: String::new(),

@@ -81,6 +81,9 @@ fn key(cell: &Cell) -> String {
     if cell.link.loss_percent > 0.0 {
         key += " lossy";
     }
+    if cell.workload == Workload::Discovery {
+        key += &format!(" {} {}", cell.topology, cell.start.word());
+    }
     if !cell.graph.is_empty() {
         key += &format!(" {}", cell.graph);
     }
@@ -92,7 +95,7 @@ fn processes(cell: &Cell) -> u32 {
     match (cell.workload, cell.placement) {
         (Workload::Idle | Workload::Graph | Workload::Executor, _) => 1,
         (_, Placement::Composed | Placement::Intra) => 1,
-        (Workload::Chain | Workload::Nodes, _) => cell.nodes,
+        (Workload::Chain | Workload::Nodes | Workload::Discovery, _) => cell.nodes,
         (Workload::Call, _) => 2,
         (Workload::Latency | Workload::Goodput, _) => 1 + cell.subscriptions,
     }

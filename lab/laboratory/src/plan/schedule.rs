@@ -148,6 +148,7 @@ impl Cell {
             Workload::Graph => vec![Role::Graph],
             Workload::Call if one_process => vec![Role::Calls],
             Workload::Call => vec![Role::Server, Role::Client],
+            Workload::Discovery => vec![Role::Member, Role::Newcomer],
         }
     }
 

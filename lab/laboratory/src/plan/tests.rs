@@ -40,6 +40,14 @@ placements = ["composed"]
 "#,
     ),
     (
+        "delta",
+        r#"title = "Delta"
+program = ["delta"]
+roles = ["member", "newcomer"]
+placements = ["local"]
+"#,
+    ),
+    (
         "limit",
         r#"title = "A limit"
 program = ["limit"]
@@ -230,4 +238,44 @@ repetitions = 1
     assert_eq!(reason("gamma", Placement::Intra, "robot"), no_placement);
     let no_role = Some("alpha has no role `graph`".to_owned());
     assert_eq!(reason("alpha", Placement::Composed, "robot"), no_role);
+}
+
+#[test]
+fn a_robot_has_a_cell_for_each_topology_start_and_number_of_processes() {
+    let scenario = r#"title = "T"
+[experiment]
+workload = "discovery"
+systems = ["delta", "alpha"]
+placements = ["remote", "local"]
+nodes = [25, 50, 100]
+topologies = ["ring", "one_topic"]
+starts = ["together", "in_turn"]
+"#;
+    let machine = Machine { no_remote: None, no_realtime: None, no_memory_lock: None };
+    let plan = plan_of(scenario, &machine);
+    let possible: Vec<_> = plan.steps.iter().filter(|step| step.skip.is_none()).collect();
+    assert_eq!(possible.len(), 3 * 2 * 2, "only delta, and only within one host");
+    let mut places = Vec::new();
+    for step in &possible {
+        let dimensions = step.cell.dimensions();
+        for name in dimensions.keys() {
+            assert!(crate::record::DIMENSIONS.contains(&name.as_str()), "{name}");
+        }
+        assert!(dimensions.contains_key("nodes") && !dimensions.contains_key("size_bytes"));
+        assert!(!places.contains(&dimensions), "{dimensions:?}");
+        places.push(dimensions);
+    }
+    let reason = |system: &str| {
+        let step = plan.steps.iter().find(|step| step.cell.system == system && step.skip.is_some());
+        step.and_then(|step| step.skip.clone())
+    };
+    assert_eq!(reason("alpha").as_deref(), Some("alpha has no role `member`"));
+    assert_eq!(reason("delta").as_deref(), Some("delta has no placement `remote`"));
+    let last = &possible[possible.len() - 1].cell;
+    assert!(last.label().contains("100 nodes one_topic in_turn"), "{}", last.label());
+    // More processes take longer to start, and the estimates of cells do not mix.
+    let mut costs = Costs::default();
+    costs.learn(last, Duration::from_secs(500));
+    assert!(costs.seconds(last) > 400.0);
+    assert!(possible[0].cell != *last && costs.seconds(&possible[0].cell) < 100.0);
 }

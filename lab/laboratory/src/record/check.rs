@@ -9,8 +9,8 @@ use super::Value;
 
 /// A statement about some numbers of a scenario: a `[[goal]]` or a `[[verdict]]` of its file.
 ///
-/// At least one of `at_most`, `at_least`, `flat`, `trend` and `order` says what the numbers should
-/// show.
+/// At least one of `at_most`, `at_least`, `flat`, `power`, `trend` and `order` says what the
+/// numbers should show.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Check {
@@ -40,12 +40,15 @@ pub struct Check {
     /// The limit on the ratio of the largest to the smallest number, over all values of the
     /// dimension `across`.
     pub flat: Option<f64>,
+    /// The limit on the power with which the number grows along the dimension `across`: 1 is a
+    /// straight line through zero, 2 a square.
+    pub power: Option<f64>,
     /// The change of the number along the dimension `across`.
     pub trend: Option<Trend>,
     /// Values of the dimension `across`, by ascending number.
     #[serde(default)]
     pub order: Vec<Value>,
-    /// The dimension that `flat`, `trend` and `order` go along.
+    /// The dimension that `flat`, `power`, `trend` and `order` go along.
     #[serde(default = "size_bytes")]
     pub across: String,
     /// Of a document's conclusion: the figure or table, such as `Figure 7`.
@@ -82,6 +85,7 @@ impl Default for Check {
             at_most: None,
             at_least: None,
             flat: None,
+            power: None,
             trend: None,
             order: Vec::new(),
             across: size_bytes(),
@@ -94,8 +98,9 @@ impl Default for Check {
 impl Check {
     /// Whether the statement asks for anything that numbers can show.
     pub(crate) fn has_bound(&self) -> bool {
-        let Self { at_most, at_least, flat, trend, order, .. } = self;
-        at_most.or(*at_least).or(*flat).is_some() || trend.is_some() || !order.is_empty()
+        let Self { at_most, at_least, flat, power, trend, order, .. } = self;
+        let numbers = [at_most, at_least, flat, power];
+        numbers.iter().any(|bound| bound.is_some()) || trend.is_some() || !order.is_empty()
     }
 
     /// Whether the statement compares systems with each other.

@@ -1,6 +1,10 @@
 //! The findings of this run as sentences, computed from the records and shown next to the finding
 //! of the paper or report.
 
+mod growth;
+
+use growth::{growth, powers};
+
 use super::context::Context;
 use super::figure::capital;
 use super::lines::mean_timeline;
@@ -13,7 +17,7 @@ use super::selection::{Panel, Selection, estimate, repetitions_of};
 use super::tables::Ability;
 use super::threads::{KINDS, callback, kind_title};
 use crate::record::{CallbackThread, Figure, FigureKind, Record, Value};
-use crate::statistics::{Comparison, Line, Verdict, compare, growth_exponent};
+use crate::statistics::{Comparison, Verdict, compare};
 
 /// The limits on sentences about a figure, and about a scenario, since readers do not read more
 /// sentences.
@@ -54,7 +58,10 @@ fn of_figure(context: &Context<'_>, selection: &Selection<'_>) -> Vec<String> {
         FigureKind::Layers => largest_layers(context, selection),
         _ if delivery(&selection.metric) => deliveries(context, selection),
         _ => {
-            let mut sentences = Vec::from_iter(growth(context, selection));
+            let mut sentences = Vec::from_iter(match selection.is_of_discovery() {
+                true => powers(context, selection),
+                false => growth(context, selection),
+            });
             if selection.series.name == "system" || selection.x.name == "system" {
                 // If a sentence already gives the growth, a sentence about one end of the axis is
                 // enough: the far end.
@@ -281,49 +288,6 @@ fn differences(context: &Context<'_>, selection: &Selection<'_>) -> Vec<String> 
         ));
     }
     sentences
-}
-
-/// Sentences for numbers of nodes or subscriptions: the increase per additional node or
-/// subscription, the number of points behind it, and the power of the growth, since a straight line
-/// through a few points hides that the growth is faster.
-fn growth(context: &Context<'_>, selection: &Selection<'_>) -> Option<String> {
-    let counted = ["nodes", "subscriptions"].contains(&selection.x.name.as_str());
-    let panel = selection.panels.first().filter(|_| counted && selection.x.values.len() >= 3)?;
-    let of_series = |series: usize| {
-        let points: Vec<(f64, f64)> = selection
-            .x
-            .values
-            .iter()
-            .enumerate()
-            .filter_map(|(x, value)| match value {
-                Value::Number(number) => {
-                    Some((*number, context.estimate(selection, panel.cell(series, x))?.value))
-                }
-                Value::Text(_) => None,
-            })
-            .collect();
-        let line = Line::through(&points)?;
-        let name = selection.series.label(series);
-        let name = if name.is_empty() { "all".to_owned() } else { name };
-        let power = growth_exponent(&points)
-            .map_or(String::new(), |power| format!(", power {}", digits(power)));
-        let slope = selection.metric.unit().show(line.slope);
-        Some(format!("{name} {slope} ({} points{power})", points.len()))
-    };
-    let slopes: Vec<String> =
-        (0..selection.series.values.len().max(1)).filter_map(of_series).collect();
-    if slopes.is_empty() {
-        return None;
-    }
-    let title = selection.place_title(panel);
-    let place = if title.is_empty() { String::new() } else { format!(" ({title})") };
-    let one = selection.x.name.trim_end_matches('s');
-    Some(format!(
-        "A straight line through {}{place} adds for each {one}: {}. The power is that of the growth \
-         from the first point on: 1 is a straight line, 2 a square.",
-        selection.metric.title(),
-        slopes.join(", ")
-    ))
 }
 
 /// All cells, by system, or by series if the figure has no systems.

@@ -36,8 +36,10 @@ impl LineAxes {
             }
             numbers.extend(context.limits(selection, panel).into_iter().flatten());
         }
-        // Only a linear scale shows whether latency grows linearly with the number of nodes.
-        let counted = ["nodes", "subscriptions"].contains(&selection.x.name.as_str());
+        // Only a linear scale shows whether latency grows linearly with the number of nodes. What
+        // discovery costs grows by a power, so that small robots would lie on the axis.
+        let counted = ["nodes", "subscriptions"].contains(&selection.x.name.as_str())
+            && !selection.is_of_discovery();
         let y = if counted {
             Scale::from_zero(numbers.into_iter())
         } else {

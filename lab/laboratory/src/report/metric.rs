@@ -301,6 +301,20 @@ fn value_title(name: &str) -> String {
         "code_bytes" => "mapped code".to_owned(),
         "wire_bytes_per_message" => "bytes on the wire per message".to_owned(),
         "threads" => "number of threads".to_owned(),
+        "settled_seconds" => "time until every match is there".to_owned(),
+        "settled_seconds_median" => {
+            "time until half of the processes have their matches".to_owned()
+        }
+        "settling_packets" => "packets on loopback until every match is there".to_owned(),
+        "settling_traffic_bytes" => "bytes on loopback until every match is there".to_owned(),
+        "settling_cpu_seconds" => "processor time until every match is there".to_owned(),
+        "settling_wire_packets" => "packets on the link until every match is there".to_owned(),
+        "settling_wire_bytes" => "bytes on the link until every match is there".to_owned(),
+        "rest_packets_per_second" => "packets on loopback at rest".to_owned(),
+        "member_pss_bytes" => "memory (PSS) of one process".to_owned(),
+        "member_descriptors" => "descriptors of one process".to_owned(),
+        "newcomer_seconds" => "time to the first message of a newcomer".to_owned(),
+        "end_seconds" => "time from SIGINT until all have ended".to_owned(),
         "delivered_of_possible_percent" => "delivered, of what the link could carry".to_owned(),
         "publish_rate_hz" => "effective publish rate".to_owned(),
         other => words(other),

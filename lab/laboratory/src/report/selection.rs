@@ -135,6 +135,11 @@ impl<'a> Selection<'a> {
         self.panels.iter().flat_map(Panel::samples)
     }
 
+    /// Whether the processes of a robot found each other in the shown cells.
+    pub(crate) fn is_of_discovery(&self) -> bool {
+        self.samples().any(|sample| sample.record.dimensions.contains_key("topology"))
+    }
+
     /// Whether there is anything to draw.
     pub(crate) fn is_measured(&self) -> bool {
         self.samples().any(|sample| match self.figure.kind {

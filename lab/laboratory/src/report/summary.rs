@@ -9,7 +9,7 @@ use super::metric::Metric;
 use super::quantity::{Unit, dimension_title, dimension_value, words};
 use super::results::Results;
 use crate::record::{Process, Record, Scenario, Status, Value};
-use crate::statistics::{Line, growth_exponent};
+use crate::statistics::{Line, growth_exponent, power_law};
 
 /// The column for the transport that messages took, if the system reports it.
 const TRANSPORT: &str = "transport";
@@ -84,6 +84,7 @@ fn summary(scenario: &Scenario, records: &[&Record]) -> Summary {
         }
     }
     lines(&cells, &mut found);
+    powers(&scenario.columns, &cells, &mut found);
     found
 }
 
@@ -184,7 +185,7 @@ fn threads(process: &Process) -> Vec<String> {
 /// per hop of a chain, or the memory per node.
 fn lines(cells: &[(Place, Vec<&Record>)], found: &mut Summary) {
     let mut series: Vec<(Place, Vec<(f64, f64)>)> = Vec::new();
-    for (place, records) in cells {
+    for (place, records) in cells.iter().filter(|(place, _)| !is_of_discovery(place)) {
         let Some(Value::Number(nodes)) = place.get("nodes") else { continue };
         let point = match is_chain(place) {
             true => number("latency", records).map(|median| (nodes - 1.0, median)),
@@ -226,6 +227,50 @@ fn lines(cells: &[(Place, Vec<&Record>)], found: &mut Summary) {
         });
         found.objects.push(object);
     }
+}
+
+/// Adds the power with which each column of discovery grows with the number of processes.
+fn powers(columns: &[String], cells: &[(Place, Vec<&Record>)], found: &mut Summary) {
+    let mut series: Vec<(Place, Vec<(f64, &[&Record])>)> = Vec::new();
+    for (place, records) in cells.iter().filter(|(place, _)| is_of_discovery(place)) {
+        let Some(Value::Number(nodes)) = place.get("nodes") else { continue };
+        let mut rest = place.clone();
+        rest.remove("nodes");
+        match series.iter_mut().find(|(known, _)| *known == rest) {
+            Some((_, points)) => points.push((*nodes, records.as_slice())),
+            None => series.push((rest, vec![(*nodes, records.as_slice())])),
+        }
+    }
+    let names = varied(series.iter().map(|(place, _)| place));
+    for (place, points) in &series {
+        let of_columns = columns.iter().filter_map(|column| {
+            let points = points.iter().filter_map(|(nodes, records)| {
+                let results: Vec<&Record> =
+                    records.iter().copied().filter(|record| record.is_result()).collect();
+                Some((*nodes, number(column, &results)?))
+            });
+            Some((column, power_law(&points.collect::<Vec<_>>())?))
+        });
+        let powers: Vec<(&String, f64)> = of_columns.collect();
+        if powers.is_empty() {
+            continue;
+        }
+        let shown = powers.iter().map(|(column, power)| format!("{} {power:.2}", words(column)));
+        found.remarks.push(format!(
+            "{}: powers of the number of nodes: {}",
+            label(place, &names),
+            shown.collect::<Vec<_>>().join(", ")
+        ));
+        let mut object = object(place, &[], &[], &[]);
+        let powers: BTreeMap<&String, f64> = powers.into_iter().collect();
+        object["powers"] = json!(powers);
+        found.objects.push(object);
+    }
+}
+
+/// Whether the processes of a robot find each other in the cell.
+fn is_of_discovery(place: &Place) -> bool {
+    place.contains_key("topology")
 }
 
 /// Whether the cell sends messages through several nodes; other cells with several nodes only have

@@ -43,6 +43,18 @@ pub(super) fn of_processes(
     processes
 }
 
+/// The memory and descriptors of one process of a robot, from those of all of its processes.
+pub(super) fn of_one_member(cell: &Cell, values: &mut BTreeMap<String, f64>) {
+    if cell.workload != Workload::Discovery {
+        return;
+    }
+    for (name, all) in [("member_pss_bytes", "pss_bytes"), ("member_descriptors", "descriptors")] {
+        if let Some(sum) = values.get(all).copied() {
+            values.insert(name.to_owned(), sum / f64::from(cell.nodes.max(1)));
+        }
+    }
+}
+
 /// Whether each of these programs had locked its memory when the first message was sent.
 pub(super) fn is_locked(programs: &[String], processes: &[Process]) -> bool {
     let locked = |name: &String| {

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use feros_link::{Counters, Link, LinkOptions, Namespace};
 
+use super::traffic::Traffic;
 use crate::scenario::LinkConditions;
 
 /// The address of the talker and of servers on a link.
@@ -78,6 +79,18 @@ impl Network {
                 TcpStream::connect_timeout(&address, Duration::from_millis(200)).is_ok()
             }
             Self::Remote { talker, .. } => talker.run(connect).unwrap_or(false),
+        }
+    }
+
+    /// The traffic within the hosts, in sum. Without hosts of its own, a cell shares the loopback
+    /// device with all other programs of this machine.
+    pub(super) fn traffic(&self) -> Traffic {
+        match self {
+            Self::Local => Traffic::here(),
+            Self::Remote { talker, listener, .. } => [talker, listener]
+                .into_iter()
+                .filter_map(|host| host.run(Traffic::here).ok())
+                .fold(Traffic::default(), Traffic::plus),
         }
     }
 

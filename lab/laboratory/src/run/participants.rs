@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::network::Host;
 use crate::contract::{Placement, Role};
 use crate::plan::Cell;
-use crate::scenario::Workload;
+use crate::scenario::{StartOrder, Workload};
 
 /// A program of a cell before it is started.
 pub(super) struct Participant {
@@ -18,20 +18,38 @@ pub(super) struct Participant {
     pub(super) after_others: bool,
 }
 
-/// The programs of a cell, in the order in which they are started.
-pub(super) fn participants(cell: &Cell) -> Vec<Participant> {
-    let participant = |role: Role, host: Host, index: u32, topic: u32| Participant {
-        name: match role {
+/// The time that a newcomer may take to its first message.
+pub(super) const NEWCOMER_WITHIN: Duration = Duration::from_secs(30);
+/// The time that a process of a robot may take to start, beyond which it is stuck.
+const STARTED_WITHIN: Duration = Duration::from_secs(1);
+
+impl Participant {
+    fn new(cell: &Cell, role: Role, host: Host, index: u32, topic: u32) -> Self {
+        let name = match role {
             Role::Listener if cell.subscriptions > 1 => format!("listener {index}"),
             Role::Relay => format!("relay {index}"),
             Role::Nodes if cell.nodes > 1 => format!("nodes {index}"),
+            Role::Member => format!("member {index}"),
             _ => role.word().to_owned(),
-        },
-        role,
-        host,
-        index,
-        topic,
-        after_others: false,
+        };
+        Self { name, role, host, index, topic, after_others: false }
+    }
+
+    /// A process that joins the members of a robot, on the other host than member 0 if there are
+    /// two.
+    pub(super) fn newcomer(cell: &Cell) -> Self {
+        let host = match cell.placement {
+            Placement::Remote => Host::Listener,
+            _ => Host::Talker,
+        };
+        Self::new(cell, Role::Newcomer, host, 0, 0)
+    }
+}
+
+/// The programs of a cell, in the order in which they are started.
+pub(super) fn participants(cell: &Cell) -> Vec<Participant> {
+    let participant = |role: Role, host: Host, index: u32, topic: u32| {
+        Participant::new(cell, role, host, index, topic)
     };
     let one_process = matches!(cell.placement, Placement::Composed | Placement::Intra);
     match cell.workload {
@@ -79,6 +97,20 @@ pub(super) fn participants(cell: &Cell) -> Vec<Participant> {
             participant(Role::Server, Host::Listener, 0, 0),
             participant(Role::Client, Host::Talker, 0, 0),
         ],
+        Workload::Discovery => (0..cell.nodes)
+            .map(|index| Participant {
+                after_others: cell.start == StartOrder::InTurn && index > 0,
+                ..participant(Role::Member, host_of_member(cell, index), index, 0)
+            })
+            .collect(),
+    }
+}
+
+/// The host of a process of a robot: the first half of all is on the first of two hosts.
+fn host_of_member(cell: &Cell, index: u32) -> Host {
+    match cell.placement {
+        Placement::Remote if index >= cell.nodes.div_ceil(2) => Host::Listener,
+        _ => Host::Talker,
     }
 }
 
@@ -94,7 +126,18 @@ fn host_in_chain(placement: Placement, position: u32) -> Host {
 
 /// The time limit of a program.
 pub(super) fn program_timeout(cell: &Cell) -> Duration {
-    Duration::from_secs_f64((cell.nominal_seconds() + cell.procedure.timeout_seconds).ceil())
+    let seconds = cell.nominal_seconds() + cell.procedure.timeout_seconds;
+    let beyond = match cell.workload {
+        // The first process runs while the others start, and while all of them end.
+        Workload::Discovery => starting_limit(cell) + NEWCOMER_WITHIN,
+        _ => Duration::ZERO,
+    };
+    Duration::from_secs_f64(seconds.ceil()) + beyond
+}
+
+/// The time limit for the start of all processes of a robot.
+pub(super) fn starting_limit(cell: &Cell) -> Duration {
+    STARTED_WITHIN * cell.nodes
 }
 
 impl Participant {
@@ -157,7 +200,12 @@ impl Participant {
                 all.push(("idle", cell.idle.to_string()));
             }
             Role::Graph => all.push(("graph", cell.graph.clone())),
-            Role::Server | Role::Client | Role::Calls => {}
+            Role::Member => {
+                all.push(("nodes", cell.nodes.to_string()));
+                all.push(("index", self.index.to_string()));
+                all.push(("topology", cell.topology.to_string()));
+            }
+            Role::Server | Role::Client | Role::Calls | Role::Newcomer => {}
         }
         all.into_iter().flat_map(|(name, value)| [format!("--{name}"), value]).collect()
     }

@@ -7,6 +7,7 @@ use std::process::{ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::mpsc::SyncSender;
 use std::thread;
 
+use feros_lab_contract::now_nanos;
 use feros_link::Namespace;
 use feros_process::{ChildGroup, Signal, read_lines};
 
@@ -58,6 +59,12 @@ pub(super) struct Program {
     pub(super) usage: UsageWatch,
     pub(super) hello: Option<Hello>,
     pub(super) ready: bool,
+    /// The times on CLOCK_MONOTONIC at which the program was started, was heard to be ready, had
+    /// what it waited for, and was seen to have ended.
+    pub(super) started_nanos: u64,
+    pub(super) ready_nanos: Option<u64>,
+    pub(super) settled_nanos: Option<u64>,
+    pub(super) ended_nanos: Option<u64>,
     pub(super) end: Option<End>,
     pub(super) error: Option<ProgramError>,
     /// Lines with samples, which are not parsed while messages are on their way.
@@ -74,6 +81,9 @@ pub(super) struct Program {
     stdin: Option<ChildStdin>,
     readers: Vec<thread::JoinHandle<()>>,
 }
+
+/// The variable with the libraries that a program loads before its own.
+const PRELOAD: &str = "LD_PRELOAD";
 
 /// The prefix of the variables that the laboratory sets for programs.
 const OF_LABORATORY: &str = "FEROS_LAB_";
@@ -95,6 +105,10 @@ impl Program {
         if let Some(processors) = &start.processors {
             words.extend(["taskset", "--cpu-list", processors].map(str::to_owned));
         }
+        // The library is for the program alone, and not for the programs that start it.
+        if let Some(library) = start.environment.get(PRELOAD) {
+            words.extend(["env".to_owned(), format!("{PRELOAD}={library}")]);
+        }
         words.extend(start.words.iter().cloned());
         let mut command = match start.namespace {
             Some(namespace) => namespace.command(&words[0]),
@@ -109,11 +123,12 @@ impl Program {
         }
         command
             .args(&words[1..])
-            .envs(start.environment)
+            .envs(start.environment.iter().filter(|(name, _)| *name != PRELOAD))
             .current_dir(start.folder)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
+        let started_nanos = now_nanos();
         // The terminal's SIGINT is for the laboratory, and does not reach the program.
         let mut child = ChildGroup::spawn(&mut command)?;
         let (stdin, stdout, stderr) = child.take_pipes();
@@ -126,6 +141,10 @@ impl Program {
             usage: UsageWatch::new(child.id()),
             hello: None,
             ready: false,
+            started_nanos,
+            ready_nanos: None,
+            settled_nanos: None,
+            ended_nanos: None,
             end: None,
             error: None,
             bulk: Vec::new(),
@@ -165,7 +184,15 @@ impl Program {
         }
         match serde_json::from_str(&line) {
             Ok(Line::Hello(hello)) => self.hello = Some(hello),
-            Ok(Line::Ready {}) => self.ready = true,
+            Ok(Line::Ready {}) => {
+                self.ready = true;
+                self.ready_nanos.get_or_insert_with(now_nanos);
+            }
+            // A time before the start or in the future is not a time of this program.
+            Ok(Line::Settled { at_nanos }) => {
+                let at_nanos = at_nanos.clamp(self.started_nanos, now_nanos());
+                self.settled_nanos.get_or_insert(at_nanos);
+            }
             Ok(Line::End(end)) => self.end = Some(end),
             Ok(Line::Error(error)) => self.error = Some(error),
             Ok(_) => self.bulk.push(line),
@@ -176,6 +203,9 @@ impl Program {
     /// Whether the program has ended.
     pub(super) fn has_ended(&mut self) -> bool {
         self.ended = self.child.status();
+        if self.ended.is_some() {
+            self.ended_nanos.get_or_insert_with(now_nanos);
+        }
         self.ended.is_some()
     }
 
@@ -187,6 +217,11 @@ impl Program {
     /// Tells the program to end.
     pub(super) fn stop(&mut self) {
         self.stdin = None;
+    }
+
+    /// Sends SIGINT, as a terminal does.
+    pub(super) fn interrupt(&mut self) {
+        self.child.signal_child(Signal::INT);
     }
 
     /// Asks a program that does not read its standard input to end.

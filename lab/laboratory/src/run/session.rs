@@ -1,6 +1,9 @@
 //! The session of one cell: starts its servers and programs, reads their output, watches them and
 //! ends them.
 
+mod discovery;
+mod servers;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,8 +21,10 @@ use super::program::{Event, Placeholders, Program, Said, Start};
 use super::raw::RawFile;
 use super::said::LEADERS;
 use crate::contract::LOCK_MEMORY;
-use crate::peer::{Port, Server, SystemRef};
+use crate::peer::SystemRef;
 use crate::plan::Cell;
+use crate::scenario::{StartOrder, Workload};
+use discovery::Discovery;
 
 /// The context of a cell.
 pub(super) struct Context<'a> {
@@ -53,6 +58,8 @@ pub(super) struct Ended {
     pub(super) servers: Vec<Program>,
     /// The counters of the link before the first message, and at the end.
     pub(super) wire: Option<(Counters, Counters)>,
+    /// The numbers of a cell in which processes found each other; otherwise empty.
+    pub(super) discovery: BTreeMap<String, f64>,
 }
 
 /// The interval at which the session checks for changes that no event reports.
@@ -63,8 +70,6 @@ const PATIENCE: Duration = Duration::from_secs(10);
 const PATIENCE_AFTER_FAILURE: Duration = Duration::from_secs(2);
 /// The time that a program may run beyond its own time limit before it is killed.
 const GRACE: Duration = Duration::from_secs(3);
-/// The time that a server may take to become ready.
-const SERVER_START: Duration = Duration::from_secs(20);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Phase {
@@ -93,6 +98,8 @@ pub(super) struct Session<'a> {
     memory_seen: bool,
     failing: bool,
     wire_before: Option<Counters>,
+    /// The course of a cell in which processes find each other.
+    discovery: Option<Discovery>,
 }
 
 /// The number of the first server in events.
@@ -121,6 +128,7 @@ impl<'a> Session<'a> {
             memory_seen: false,
             failing: false,
             wire_before: None,
+            discovery: None,
         }
     }
 
@@ -128,6 +136,9 @@ impl<'a> Session<'a> {
     pub(super) fn run(mut self) -> Result<Ended, CellError> {
         if let Some(outcome) = self.start_servers()? {
             return Ok(self.finish(Some(outcome)));
+        }
+        if self.cell.workload == Workload::Discovery {
+            self.discovery = Some(Discovery::begin(self.network));
         }
         let waiting = match self.start_programs() {
             Ok(waiting) => waiting,
@@ -137,94 +148,6 @@ impl<'a> Session<'a> {
             return Ok(self.finish(Some(Outcome::Failed(reason))));
         }
         Ok(self.finish(None))
-    }
-
-    fn start_servers(&mut self) -> Result<Option<Outcome>, CellError> {
-        let manifest = &self.context.system.peer.manifest;
-        for (index, server) in manifest.server.iter().enumerate() {
-            let placeholders = self.placeholders(Host::Talker);
-            let environment: BTreeMap<String, String> = self
-                .environment(Host::Talker)
-                .into_iter()
-                .chain(
-                    server
-                        .environment
-                        .iter()
-                        .map(|(name, value)| (name.clone(), placeholders.fill(value))),
-                )
-                .collect();
-            let command: Vec<String> =
-                server.program.iter().map(|word| placeholders.fill(word)).collect();
-            let name = command
-                .first()
-                .map_or("server", |path| path.rsplit('/').next().unwrap_or(path))
-                .to_owned();
-            let start = Start {
-                name: name.clone(),
-                words: command,
-                environment: &environment,
-                foreign: &self.context.foreign,
-                folder: self.context.scratch,
-                namespace: self.network.namespace(Host::Talker),
-                realtime: false,
-                processors: None,
-                first_subscription: 0,
-            };
-            match Program::start(&start, SERVERS + index, &self.sender) {
-                Ok(program) => self.servers.push(program),
-                Err(error) => {
-                    return Ok(Some(Outcome::Failed(format!("{name} cannot be started: {error}"))));
-                }
-            }
-            if let Some(reason) = self.wait_for_server(index, server)? {
-                return Ok(Some(Outcome::Failed(reason)));
-            }
-        }
-        Ok(None)
-    }
-
-    /// Waits until a server is ready; returns the reason if it is not.
-    fn wait_for_server(
-        &mut self,
-        index: usize,
-        server: &Server,
-    ) -> Result<Option<String>, CellError> {
-        let placeholders = self.placeholders(Host::Talker);
-        let began = Instant::now();
-        loop {
-            self.hear()?;
-            let by_text = server.ready.as_ref().is_none_or(|text| {
-                let text = placeholders.fill(text);
-                self.server_said.iter().any(|line| line.contains(&text))
-            });
-            let by_file =
-                server.ready_file.as_ref().is_none_or(|file| placeholders.path(file).exists());
-            let by_port = server.ready_port.as_ref().is_none_or(|port| {
-                let port = match port {
-                    Port::Number(port) => Some(*port),
-                    Port::Text(text) => placeholders.fill(text).parse().ok(),
-                };
-                port.is_some_and(|port| self.network.answers(port))
-            });
-            if by_text && by_file && by_port {
-                return Ok(None);
-            }
-            let server = &mut self.servers[index];
-            if server.has_ended() {
-                return Ok(Some(
-                    server
-                        .failure()
-                        .unwrap_or_else(|| format!("{} ended immediately", server.name)),
-                ));
-            }
-            if began.elapsed() > SERVER_START {
-                return Ok(Some(format!(
-                    "{} was not ready after {} s",
-                    server.name,
-                    SERVER_START.as_secs()
-                )));
-            }
-        }
     }
 
     /// Starts programs; returns the programs that must wait until the others are ready.
@@ -342,7 +265,9 @@ impl<'a> Session<'a> {
         loop {
             self.hear()?;
             if !waiting.is_empty() && self.programs.iter().all(|program| program.ready) {
-                for participant in std::mem::take(&mut waiting) {
+                let in_turn = self.cell.start == StartOrder::InTurn;
+                let next = if in_turn { 1 } else { waiting.len() };
+                for participant in waiting.drain(..next) {
                     if let Err(reason) = self.start(&participant) {
                         return Ok(Err(reason));
                     }
@@ -361,9 +286,18 @@ impl<'a> Session<'a> {
                 waiting.clear();
                 self.stop();
             }
-            self.advance();
-            self.look();
-            let patience = if self.failing { PATIENCE_AFTER_FAILURE } else { PATIENCE };
+            if self.discovery.is_none() {
+                self.advance();
+                self.look();
+            } else if let Err(reason) = self.advance_discovery(waiting.is_empty()) {
+                return Ok(Err(reason));
+            }
+            let patience = match self.failing {
+                true => PATIENCE_AFTER_FAILURE,
+                // All processes of a robot end at the same time.
+                false if self.discovery.is_some() => self.settling_limit(),
+                false => PATIENCE,
+            };
             let told = matches!(self.phase, Phase::Stopping(since) if since.elapsed() > patience);
             if told || began.elapsed() > longest {
                 for program in self.programs.iter_mut() {
@@ -498,7 +432,14 @@ impl<'a> Session<'a> {
         }
         let outcome = outcome.unwrap_or_else(|| judge(&self.programs));
         let wire = self.wire_before.zip(self.network.counters());
-        Ended { outcome, programs: self.programs, servers: self.servers, wire }
+        let discovery = self.discovery.map(|discovery| discovery.finish(&self.programs));
+        Ended {
+            outcome,
+            programs: self.programs,
+            servers: self.servers,
+            wire,
+            discovery: discovery.unwrap_or_default(),
+        }
     }
 }
 

@@ -126,6 +126,8 @@ impl Scenario {
             "rate_hz" => self.rates_hz.iter().copied().map(number).collect(),
             "subscriptions" => self.subscriptions.iter().map(|n| number(f64::from(*n))).collect(),
             "nodes" => self.nodes.iter().map(|n| number(f64::from(*n))).collect(),
+            "topology" => self.topologies.iter().map(|one| text(one.word())).collect(),
+            "start" => self.starts.iter().map(|one| text(one.word())).collect(),
             "idle" => self.idle.iter().map(|n| number(f64::from(*n))).collect(),
             "work_micros" => self.work_micros.iter().map(|work| number(*work as f64)).collect(),
             "cpu_load_percent" => self.cpu_load_percent.iter().copied().map(number).collect(),

@@ -3,6 +3,7 @@
 use toml::Spanned;
 
 use super::experiment::{Scenario, Workload};
+use crate::contract::Placement;
 use crate::document::{Document, DocumentError};
 use crate::record::{Check, DIMENSIONS, Figure};
 use feros_wording::did_you_mean;
@@ -22,6 +23,8 @@ pub(super) fn check(scenario: &Scenario) -> Result<(), String> {
         ("work_micros", scenario.work_micros.is_empty()),
         ("subscriptions", scenario.subscriptions.is_empty()),
         ("nodes", scenario.nodes.is_empty()),
+        ("topologies", scenario.topologies.is_empty()),
+        ("starts", scenario.starts.is_empty()),
         ("idle", scenario.idle.is_empty()),
         ("qos", scenario.qos.is_empty()),
         ("graphs", scenario.workload == Workload::Graph && scenario.graphs.is_empty()),
@@ -36,6 +39,15 @@ pub(super) fn check(scenario: &Scenario) -> Result<(), String> {
     }
     if scenario.workload == Workload::Chain && scenario.nodes.iter().any(|nodes| *nodes < 2) {
         return Err("`nodes` of a chain must be 2 or more: one publishes, one receives".to_owned());
+    }
+    let is_between_processes =
+        |placement: &Placement| matches!(placement, Placement::Local | Placement::Remote);
+    if scenario.workload == Workload::Discovery
+        && !scenario.placements.iter().all(is_between_processes)
+    {
+        return Err(
+            "`placements` of discovery are local and remote: it is between processes".to_owned()
+        );
     }
     if scenario.workload != Workload::Goodput
         && scenario.procedure.count == 0
@@ -105,7 +117,7 @@ fn check_statement(
     let check = statement.get_ref();
     if !check.has_bound() {
         return failed(format!(
-            "a {kind} needs one of `at_most`, `at_least`, `flat`, `trend` and `order`"
+            "a {kind} needs one of `at_most`, `at_least`, `flat`, `power`, `trend` and `order`"
         ));
     }
     let mut named = check.only.keys().chain(check.reference.keys()).chain([&check.across]);

@@ -85,6 +85,12 @@ fn nodes(scenario: &Scenario) -> String {
     match scenario.workload {
         Workload::Chain => format!("chains of {}", list(&scenario.nodes, u32::to_string)),
         Workload::Nodes => list(&scenario.nodes, u32::to_string),
+        Workload::Discovery => format!(
+            "{} processes ({}), started {}",
+            list(&scenario.nodes, u32::to_string),
+            list(&scenario.topologies, ToString::to_string),
+            list(&scenario.starts, |start| start.word().to_owned())
+        ),
         Workload::Graph => list(&scenario.graphs, String::clone),
         Workload::Latency | Workload::Goodput if scenario.subscriptions != [1] => {
             format!("{} subscriptions", list(&scenario.subscriptions, u32::to_string))

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::contract::{
-    Durability, Executor, Fill, History, MessageType, Placement, PublishMode, Reliability,
+    Durability, Executor, Fill, History, MessageType, Placement, PublishMode, Reliability, Topology,
 };
 
 /// The extent of an experiment.
@@ -60,6 +60,29 @@ pub enum Workload {
     Graph,
     /// A client that calls a server at a rate.
     Call,
+    /// The processes of a robot, which find each other, and a process that joins them.
+    Discovery,
+}
+
+/// When the processes of a robot are started.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StartOrder {
+    /// All at once.
+    #[default]
+    Together,
+    /// Each when the entities of the one before it exist.
+    InTurn,
+}
+
+impl StartOrder {
+    /// The word for the value.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Together => "together",
+            Self::InTurn => "in_turn",
+        }
+    }
 }
 
 /// A QoS by name: `[qos.reliable]`.
@@ -190,8 +213,12 @@ pub struct Scenario {
     pub rates_hz: Vec<f64>,
     /// The numbers of subscriptions of one publisher.
     pub subscriptions: Vec<u32>,
-    /// The numbers of nodes in a chain, or of nodes without entities.
+    /// The numbers of nodes in a chain, of nodes without entities, or of processes of a robot.
     pub nodes: Vec<u32>,
+    /// The topics that join the processes of a robot.
+    pub topologies: Vec<Topology>,
+    /// The orders in which the processes of a robot are started.
+    pub starts: Vec<StartOrder>,
     /// The numbers of entities of an executor that are never ready.
     pub idle: Vec<u32>,
     /// The graphs by name.

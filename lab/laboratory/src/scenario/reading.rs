@@ -9,9 +9,11 @@ use toml::Spanned;
 use super::cells::check_cells;
 use super::check::{check, check_figure, check_floor, check_goal, check_verdict};
 use super::conditions::Stated;
-use super::experiment::{Grid, LinkConditions, Procedure, Qos, Scenario, Variables, Workload};
+use super::experiment::{
+    Grid, LinkConditions, Procedure, Qos, Scenario, StartOrder, Variables, Workload,
+};
 use super::settings::{Links, Settings};
-use crate::contract::{Executor, Fill, MessageType, Placement, PublishMode};
+use crate::contract::{Executor, Fill, MessageType, Placement, PublishMode, Topology};
 use crate::document::{Document, DocumentError};
 use crate::record::{Check, Figure};
 use feros_wording::did_you_mean;
@@ -185,8 +187,8 @@ impl ScenarioFile {
         }
         let workload = pick!(workload).ok_or_else(|| {
             self.wrong(
-                "[experiment] has no `workload`: latency, goodput, chain, nodes, idle, executor or \
-                 graph",
+                "[experiment] has no `workload`: latency, goodput, chain, nodes, idle, executor, \
+                 graph, call or discovery",
             )
         })?;
         let named = pick!(systems).unwrap_or_default();
@@ -218,6 +220,8 @@ impl ScenarioFile {
             },
             subscriptions: numbers(pick!(subscriptions), 1, |count| count.0),
             nodes: numbers(pick!(nodes), usual_nodes, |count| count.0),
+            topologies: pick!(topologies, vec![Topology::Ring]),
+            starts: pick!(starts, vec![StartOrder::Together]),
             idle: numbers(pick!(idle), 0, |idle| u32::try_from(idle.0).unwrap_or(u32::MAX)),
             graphs: pick!(graphs).unwrap_or_default(),
             qos: self.qos(pick!(qos))?,

@@ -3,9 +3,9 @@
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::experiment::Workload;
+use super::experiment::{StartOrder, Workload};
 use super::quantity::{HowMany, Megabits, Messages, Micros, Percent, Rate, Seconds, Size};
-use crate::contract::{Executor, Fill, MessageType, Placement, PublishMode};
+use crate::contract::{Executor, Fill, MessageType, Placement, PublishMode, Topology};
 use crate::document::{Document, DocumentError};
 
 impl Settings {
@@ -67,6 +67,8 @@ pub(crate) struct Settings {
     pub(super) rates_hz: Option<Vec<Rate>>,
     pub(super) subscriptions: Option<Vec<HowMany>>,
     pub(super) nodes: Option<Vec<HowMany>>,
+    pub(super) topologies: Option<Vec<Topology>>,
+    pub(super) starts: Option<Vec<StartOrder>>,
     pub(super) idle: Option<Vec<Messages>>,
     pub(super) graphs: Option<Vec<String>>,
     pub(super) qos: Option<Vec<Spanned<String>>>,

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod builds;
+mod discovery;
 mod faults;
 mod fixture;
 mod floors;

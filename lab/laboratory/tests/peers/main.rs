@@ -14,8 +14,9 @@ use std::path::PathBuf;
 use std::sync::Mutex;
 use std::thread;
 
-use feros_lab::contract::{Fill, MessageType, Placement, Reliability, Role};
+use feros_lab::contract::{Fill, MessageType, Placement, Reliability, Role, Topology};
 use feros_lab::peer::{Peer, Peers, SystemRef};
+use feros_lab_contract::now_nanos;
 
 use fixture::{Built, Fixture, peers_folder};
 use program::{Options, Program};
@@ -136,7 +137,7 @@ fn cells(system: SystemRef<'_>) -> Vec<(Role, Placement)> {
     let has = |placement: Placement| system.placements().contains(&placement);
     for role in system.roles() {
         match role {
-            Role::Talker | Role::Relay | Role::Client if has(Placement::Local) => {
+            Role::Talker | Role::Relay | Role::Client | Role::Member if has(Placement::Local) => {
                 found.push((*role, Placement::Local))
             }
             Role::Nodes | Role::Graph => {
@@ -275,6 +276,11 @@ fn run(
             let said = program.finish()?;
             if role == Role::Graph { said.check_graph()? } else { said.check_silent()? }
         }
+        Role::Member => {
+            for topology in [Topology::Ring, Topology::OneTopic] {
+                robot(fixture, system, topology)?;
+            }
+        }
         Role::Executor => fixture.start(system, &options(role))?.finish()?.check_events()?,
         Role::Client => {
             let topic = fixture.topic();
@@ -294,7 +300,35 @@ fn run(
             said.check_published()?;
             said.check_received(0, 1)?;
         }
-        Role::Listener | Role::Listeners | Role::Server => {}
+        Role::Listener | Role::Listeners | Role::Server | Role::Newcomer => {}
+    }
+    Ok(())
+}
+
+/// Runs three members that find each other, and a newcomer; two members end by SIGINT, and one by
+/// the end of its input.
+fn robot(fixture: &Fixture<'_>, system: SystemRef<'_>, topology: Topology) -> Result<(), String> {
+    let (topic, began) = (fixture.topic(), now_nanos());
+    let options = |role, index| Options {
+        role,
+        index,
+        topology,
+        nodes: 3,
+        topic: topic.clone(),
+        ..Options::default()
+    };
+    let members = [0, 1, 2].map(|index| fixture.start(system, &options(Role::Member, index)));
+    let mut members = members.into_iter().collect::<Result<Vec<Program>, String>>()?;
+    for member in &mut members {
+        member.wait_settled()?;
+    }
+    let mut newcomer = fixture.start(system, &options(Role::Newcomer, 0))?;
+    newcomer.finish()?.check_settled(began, now_nanos())?;
+    members[0].interrupt();
+    members[1].close_input();
+    members[2].interrupt();
+    for member in &mut members {
+        member.finish()?.check_settled(began, now_nanos())?;
     }
     Ok(())
 }

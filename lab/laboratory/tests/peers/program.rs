@@ -6,7 +6,8 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use feros_lab::contract::{CONTRACT, Fill, Line, Placement, Role};
+use feros_lab::contract::{CONTRACT, Fill, Line, Placement, Role, Topology};
+use rustix::process::{Pid, Signal, kill_process};
 
 /// The time after which a hanging test is ended. The results of tests do not depend on speed.
 const WATCHDOG: Duration = Duration::from_secs(180);
@@ -36,6 +37,8 @@ pub(crate) struct Options {
     /// Whether messages are reliable; otherwise they may be lost.
     pub(crate) is_reliable: bool,
     pub(crate) graph: String,
+    /// The topics that join the members of a robot.
+    pub(crate) topology: Topology,
 }
 
 impl Default for Options {
@@ -54,6 +57,7 @@ impl Default for Options {
             fill: Fill::None,
             is_reliable: true,
             graph: String::new(),
+            topology: Topology::Ring,
         }
     }
 }
@@ -93,7 +97,12 @@ impl Options {
             Role::Chain | Role::Nodes => all.push(("nodes", self.nodes.to_string())),
             Role::Executor => all.extend([("idle", "7".into()), ("seconds", "0.05".into())]),
             Role::Graph => all.push(("graph", self.graph.clone())),
-            Role::Server | Role::Client | Role::Calls => {}
+            Role::Member => all.extend([
+                ("nodes", self.nodes.to_string()),
+                ("index", self.index.to_string()),
+                ("topology", self.topology.to_string()),
+            ]),
+            Role::Server | Role::Client | Role::Calls | Role::Newcomer => {}
         }
         all.into_iter().flat_map(|(name, value)| [format!("--{name}"), value]).collect()
     }
@@ -142,13 +151,28 @@ impl Program {
     }
 
     pub(crate) fn wait_ready(&mut self) -> Result<(), String> {
+        self.wait_for("ready", |line| matches!(line, Line::Ready {}))
+    }
+
+    /// Waits until the program has what it waits for.
+    pub(crate) fn wait_settled(&mut self) -> Result<(), String> {
+        self.wait_for("settled", |line| matches!(line, Line::Settled { .. }))
+    }
+
+    fn wait_for(&mut self, name: &str, is_it: fn(&Line) -> bool) -> Result<(), String> {
         let until = Instant::now() + WATCHDOG;
-        while !self.said.lines.iter().any(|line| matches!(line, Line::Ready {})) {
+        while !self.said.lines.iter().any(is_it) {
             if self.next(until)?.is_none() {
-                return Err(format!("it ended without `ready`: {}", self.said.all()));
+                return Err(format!("it ended without `{name}`: {}", self.said.all()));
             }
         }
         Ok(())
+    }
+
+    /// Sends SIGINT, which ends a member.
+    pub(crate) fn interrupt(&self) {
+        let pid = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw);
+        let _ = pid.map(|pid| kill_process(pid, Signal::INT));
     }
 
     pub(crate) fn close_input(&mut self) {
@@ -339,6 +363,19 @@ impl Said {
             return Err(format!("nodes without endpoints said {:?}", self.lines));
         }
         Ok(())
+    }
+
+    /// Checks that a program reports once that it has what it waits for, between `ready` and `end`,
+    /// with a time between these moments.
+    pub(crate) fn check_settled(&self, began: u64, ended: u64) -> Result<(), String> {
+        let [_, Line::Ready {}, Line::Settled { at_nanos }, Line::End(_)] = self.lines.as_slice()
+        else {
+            return Err(format!("not `ready`, `settled` and `end`: {:?}", self.lines));
+        };
+        match (began..=ended).contains(at_nanos) {
+            true => Ok(()),
+            false => Err(format!("{at_nanos} is not from {began} to {ended}")),
+        }
     }
 
     /// Checks that a graph reports no samples of single messages.

@@ -6,6 +6,7 @@ mod browser;
 mod chooser;
 mod comparison;
 mod damage;
+mod discovery;
 mod documents;
 mod features;
 mod floors;

@@ -9,7 +9,7 @@ use std::time::Duration;
 use crate::time::{compute, now_nanos, wait_for_end_of_input};
 use crate::words::{
     Durability, Executor, Fill, History, MessageType, Placement, PublishMode, Reliability, Role,
-    one_of,
+    Topology, one_of,
 };
 
 /// An argument that only this peer has.
@@ -70,12 +70,14 @@ pub struct Arguments {
     pub executor: Executor,
     /// The number of subscriptions that a talker waits for.
     pub matched: usize,
-    /// The index among several listeners or relays.
+    /// The index among several listeners, relays or members.
     pub index: usize,
     /// The number of subscriptions of a pair.
     pub subscriptions: usize,
-    /// The number of nodes of a chain or of `nodes`.
+    /// The number of nodes of a chain or of `nodes`, or of all members of a robot.
     pub nodes: usize,
+    /// The topics that join the members of a robot.
+    pub topology: Topology,
     /// The number of entities of an executor that are never ready.
     pub idle: usize,
     extras: BTreeMap<String, String>,
@@ -129,6 +131,7 @@ impl Arguments {
             index: 0,
             subscriptions: 1,
             nodes: 3,
+            topology: Topology::Ring,
             idle: 0,
             extras: extras
                 .iter()
@@ -192,6 +195,7 @@ impl Arguments {
             "--index" => self.index = parse(name, value)?,
             "--subscriptions" => self.subscriptions = parse(name, value)?,
             "--nodes" => self.nodes = parse(name, value)?,
+            "--topology" => self.topology = parse(name, value)?,
             "--idle" => self.idle = parse(name, value)?,
             _ => return Err(format!("{name}: this argument is not known")),
         }
@@ -199,7 +203,10 @@ impl Arguments {
     }
 
     fn check(mut self) -> Result<Self, String> {
-        let is_sent = !matches!(self.role, Role::Nodes | Role::Graph | Role::Executor);
+        let is_sent = !matches!(
+            self.role,
+            Role::Nodes | Role::Graph | Role::Executor | Role::Member | Role::Newcomer
+        );
         if is_sent && self.size_bytes < self.stamp_bytes() {
             return Err(format!(
                 "--size {}: the payload has no room for the stamp",
@@ -213,6 +220,12 @@ impl Arguments {
         if self.nodes < least_nodes || self.subscriptions == 0 || self.depth == 0 {
             return Err(format!(
                 "--nodes takes {least_nodes} or more, --subscriptions and --depth 1 or more"
+            ));
+        }
+        if self.role == Role::Member && self.index >= self.nodes {
+            return Err(format!(
+                "--index {}: there are {} members, and the first has the index 0",
+                self.index, self.nodes
             ));
         }
         // Samples come from the listener at the end of a chain.
@@ -398,6 +411,8 @@ mod tests {
             ("--role singer", "talker, listener"),
             ("--role pair --size 8", "no room"),
             ("--role pair --rate -1", "0 to"),
+            ("--role member --nodes 3 --index 3", "there are 3 members"),
+            ("--role member --topology star", "ring, one_topic"),
             ("--size 64", "--role is needed"),
         ] {
             let text = of(line).unwrap_err();

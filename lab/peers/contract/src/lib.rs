@@ -24,6 +24,7 @@ mod arguments;
 mod cold;
 pub mod graph;
 mod line;
+mod member;
 mod memory;
 mod output;
 mod pace;
@@ -35,6 +36,7 @@ use std::process::ExitCode;
 
 pub use arguments::{Arguments, Extra};
 pub use line::{Kind, Points};
+pub use member::Endpoints;
 pub use memory::LOCK_MEMORY;
 pub use output::{CONTRACT, Ended, Failure, NOT_INSTALLED, Output};
 pub use pace::Pace;
@@ -42,6 +44,7 @@ pub use samples::{Published, Samples, wait_received};
 pub use time::{now_nanos, sleep_until};
 pub use words::{
     Durability, Executor, Fill, History, MessageType, Placement, PublishMode, Reliability, Role,
+    Topology,
 };
 
 /// The exit code for arguments that are unknown or wrong.

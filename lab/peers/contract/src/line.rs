@@ -10,6 +10,7 @@ use serde::Serialize;
 pub(crate) enum Line<'a> {
     Hello { contract: u32, system: &'a str, version: &'a str, role: &'a str },
     Ready {},
+    Settled { at_nanos: u64 },
     Samples { subscription: usize, numbers: &'a [u64], nanos: &'a [u64], at_nanos: &'a [u64] },
     Published { numbers: &'a [u64], call_nanos: &'a [u64], at_nanos: &'a [u64] },
     Points(&'a Points<'a>),

@@ -77,6 +77,13 @@ impl Output {
         write(&Line::Ready {});
     }
 
+    /// Reports that the program has had since this time, on the clock of
+    /// [`now_nanos`](crate::now_nanos), what it waited for: a member all of its matches, a newcomer
+    /// its first message.
+    pub fn settled(&self, at_nanos: u64) {
+        write(&Line::Settled { at_nanos });
+    }
+
     /// Reports the times when messages passed a trace point.
     pub fn points(&self, points: &Points<'_>) {
         write(&Line::Points(points));

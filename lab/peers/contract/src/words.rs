@@ -73,6 +73,21 @@ words! {
         Client = "client",
         /// A server and a client in one process.
         Calls = "calls",
+        /// One process of a robot: a node with parameters, publishers and subscriptions, which are
+        /// matched by those of other members.
+        Member = "member",
+        /// A process that joins the members of a robot, and waits for its first message.
+        Newcomer = "newcomer",
+    }
+}
+
+words! {
+    /// The topics that join the members of a robot.
+    Topology {
+        /// Each member subscribes to topics of its two neighbours.
+        Ring = "ring",
+        /// All publishers and subscriptions of all members are on one topic.
+        OneTopic = "one_topic",
     }
 }
 

@@ -19,6 +19,7 @@ mod incoming;
 mod layers;
 mod outgoing;
 mod payload;
+mod robot;
 mod roles;
 mod spinning;
 mod transport;

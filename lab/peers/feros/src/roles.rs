@@ -9,7 +9,7 @@ use crate::incoming::{Then, subscribe};
 use crate::outgoing::Outgoing;
 use crate::payload::Carrier;
 use crate::spinning::Spinning;
-use crate::{Task, transport};
+use crate::{Task, robot, transport};
 
 pub(crate) fn messages<M: Carrier>(task: &Task<'_>, output: &Output) -> Result<Ended, Failure> {
     match task.arguments.role {
@@ -18,6 +18,8 @@ pub(crate) fn messages<M: Carrier>(task: &Task<'_>, output: &Output) -> Result<E
         Role::Relay => relay::<M>(task, output),
         Role::Pair => pair::<M>(task, output),
         Role::Chain => chain::<M>(task, output),
+        Role::Member => robot::member::<M>(task, output),
+        Role::Newcomer => robot::newcomer::<M>(task, output),
         other => Err(Failure::unsupported(format!("there is no role {}", other.word()))),
     }
 }

@@ -6,20 +6,21 @@ use crate::record::{Check, Record, Status, Trend, Value};
 use crate::report::groups::{cells, label};
 use crate::report::metric::Metric;
 use crate::report::quantity::{Unit, digits, dimension_title, dimension_with_value};
-use crate::statistics::{Line, growth_exponent};
+use crate::statistics::{Line, growth_exponent, power_law};
 
 /// The largest distance of a point from a straight line, in percent of the line.
 const LINE_PERCENT: f64 = 10.0;
 /// The least power of a growth that is faster than a straight line.
 const FASTER: f64 = 1.1;
 
-/// The outcomes along a dimension: `flat`, `trend` and `order`. An empty system compares systems.
+/// The outcomes along a dimension: `flat`, `power`, `trend` and `order`. An empty system compares systems.
 pub(super) fn along<'a>(check: &Check, scope: &Scope<'_, 'a>, system: &str) -> Vec<Outcome<'a>> {
     let all = scope.own(check, system);
     let possible: Vec<&Record> =
         all.iter().filter(|record| !matches!(record.status, Status::Skipped(_))).copied().collect();
     let series = cells(&possible, &["system", &check.across]);
     let mut wanted = Vec::from_iter(check.flat.map(Along::Flat));
+    wanted.extend(check.power.map(Along::Power));
     wanted.extend(check.trend.map(Along::Trend));
     wanted.extend((!check.order.is_empty()).then_some(Along::Order(&check.order)));
     let mut found = Vec::new();
@@ -51,6 +52,7 @@ pub(super) fn along<'a>(check: &Check, scope: &Scope<'_, 'a>, system: &str) -> V
 /// What numbers should do along a dimension.
 enum Along<'c> {
     Flat(f64),
+    Power(f64),
     Trend(Trend),
     Order(&'c [Value]),
 }
@@ -64,13 +66,16 @@ impl Along<'_> {
             Self::Flat(_) => {
                 format!("largest / smallest of all {}", dimension_title(&check.across))
             }
-            Self::Trend(_) | Self::Order(_) => format!("by {}", dimension_title(&check.across)),
+            Self::Power(_) | Self::Trend(_) | Self::Order(_) => {
+                format!("by {}", dimension_title(&check.across))
+            }
         }
     }
 
     fn wanted(&self, check: &Check) -> String {
         match self {
             Self::Flat(most) => format!("<= {}×", digits(*most)),
+            Self::Power(most) => format!("power <= {}", digits(*most)),
             Self::Trend(Trend::Falls) => "falls".to_owned(),
             Self::Trend(Trend::Rises) => "rises".to_owned(),
             Self::Trend(Trend::Linear) => format!("a straight line, within {LINE_PERCENT} %"),
@@ -108,6 +113,7 @@ impl Along<'_> {
         };
         match self {
             Self::Flat(most) => flat(*most, &points, &mut outcome),
+            Self::Power(most) => grows(*most, &points, &mut outcome),
             Self::Trend(Trend::Linear) => linear(&points, &mut outcome),
             Self::Trend(Trend::Faster) => faster(&points, &mut outcome),
             Self::Trend(Trend::Falls) => {
@@ -180,6 +186,13 @@ fn faster(points: &[Point<'_, '_>], outcome: &mut Outcome<'_>) {
         power.map_or("no steady growth".to_owned(), |power| format!("power {}", digits(power)));
     outcome.result = format!("{shown} ({} points)", points.len());
     outcome.holds = Some(power.is_some_and(|power| power >= FASTER));
+}
+
+/// Compares the power of a law through zero with a limit.
+fn grows(most: f64, points: &[Point<'_, '_>], outcome: &mut Outcome<'_>) {
+    let Some(power) = coordinates(points).and_then(|points| power_law(&points)) else { return };
+    outcome.result = format!("power {} ({} points)", digits(power), points.len());
+    outcome.holds = Some(power <= most);
 }
 
 /// The points as coordinates; `None` if the dimension has words.

@@ -151,6 +151,20 @@ fn hardly_varying_numbers() {
 }
 
 #[test]
+fn powers_of_growth() {
+    let power = |most| Check { power: Some(most), across: "nodes".to_owned(), ..check(&["rcl"]) };
+    let squares = nodes(&[(25.0, 625.0), (50.0, 2500.0), (100.0, 10_000.0)]);
+    assert_eq!(ruling_of(&power(2.1), &squares), Ruling::Reproduced);
+    assert_eq!(ruling_of(&power(1.3), &squares), Ruling::Refuted);
+    let said = one(power(1.3), squares).numbers();
+    assert!(said.contains("power 2 (3 points)"), "{said}");
+    let few = nodes(&[(25.0, 625.0), (50.0, 2500.0)]);
+    assert_eq!(ruling_of(&power(1.3), &few), Ruling::NotMeasured);
+    let nothing = nodes(&[(25.0, 0.0), (50.0, 0.0), (100.0, 0.0)]);
+    assert_eq!(ruling_of(&power(1.3), &nothing), Ruling::NotMeasured, "zero has no power");
+}
+
+#[test]
 fn orders() {
     let systems = |names: &[&str]| Check {
         across: "system".to_owned(),

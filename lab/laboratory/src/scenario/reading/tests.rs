@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use super::ScenarioFile;
+use crate::contract::Topology;
 use crate::document::{Document, DocumentError};
 use crate::record::Value;
-use crate::scenario::{Grid, Scenario};
+use crate::scenario::{Grid, Scenario, StartOrder};
 
 const SOUND: &str = r#"title = "Latency"
 document = "M16"
@@ -162,6 +163,9 @@ fn whatever_is_wrong_is_said_with_its_line_and_what_is_allowed() {
         ("count = 5", "fill = [\"all\"]", 14, &["`all`", "none", "each"]),
         ("kind = \"lines\"", "kind = \"line\"", 25, &["`line`", "did you mean `lines`"]),
         ("workload = \"latency\"", "", 1, &["workload"]),
+        ("count = 5", "topologies = [\"rings\"]", 14, &["`rings`", "did you mean `ring`"]),
+        ("count = 5", "starts = [\"at_once\"]", 14, &["`at_once`", "together", "in_turn"]),
+        ("count = 5", "starts = []", 1, &["`starts` needs at least one value"]),
         ("count = 5", "rates_hz = [0]\nseconds = 3\ncount = 0", 1, &["without a pause"]),
         ("title = \"Latency\"", "title = \"Latency", 1, &[]),
     ];
@@ -175,6 +179,27 @@ fn whatever_is_wrong_is_said_with_its_line_and_what_is_allowed() {
             assert!(error.text.contains(word), "{to}: {error}");
         }
     }
+}
+
+#[test]
+fn discovery_is_between_processes_with_topologies_and_starts() {
+    let text = "title = \"T\"\n[experiment]\nworkload = \"discovery\"\nsystems = [\"rcl\"]\n\
+                nodes = [25, 50]\ntopologies = [\"ring\", \"one_topic\"]\nstarts = [\"in_turn\"]\n\
+                [[goal]]\ntitle = \"g\"\nsystem = \"rcl\"\nmetric = \"settling_packets\"\n\
+                across = \"nodes\"\npower = 1.3\nonly = { topology = [\"ring\"] }\n";
+    let scenario = resolved(text, None).unwrap().unwrap();
+    assert_eq!(scenario.topologies, [Topology::Ring, Topology::OneTopic]);
+    assert_eq!(scenario.starts, [StartOrder::InTurn]);
+    assert_eq!(scenario.about.goals[0].power, Some(1.3));
+    assert!(scenario.procedure.memory, "memory is part of it");
+    let usual = resolved(&text.replace("starts = [\"in_turn\"]\n", ""), None).unwrap().unwrap();
+    assert_eq!(usual.starts, [StartOrder::Together]);
+    let within = text.replace("nodes = [25", "placements = [\"intra\"]\nnodes = [25");
+    let error = resolved(&within, None).err().unwrap();
+    assert!(error.text.contains("between processes"), "{error}");
+    let elsewhere = text.replace("topology = [\"ring\"]", "start = [\"together\"]");
+    let error = resolved(&elsewhere, None).err().unwrap();
+    assert!(error.text.contains("no grid has the start `together`"), "{error}");
 }
 
 #[test]
