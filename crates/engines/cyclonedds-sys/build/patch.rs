@@ -30,6 +30,7 @@
 //! | `leaving` | a participant with many endpoints leaves with one announcement |
 //! | `library` | the library of a participant is known, with its version |
 //! | `discovery_times` | discovery repeats packets less often than data does |
+//! | `discovery_heartbeats` | heartbeats of discovery go only to readers that are behind |
 //! | `no_cxx` | no C++ compiler is required |
 
 use std::path::Path;
@@ -56,6 +57,7 @@ const PATCHES: &[&str] = &[
     include_str!("../patches/library.patch"),
     include_str!("../patches/leaving.patch"),
     include_str!("../patches/discovery_times.patch"),
+    include_str!("../patches/discovery_heartbeats.patch"),
 ];
 
 /// A change of one file: `old` occurs exactly `times` times, and becomes `new`.

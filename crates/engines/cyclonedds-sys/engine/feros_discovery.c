@@ -13,7 +13,10 @@
 /* The usual time of Cyclone DDS. */
 #define LONGEST_HEARTBEAT MILLISECONDS (100)
 #define FIRST_REMINDER MILLISECONDS (10)
-#define REMINDERS 3
+#define LONGEST_REMINDER MILLISECONDS (200)
+/* If the host is busy, answers take far longer than the delay of a reminder itself. */
+#define LONGEST_BUSY_REMINDER MILLISECONDS (1000)
+#define REMINDER_LATENESS 8
 #define FIRST_REQUEST MILLISECONDS (20)
 #define LONGEST_REQUEST MILLISECONDS (200)
 /* A lost answer is asked for again soon. Fast DDS, which answers within 100 ms, may then send it
@@ -48,9 +51,11 @@ int64_t feros_discovery_heartbeat (int64_t configured, uint32_t sent)
   return at_least (configured, growing (FIRST_HEARTBEAT, LONGEST_HEARTBEAT, sent));
 }
 
-int64_t feros_discovery_reminder (uint32_t reminders)
+int64_t feros_discovery_reminder (uint32_t reminders, int64_t lateness)
 {
-  return reminders < REMINDERS ? growing (FIRST_REMINDER, LONGEST_HEARTBEAT, reminders) : INT64_MAX;
+  const int64_t time = growing (FIRST_REMINDER, LONGEST_REMINDER, reminders);
+  const int64_t most = (LONGEST_BUSY_REMINDER - time) / REMINDER_LATENESS;
+  return (lateness < most) ? time + REMINDER_LATENESS * at_least (lateness, 0) : LONGEST_BUSY_REMINDER;
 }
 
 int64_t feros_discovery_request (int64_t configured, uint32_t repeats)

@@ -24,10 +24,10 @@ bool feros_is_discovery (bool is_builtin, const char *topic);
    since the last announcement. The first ones follow soon, since a lost announcement is repeated
    only if a heartbeat tells of it. */
 int64_t feros_discovery_heartbeat (int64_t configured, uint32_t sent);
-/* The time until a writer reminds a reader that has not answered the first heartbeat, by another
-   heartbeat to it alone; INT64_MAX if the heartbeats to all readers are enough from now on.
-   `reminders` is the number of those that were sent. */
-int64_t feros_discovery_reminder (uint32_t reminders);
+/* The time until a writer reminds a reader that has not answered a heartbeat to it alone, by another
+   one. `reminders` is the number of those that were sent, and `lateness` the time by which the last
+   heartbeat was late because the host is busy. */
+int64_t feros_discovery_reminder (uint32_t reminders, int64_t lateness);
 /* The shortest time between two requests of a reader for the same samples. `repeats` is the number
    of times that the last request repeated an earlier request. */
 int64_t feros_discovery_request (int64_t configured, uint32_t repeats);

@@ -210,7 +210,7 @@ unsafe extern "C" {
     // See `engine/feros_discovery.h`.
     pub fn feros_is_discovery(is_builtin: bool, topic: *const c_char) -> bool;
     pub fn feros_discovery_heartbeat(configured: i64, sent: u32) -> i64;
-    pub fn feros_discovery_reminder(reminders: u32) -> i64;
+    pub fn feros_discovery_reminder(reminders: u32, lateness: i64) -> i64;
     pub fn feros_discovery_request(configured: i64, repeats: u32) -> i64;
     pub fn feros_discovery_repeat(configured: i64, repeats: u32) -> i64;
     pub fn feros_discovery_greeting(configured: i64) -> i64;

@@ -31,6 +31,11 @@ fn repeat(configured: i64, repeats: u32) -> i64 {
     unsafe { feros_discovery_repeat(configured, repeats) }
 }
 
+fn reminder(reminders: u32, lateness: i64) -> i64 {
+    // SAFETY: the function only computes.
+    unsafe { feros_discovery_reminder(reminders, lateness) }
+}
+
 fn next_greeting(usual: i64, age: i64) -> i64 {
     // SAFETY: the function only computes.
     unsafe { feros_discovery_next_greeting(usual, age) }
@@ -65,11 +70,23 @@ fn a_writer_sends_few_heartbeats_however_short_the_times_of_data_are() {
 }
 
 #[test]
-fn a_new_reader_that_does_not_answer_is_reminded_three_times() {
-    // SAFETY: the function only computes.
-    let reminders = [0, 1, 2, 3, u32::MAX].map(|count| unsafe { feros_discovery_reminder(count) });
-    let expected = [10 * MILLISECOND, 20 * MILLISECOND, 40 * MILLISECOND, i64::MAX, i64::MAX];
-    assert_eq!(reminders, expected);
+fn a_reader_that_does_not_answer_is_reminded_ever_later() {
+    let reminders = [0, 1, 2, 3, 4, 5, 6, u32::MAX].map(|count| reminder(count, 0) / MILLISECOND);
+    assert_eq!(reminders, [10, 20, 40, 80, 160, 200, 200, 200]);
+}
+
+#[test]
+fn a_busy_host_reminds_later_but_not_never() {
+    assert_eq!(reminder(0, 5 * MILLISECOND), 50 * MILLISECOND);
+    assert_eq!(reminder(2, 20 * MILLISECOND), 200 * MILLISECOND);
+    // The clock may have been read before the time at which the heartbeat was due.
+    assert_eq!(reminder(1, -MILLISECOND), 20 * MILLISECOND);
+    assert_eq!(reminder(1, i64::MIN), 20 * MILLISECOND);
+    for (count, lateness) in
+        [(0, SECOND), (0, i64::MAX), (7, 100 * MILLISECOND), (u32::MAX, i64::MAX)]
+    {
+        assert_eq!(reminder(count, lateness), SECOND, "{count}, {lateness}");
+    }
 }
 
 #[test]

@@ -6,11 +6,12 @@ use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use feros_conformance::{TestNode, TestPublisher};
-use feros_engine::QosProfile;
+use feros_engine::{Gid, QosProfile};
 use feros_test_support::until;
 
 use crate::participant::{
-    FAST_DDS, Listener, Parameters, Participant, data, entity, heartbeat, id, submessage,
+    FAST_DDS, Listener, Parameters, Participant, data, destination, entity, heartbeat, id,
+    submessage, submessages_in,
 };
 
 /// The size of a message, which needs several fragments.
@@ -89,9 +90,7 @@ impl Reader {
         self.told.clear();
         until("the GAPs of the writer", || {
             self.requests += 1;
-            // INFO_DST (DDSI-RTPS 2.5, 9.4.5.9)
-            let destination = submessage(0x0e, 0x01, &writer[..12]);
-            let submessages = [destination, request(&writer[12..], self.requests)];
+            let submessages = [destination(Gid(writer)), request(&writer[12..], self.requests)];
             let datagram = self.participant.datagram(&submessages);
             self.listener.socket.send_to(&datagram, self.address.unwrap()).unwrap();
             self.read();
@@ -128,19 +127,12 @@ fn sample(body: &[u8], at: usize) -> u64 {
 
 /// What this writer tells in a datagram (DDSI-RTPS 2.5, 9.4.5).
 fn told_by(writer: &[u8; 16], datagram: &[u8]) -> Vec<Told> {
-    let (header, mut rest) = datagram.split_at(20.min(datagram.len()));
     let mut all = Vec::new();
-    if !header.ends_with(&writer[..12]) {
+    if !datagram.get(..20).is_some_and(|header| header.ends_with(&writer[..12])) {
         return all;
     }
-    while let [kind, _, low, high, after @ ..] = rest {
-        let size = match u16::from_le_bytes([*low, *high]) {
-            0 if *kind != 0x09 => after.len(), // the last submessage may have no size
-            size => usize::from(size),
-        };
-        let (body, next) = after.split_at(size.min(after.len()));
-        rest = next;
-        let (of, told) = match *kind {
+    for (kind, body) in submessages_in(datagram) {
+        let (of, told) = match kind {
             0x15 | 0x16 => (8, Told::Sample(sample(body, 12))),
             0x07 => (4, Told::Heartbeat(sample(body, 8), sample(body, 16))),
             0x13 => (4, Told::HeartbeatFrag(sample(body, 8))),
@@ -167,7 +159,7 @@ fn gone_by(body: &[u8]) -> Vec<u64> {
 }
 
 /// The octets of these numbers.
-fn octets(numbers: &[u32]) -> Vec<u8> {
+pub(crate) fn octets(numbers: &[u32]) -> Vec<u8> {
     numbers.iter().flat_map(|number| number.to_le_bytes()).collect()
 }
 

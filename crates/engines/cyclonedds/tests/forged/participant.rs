@@ -80,6 +80,26 @@ pub(crate) fn submessage(kind: u8, flags: u8, body: &[u8]) -> Vec<u8> {
     [&[kind, flags, low, high][..], body].concat()
 }
 
+/// The kinds and the contents of the submessages of a datagram (DDSI-RTPS 2.5, 9.4.5).
+pub(crate) fn submessages_in(datagram: &[u8]) -> Vec<(u8, &[u8])> {
+    let (mut rest, mut all) = (datagram.get(20..).unwrap_or_default(), Vec::new());
+    while let [kind, _, low, high, after @ ..] = rest {
+        let size = match u16::from_le_bytes([*low, *high]) {
+            0 if *kind != 0x09 => after.len(), // the last submessage may have no size
+            size => usize::from(size),
+        };
+        let (body, next) = after.split_at(size.min(after.len()));
+        all.push((*kind, body));
+        rest = next;
+    }
+    all
+}
+
+/// An INFO_DST submessage (DDSI-RTPS 2.5, 9.4.5.9): the next ones are for this participant.
+pub(crate) fn destination(participant: Gid) -> Vec<u8> {
+    submessage(0x0e, 0x01, &participant.participant_prefix())
+}
+
 /// The number of the only sample of each writer.
 const FIRST: [u8; 8] = [0, 0, 0, 0, 1, 0, 0, 0];
 
@@ -122,7 +142,13 @@ impl Listener {
         }
     }
 
+    /// Announces a participant that announces publications and subscriptions, and reads nothing.
     pub(crate) fn announce(&self, of: &Participant) {
+        self.announce_with(of, 0x15);
+    }
+
+    /// Announces a participant with this set of endpoints (DDSI-RTPS 2.5, 9.3.2).
+    pub(crate) fn announce_with(&self, of: &Participant, endpoints: u32) {
         let port = u32::from(self.socket.local_addr().unwrap().port());
         let mut locator = [0; 24];
         locator[..4].copy_from_slice(&1_u32.to_le_bytes()); // UDP on IPv4
@@ -130,15 +156,13 @@ impl Listener {
         locator[20..].copy_from_slice(&Ipv4Addr::LOCALHOST.octets());
         let mut lease = [0; 8];
         lease[..4].copy_from_slice(&10_000_u32.to_le_bytes());
-        // The participant announces itself, publications and subscriptions, and reads nothing.
-        let endpoints = 0x15_u32.to_le_bytes();
         let of_participant = of
             .version
             .clone()
             .with(id::PROTOCOL_VERSION, &[2, 3])
             .with(id::VENDOR_ID, &of.vendor)
             .with(id::PARTICIPANT_GUID, &of.gid(entity::PARTICIPANT).0)
-            .with(id::BUILTIN_ENDPOINT_SET, &endpoints)
+            .with(id::BUILTIN_ENDPOINT_SET, &endpoints.to_le_bytes())
             .with(id::METATRAFFIC_UNICAST_LOCATOR, &locator)
             .with(id::DEFAULT_UNICAST_LOCATOR, &locator)
             .with(id::PARTICIPANT_LEASE_DURATION, &lease)
