@@ -31,6 +31,7 @@
 //! | `library` | the library of a participant is known, with its version |
 //! | `discovery_times` | discovery repeats packets less often than data does |
 //! | `discovery_heartbeats` | heartbeats of discovery go only to readers that are behind |
+//! | `discovery_history` | the greeting of a reader of discovery is answered with the whole history |
 //! | `no_cxx` | no C++ compiler is required |
 
 use std::path::Path;
@@ -58,6 +59,7 @@ const PATCHES: &[&str] = &[
     include_str!("../patches/leaving.patch"),
     include_str!("../patches/discovery_times.patch"),
     include_str!("../patches/discovery_heartbeats.patch"),
+    include_str!("../patches/discovery_history.patch"),
 ];
 
 /// A change of one file: `old` occurs exactly `times` times, and becomes `new`.

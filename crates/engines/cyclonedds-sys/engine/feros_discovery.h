@@ -42,4 +42,7 @@ int64_t feros_discovery_greeting (int64_t configured);
    first; this is not so if the host is busy, and the first greeting is late itself. */
 int64_t feros_discovery_next_greeting (int64_t usual, int64_t age);
 
+/* The most samples of the history that a writer sends in answer to a greeting. */
+#define FEROS_DISCOVERY_HISTORY 64
+
 #endif

@@ -1,5 +1,5 @@
-//! What a session sends to participants that it meets: a participant that does not answer causes no
-//! packets for others.
+//! What a session sends to participants that it meets: an answer to a greeting has the whole
+//! history, and a participant that does not answer causes no packets for others.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use feros_conformance::{TestNode, TestPublisher};
 use feros_engine::{Gid, QosProfile};
 use feros_test_support::until;
 
-use crate::gone_history::octets;
+use crate::gone_history::{Told, octets, told_by};
 use crate::participant::{
     FAST_DDS, Listener, Parameters, Participant, destination, entity, submessage, submessages_in,
 };
@@ -94,6 +94,28 @@ fn destinations(
 fn count(destinations: &[Option<[u8; 12]>], of: &Participant) -> usize {
     let prefix = of.gid(entity::PARTICIPANT).participant_prefix();
     destinations.iter().filter(|to| **to == Some(prefix)).count()
+}
+
+/// Whether this is the whole history of three or more samples between two heartbeats. The first
+/// one tells of no sample, because a reader requests at once what a heartbeat tells of. (A reader
+/// of Cyclone DDS ignores samples before the first heartbeat.)
+fn is_history(told: &[Told]) -> bool {
+    let [Told::Heartbeat(1, 0), samples @ .., Told::Heartbeat(1, last)] = told else {
+        return false;
+    };
+    *last >= 3 && (1..=*last).map(Told::Sample).eq(samples.iter().cloned())
+}
+
+#[test]
+fn a_greeting_is_answered_with_the_whole_history() {
+    let mut meeting = Meeting::start();
+    let greeting = participant(1);
+    until("the history comes in one datagram", || {
+        meeting.listener.announce_with(&greeting, ENDPOINTS);
+        meeting.acknowledge(&greeting, 0);
+        let datagrams = meeting.received();
+        datagrams.iter().any(|datagram| is_history(&told_by(&meeting.writer, datagram)))
+    });
 }
 
 #[test]

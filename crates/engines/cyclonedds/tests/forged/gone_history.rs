@@ -25,7 +25,7 @@ const QUIET: Duration = Duration::from_millis(10);
 
 /// An answer of the writer to the reader.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Told {
+pub(crate) enum Told {
     /// The sample with this number, or a fragment of it.
     Sample(u64),
     /// The numbers of the first and the last sample of the history.
@@ -126,7 +126,7 @@ fn sample(body: &[u8], at: usize) -> u64 {
 }
 
 /// What this writer tells in a datagram (DDSI-RTPS 2.5, 9.4.5).
-fn told_by(writer: &[u8; 16], datagram: &[u8]) -> Vec<Told> {
+pub(crate) fn told_by(writer: &[u8; 16], datagram: &[u8]) -> Vec<Told> {
     let mut all = Vec::new();
     if !datagram.get(..20).is_some_and(|header| header.ends_with(&writer[..12])) {
         return all;
