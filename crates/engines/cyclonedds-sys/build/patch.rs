@@ -32,6 +32,7 @@
 //! | `discovery_times` | discovery repeats packets less often than data does |
 //! | `discovery_heartbeats` | heartbeats of discovery go only to readers that are behind |
 //! | `discovery_history` | the greeting of a reader of discovery is answered with the whole history |
+//! | `discovery_answers` | announcements of participants are repeated less often |
 //! | `no_cxx` | no C++ compiler is required |
 
 use std::path::Path;
@@ -60,6 +61,7 @@ const PATCHES: &[&str] = &[
     include_str!("../patches/discovery_times.patch"),
     include_str!("../patches/discovery_heartbeats.patch"),
     include_str!("../patches/discovery_history.patch"),
+    include_str!("../patches/discovery_answers.patch"),
 ];
 
 /// A change of one file: `old` occurs exactly `times` times, and becomes `new`.

@@ -136,3 +136,20 @@ fn readers_that_stay_silent_cause_heartbeats_to_themselves_only() {
     let to_answering = count(&heartbeats, &answering);
     assert!(to_answering < 8, "{to_answering} heartbeats to a reader that is up to date");
 }
+
+#[test]
+fn a_participant_that_has_answered_gets_no_repeated_announcement() {
+    let mut meeting = Meeting::start();
+    let (answering, silent) = (participant(1), participant(2));
+    let mut announcements = Vec::new();
+    until("the announcement to the silent participant is repeated", || {
+        meeting.listener.announce_with(&answering, ENDPOINTS);
+        meeting.listener.announce_with(&silent, ENDPOINTS);
+        meeting.acknowledge(&answering, 100);
+        let writer = (8, entity::PARTICIPANT_WRITER);
+        announcements.extend(destinations(&meeting.received(), 0x15, writer));
+        count(&announcements, &silent) >= 4
+    });
+    let to_answering = count(&announcements, &answering);
+    assert!(to_answering < 3, "{to_answering} announcements to a participant that has answered");
+}
