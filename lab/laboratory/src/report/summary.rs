@@ -229,9 +229,12 @@ fn lines(cells: &[(Place, Vec<&Record>)], found: &mut Summary) {
     }
 }
 
+/// Cells that differ only in the number of processes: that number, with the records of its cell.
+type Growth<'a> = Vec<(f64, &'a [&'a Record])>;
+
 /// Adds the power with which each column of discovery grows with the number of processes.
 fn powers(columns: &[String], cells: &[(Place, Vec<&Record>)], found: &mut Summary) {
-    let mut series: Vec<(Place, Vec<(f64, &[&Record])>)> = Vec::new();
+    let mut series: Vec<(Place, Growth<'_>)> = Vec::new();
     for (place, records) in cells.iter().filter(|(place, _)| is_of_discovery(place)) {
         let Some(Value::Number(nodes)) = place.get("nodes") else { continue };
         let mut rest = place.clone();

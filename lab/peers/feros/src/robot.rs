@@ -1,6 +1,6 @@
 //! The processes of a robot that find each other, and a process that joins them.
 
-use std::sync::mpsc::{Receiver, channel};
+use std::sync::mpsc::{Receiver, sync_channel};
 use std::time::Duration;
 
 use feros::{
@@ -48,7 +48,7 @@ impl<M: Carrier> Member<M> {
             let topic = task.arguments.greeting_topic();
             let options = PublisherOptions::from(greeting_qos());
             let publisher = node.create_publisher::<M>(&topic, options)?;
-            publisher.publish(&M::filled(task.arguments))?;
+            publisher.publish(M::filled(task.arguments))?;
             made.greeting = Some(publisher);
         }
         Ok(made)
@@ -70,15 +70,15 @@ fn greeting_qos() -> QosProfile {
 
 /// Receives once the context is shut down, for example by SIGINT, as long as the guard lives.
 fn shutdown(task: &Task<'_>) -> (Receiver<()>, ShutdownGuard) {
-    let (sender, ended) = channel();
+    let (sender, ended) = sync_channel(1);
     let guard = task.context.on_shutdown(move || {
-        // After the wait has ended, nobody listens.
-        let _ = sender.send(());
+        // The wait may have ended, or know it already.
+        let _ = sender.try_send(());
     });
     (ended, guard)
 }
 
-/// Has its endpoints until SIGINT or the end of its input, and reports when all of them are
+/// Keeps its endpoints until SIGINT or the end of its input, and reports when all of them are
 /// matched.
 pub(crate) fn member<M: Carrier>(task: &Task<'_>, output: &Output) -> Result<Ended, Failure> {
     let (ended, _guard) = shutdown(task);
@@ -107,14 +107,14 @@ pub(crate) fn member<M: Carrier>(task: &Task<'_>, output: &Output) -> Result<End
 /// Waits for the message that member 0 keeps, and ends.
 pub(crate) fn newcomer<M: Carrier>(task: &Task<'_>, output: &Output) -> Result<Ended, Failure> {
     let (ended, _guard) = shutdown(task);
-    let (sender, received) = channel();
+    let (sender, received) = sync_channel(1);
     let spinning = Spinning::new(task.arguments);
     let node = task.context.create_node("newcomer")?;
     let topic = task.arguments.greeting_topic();
     let options = SubscriptionOptions::from(greeting_qos());
     let note = move |_: M, _: MessageInfo| {
-        // After the first message, nobody listens.
-        let _ = sender.send(now_nanos());
+        // Only the first message counts.
+        let _ = sender.try_send(now_nanos());
     };
     let _subscription = node.create_subscription::<M, _>(&topic, options, note)?;
     spinning.add(&node)?;
