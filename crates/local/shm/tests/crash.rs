@@ -8,6 +8,7 @@
 
 use std::collections::HashMap;
 use std::fs;
+use std::io::Read as _;
 use std::path::Path;
 use std::process::{Child, Stdio};
 use std::sync::Arc;
@@ -15,8 +16,8 @@ use std::time::{Duration, Instant};
 
 use feros_engine::PayloadBytes;
 use feros_shm::{
-    Connection, ConnectionSettings, HostNode, HostPublisher, HostPublisherSettings, LoanError,
-    SampleHeader, TakeOutcome,
+    Connection, ConnectionSettings, CreateError, HostNode, HostPublisher, HostPublisherSettings,
+    LoanError, SampleHeader, TakeOutcome,
 };
 
 const ROLE: &str = "FEROS_CRASH_ROLE";
@@ -53,7 +54,13 @@ fn role_of_a_child() {
 
 fn publish_forever(node: &Arc<HostNode>, id: u64, random: &mut Random) {
     loop {
-        let publisher = HostPublisher::create(node, HostPublisherSettings::new(id)).unwrap();
+        let publisher = loop {
+            match HostPublisher::create(node, HostPublisherSettings::new(id)) {
+                // The survivor still has a connection to the publisher of the last iteration.
+                Err(CreateError::AlreadyExists { .. }) => std::thread::yield_now(),
+                created => break created.unwrap(),
+            }
+        };
         for number in 1..=200 + random.below(2000) {
             let size_bytes = 8 + random.below(1 << (4 + number % 16)) as usize;
             let mut loan = loop {
@@ -94,26 +101,42 @@ fn take_forever(node: &Arc<HostNode>, random: &mut Random) {
     }
 }
 
-fn child(role: &str, space: &str, id: u64) -> Child {
-    feros_test_support::this_program()
-        .args(["--exact", "role_of_a_child"])
+fn child(role: &str, space: &str, id: u64) -> Doomed {
+    let child = feros_test_support::this_program()
+        .args(["--exact", "role_of_a_child", "--nocapture"])
         .env(ROLE, role)
         .env(SPACE, space)
         .env(ID, id.to_string())
         .stdout(Stdio::null())
         .stderr(Stdio::piped())
-        .spawn()
-        .unwrap()
+        .spawn();
+    Doomed(child.unwrap())
 }
 
-/// Kills a child process. Fails if the child has already ended with a failure.
-fn kill(mut child: Child) {
-    if let Some(status) = child.try_wait().unwrap() {
-        let output = child.wait_with_output().unwrap();
-        panic!("a child ended by itself: {status}\n{}", String::from_utf8_lossy(&output.stderr));
+/// A child process, which is killed when this value is dropped.
+struct Doomed(Child);
+
+impl Doomed {
+    /// Fails if the child has already ended.
+    fn check(&mut self) {
+        if let Some(status) = self.0.try_wait().unwrap() {
+            let mut said = String::new();
+            self.0.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+            panic!("a child ended by itself: {status}\n{said}");
+        }
     }
-    child.kill().unwrap();
-    child.wait().unwrap();
+
+    fn kill(mut self) {
+        self.check();
+    }
+}
+
+impl Drop for Doomed {
+    fn drop(&mut self) {
+        // A child that has ended is only waited for.
+        let _ = self.0.kill();
+        self.0.wait().unwrap();
+    }
 }
 
 /// The names in `/dev/shm` that belong to the space, and the files in its folder.
@@ -199,7 +222,7 @@ fn killed_processes_harm_nobody() {
     let mut baseline = (0, 0);
     for round in 0..rounds {
         let id = 100 + round;
-        let doomed_publisher = child("publisher", &space, id);
+        let mut doomed_publisher = child("publisher", &space, id);
         let doomed_subscriber = child("subscriber", &space, id);
         // In each third round, the time begins with the first message from the doomed publisher. In
         // the other rounds, the processes may be killed while they start.
@@ -209,6 +232,7 @@ fn killed_processes_harm_nobody() {
         while until.is_none_or(|until| Instant::now() < until) {
             number += 1;
             exchange(&publisher, &mut connection, number);
+            doomed_publisher.check();
             match &mut doomed_connection {
                 None => doomed_connection = Connection::open(&node, id, SETTINGS).ok(),
                 Some(doomed) => {
@@ -224,8 +248,8 @@ fn killed_processes_harm_nobody() {
                 }
             }
         }
-        kill(doomed_publisher);
-        kill(doomed_subscriber);
+        doomed_publisher.kill();
+        doomed_subscriber.kill();
         let start = Instant::now();
         let clean_up = node.clean_up();
         swept += clean_up.swept;
