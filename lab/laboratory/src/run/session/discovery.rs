@@ -236,14 +236,16 @@ impl Session<'_> {
         self.start(&Participant::newcomer(self.cell))
     }
 
-    /// Interrupts all processes once the newcomer has its first message.
+    /// Interrupts the members once the newcomer has its first message.
     fn wait_for_newcomer(&mut self, since: Instant) -> Result<(), String> {
         let newcomer = self.programs.last();
         if newcomer.is_some_and(|program| program.settled_nanos.is_some()) {
             if let Some(discovery) = &mut self.discovery {
                 discovery.interrupted_nanos = Some(now_nanos());
             }
-            for program in &mut self.programs {
+            // The newcomer, which is the last program, ends by itself.
+            let members = self.programs.len() - 1;
+            for program in &mut self.programs[..members] {
                 program.interrupt();
             }
             self.phase = Phase::Stopping(Instant::now());
