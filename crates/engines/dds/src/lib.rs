@@ -30,6 +30,7 @@ pub mod session;
 pub mod status;
 
 mod announced;
+mod announcer;
 mod client;
 mod introduction;
 mod nodes;

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use feros_engine::dds::discovery_info::{NodeEntities, ParticipantEntities};
 use feros_engine::{
@@ -12,15 +13,21 @@ use feros_engine::{
 
 use feros_sync::Mutex;
 
+use crate::announcer::Announcer;
 use crate::graph::Graph;
-use crate::library::{Participant, Writer, WriterOf};
+use crate::library::{Endpoint as _, Participant, Writer, WriterOf};
+
+/// The pause after an announcement for each participant that gets it, and its limit.
+const PAUSE_PER_READER: Duration = Duration::from_millis(2);
+const LONGEST_PAUSE: Duration = Duration::from_millis(200);
 
 /// The state of a session.
 pub(crate) struct SessionState<P: Participant> {
     // This is dropped first, because the readers that update the graph must end before the
     // participant.
     _discovery: P::Discovery,
-    announcer: WriterOf<P>,
+    // This has a writer of the participant.
+    announcer: Announcer<ParticipantEntities>,
     nodes: Mutex<Nodes>,
     pub(crate) graph: Arc<Graph>,
     pub(crate) participant: Arc<P>,
@@ -43,8 +50,14 @@ impl<P: Participant> SessionState<P> {
         participant: Arc<P>,
         graph: Arc<Graph>,
         discovery: P::Discovery,
-        announcer: WriterOf<P>,
+        writer: WriterOf<P>,
     ) -> Self {
+        let writer = Arc::new(writer);
+        let readers = writer.clone();
+        let announcer = Announcer::new(
+            move |entities| announce_to_others(&*writer, entities),
+            move || pause_after(readers.matched_count()),
+        );
         let state = Self {
             _discovery: discovery,
             announcer,
@@ -80,7 +93,7 @@ impl<P: Participant> SessionState<P> {
     }
 
     /// Changes the table of nodes and, like stock ROS 2, announces the whole table. The lock is
-    /// held during both steps, so that announcements are sent in the order of the changes.
+    /// held during both steps, so that announcements are in the order of the changes.
     fn change_nodes<T>(&self, change: impl FnOnce(&mut Nodes) -> T) -> T {
         let mut nodes = self.nodes.lock();
         let result = change(&mut nodes);
@@ -105,21 +118,8 @@ impl<P: Participant> SessionState<P> {
             participant: self.participant.gid(),
             nodes: nodes.by_id.values().cloned().collect(),
         };
-        let write = || {
-            let size_bytes = feros_cdr::encoded_size(&entities);
-            let sample = self.announcer.fill(size_bytes, 0, &mut |memory| {
-                feros_cdr::encode_into(&entities, memory).map(drop).map_err(|_| FillAborted)
-            })?;
-            self.announcer.write(sample, Stamp::now(), None)
-        };
-        static FAILED: FailureCounter = FailureCounter::new();
-        if is_told
-            && let Err(error) = write()
-            && let Some(so_far) = FAILED.so_far()
-        {
-            tracing::error!(
-                "nodes cannot be announced, so others will not see them: {error}{so_far}"
-            );
+        if is_told {
+            self.announcer.announce(entities.clone());
         }
         self.graph.announced(entities);
     }
@@ -145,6 +145,28 @@ impl<P: Participant> SessionState<P> {
         joined.ok_or_else(|| CreateEndpointError::NoNode { name: name.to_owned() })?;
         Ok(NodeMember { shared: self.clone(), node, gids: [readers, writers].concat() })
     }
+}
+
+/// Writes the table of nodes to the topic `ros_discovery_info`.
+fn announce_to_others<W: Writer>(writer: &W, entities: &ParticipantEntities) {
+    let size_bytes = feros_cdr::encoded_size(entities);
+    let sample = writer.fill(size_bytes, 0, &mut |memory| {
+        feros_cdr::encode_into(entities, memory).map(drop).map_err(|_| FillAborted)
+    });
+    let written = sample.and_then(|sample| writer.write(sample, Stamp::now(), None));
+    static FAILED: FailureCounter = FailureCounter::new();
+    if let Err(error) = written
+        && let Some(so_far) = FAILED.so_far()
+    {
+        tracing::error!("nodes cannot be announced, so others will not see them: {error}{so_far}");
+    }
+}
+
+/// The pause after an announcement to so many participants. All participants together then send at
+/// most a constant number of announcements in a given time.
+fn pause_after(readers: usize) -> Duration {
+    let readers = u32::try_from(readers).unwrap_or(u32::MAX);
+    PAUSE_PER_READER.saturating_mul(readers).min(LONGEST_PAUSE)
 }
 
 impl<P: Participant> Drop for SessionState<P> {
