@@ -5,6 +5,7 @@ mod actions;
 mod arguments;
 mod command;
 mod commandline;
+mod complete;
 mod evaluator;
 mod log_folder;
 mod loops;
@@ -13,6 +14,7 @@ mod planner;
 mod print;
 mod processes;
 mod python;
+mod python_state;
 mod reactions;
 mod scope;
 mod steps;
@@ -21,10 +23,11 @@ mod substitutions;
 pub use arguments::{Argument, parse_assignments};
 pub(crate) use commandline::SHELL;
 pub use commandline::split_words;
+pub use complete::Plan;
 pub use log_folder::log_folder;
 pub use planner::Planner;
 pub(crate) use reactions::{Event, Reactions};
 pub use steps::{
-    Change, Component, Delayed, Load, NodeFacts, Output, ParameterFile, Parameters, Plan, Process,
+    Change, Component, Delayed, Load, NodeFacts, Output, ParameterFile, Parameters, Process,
     Respawn, Sinks, Step, Watch, Word,
 };

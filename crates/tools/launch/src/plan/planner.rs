@@ -6,8 +6,8 @@ use std::sync::Arc;
 use feros_process::EndSignals;
 
 use super::arguments::{self, Argument};
+use super::complete::Plan;
 use super::evaluator::{Commands, Evaluator};
-use super::steps::Plan;
 use crate::action;
 use crate::error::LaunchError;
 use crate::packages::Packages;

@@ -5,7 +5,8 @@ use std::fmt::{self, Display, Formatter};
 use feros_wording::duration;
 
 use super::commandline;
-use super::steps::{Component, NodeFacts, Output, Parameters, Plan, Process, Step, Word};
+use super::complete::Plan;
+use super::steps::{Component, NodeFacts, Output, Parameters, Process, Step, Word};
 use crate::level::Level;
 
 impl Display for Plan {

@@ -1,8 +1,6 @@
 //! Evaluates what only Python knows: files in Python, functions, and objects of classes that this
 //! crate does not know. Python asks questions meanwhile, which this evaluation answers.
 
-mod state;
-
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -16,8 +14,6 @@ use crate::position::Position;
 use crate::python::{Changes, Decoder, Failure, HostError, Line, Message, value_to_json};
 use crate::substitution::Template;
 use crate::tree::Language;
-
-pub(super) use state::PythonState;
 
 /// The limit on requests that wait for one another, each of which takes room on the stack.
 const MAX_WAITING: usize = 32;

@@ -10,7 +10,7 @@ use serde_json::{Value as Json, json};
 
 use super::evaluator::{Commands, Evaluator};
 use super::scope::check_namespace;
-use super::steps::{Change, Plan, Step, Watch};
+use super::steps::{Change, Step, Watch};
 use crate::action::{EventKind, Handler, HandlerTarget, NodeMatch, Reaction};
 use crate::error::{LaunchError, shown};
 use crate::level::Level;
@@ -63,6 +63,16 @@ impl fmt::Debug for Reactions {
 }
 
 impl Reactions {
+    /// The reactions to the handlers that this evaluator has met.
+    pub(super) fn new(evaluator: Evaluator) -> Self {
+        Self {
+            planned: Mutex::default(),
+            watched: Mutex::new(evaluator.watched_nodes()),
+            session: Arc::clone(evaluator.python.session()),
+            evaluator: Mutex::new(evaluator),
+        }
+    }
+
     /// Plans the reaction to an event. [`take_steps`](Self::take_steps) returns its steps.
     pub(crate) fn react(&self, event: &Event) -> Result<(), String> {
         let mut evaluator = self.evaluator.lock();
@@ -95,35 +105,9 @@ impl Reactions {
 }
 
 impl Evaluator {
-    /// Makes a plan with the steps and warnings so far, and with the handlers.
-    ///
-    /// # Errors
-    /// Fails if a reaction has a mistake that can be seen before its event.
-    pub(super) fn into_plan(mut self, file: &std::path::Path) -> Result<Plan, LaunchError> {
-        let mut errors = Vec::new();
-        for handler in self.handlers.clone() {
-            match self.watch(&handler) {
-                Ok(watch) => self.steps.push(Step::Watch(watch)),
-                Err(error) => errors.push(error),
-            }
-        }
-        LaunchError::of_all(errors)?;
-        let session = Arc::clone(self.python.session());
-        let (steps, warnings) = (std::mem::take(&mut self.steps), self.take_warnings());
-        let reactions = if self.handlers.is_empty() {
-            None
-        } else {
-            let (session, planned) = (Arc::clone(&session), Mutex::default());
-            let watched = Mutex::new(self.watched_nodes());
-            let evaluator = Mutex::new(self);
-            Some(Arc::new(Reactions { evaluator, planned, watched, session }))
-        };
-        Ok(Plan { file: file.to_owned(), steps, warnings, session, reactions })
-    }
-
     /// Plans a reaction for people to see it, without a lasting effect. What the event would
     /// change is unknown, so variables may be missing.
-    fn watch(&mut self, handler: &Handler) -> Result<Watch, LaunchError> {
+    pub(super) fn watch(&mut self, handler: &Handler) -> Result<Watch, LaunchError> {
         let before = self.save();
         let first_own = self.handlers.len();
         let commands = match self.commands.get() {

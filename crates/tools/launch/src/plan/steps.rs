@@ -1,31 +1,11 @@
 //! The steps of a plan: processes to start, components to load, messages to log, and delayed steps.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::time::Duration;
 
-use super::reactions::Reactions;
 use crate::level::Level;
 use crate::position::Position;
-use crate::python::Session;
 use crate::value::Value;
-
-/// The steps of a launch, in order.
-#[derive(Clone, Debug)]
-pub struct Plan {
-    /// The launch file.
-    pub file: PathBuf,
-    /// The steps.
-    pub steps: Vec<Step>,
-    /// Possible mistakes that do not stop the plan.
-    pub warnings: Vec<String>,
-    /// The Python that read the launch file. Files that it deletes at its end exist as long as the
-    /// plan.
-    #[expect(dead_code, reason = "it is only held")]
-    pub(crate) session: Arc<Session>,
-    /// What plans the reactions to events, if the launch file has any.
-    pub(crate) reactions: Option<Arc<Reactions>>,
-}
 
 /// One step.
 #[derive(Clone, Debug)]
@@ -245,41 +225,4 @@ pub struct Respawn {
     pub delay: Option<Duration>,
     /// The maximum number of restarts, if there is a limit.
     pub max_retries: Option<u32>,
-}
-
-impl Plan {
-    /// The processes.
-    pub fn processes(&self) -> impl Iterator<Item = &Process> {
-        self.all_steps().into_iter().filter_map(|step| {
-            if let Step::Start(process) = step { Some(process.as_ref()) } else { None }
-        })
-    }
-
-    /// All steps, including delayed steps and reactions, which come after the step that holds them.
-    pub fn all_steps(&self) -> Vec<&Step> {
-        let mut all = Vec::new();
-        let mut rest: Vec<&Step> = self.steps.iter().rev().collect();
-        while let Some(step) = rest.pop() {
-            all.push(step);
-            if let Step::After(Delayed { steps, .. }) | Step::Watch(Watch { steps, .. }) = step {
-                rest.extend(steps.iter().rev());
-            }
-        }
-        all
-    }
-
-    /// The number of components to load.
-    pub fn component_count(&self) -> usize {
-        let loaded = self.all_steps().into_iter().map(|step| match step {
-            Step::Start(process) => process.components.len(),
-            Step::Load(load) => load.components.len(),
-            Step::Log(..)
-            | Step::After(_)
-            | Step::Shutdown(_)
-            | Step::Change(_)
-            | Step::Watch(_)
-            | Step::Call(_) => 0,
-        });
-        loaded.sum()
-    }
 }

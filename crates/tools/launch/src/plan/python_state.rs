@@ -12,7 +12,7 @@ use crate::tree::Language;
 
 /// What the evaluation knows about Python.
 #[derive(Default)]
-pub(in crate::plan) struct PythonState {
+pub(super) struct PythonState {
     session: Arc<Session>,
     /// The number of requests that wait for their replies.
     pub(super) depth: Cell<usize>,
@@ -39,57 +39,57 @@ pub(in crate::plan) struct PythonState {
 }
 
 impl PythonState {
-    pub(in crate::plan) fn new(session: Arc<Session>) -> Self {
+    pub(super) fn new(session: Arc<Session>) -> Self {
         Self { session, ..Self::default() }
     }
 
-    pub(in crate::plan) fn session(&self) -> &Arc<Session> {
+    pub(super) fn session(&self) -> &Arc<Session> {
         &self.session
     }
 
     /// Whether a file is for Python, and Python can be started.
-    pub(in crate::plan) fn reads(&self, path: &Path, language: Option<Language>) -> bool {
+    pub(super) fn reads(&self, path: &Path, language: Option<Language>) -> bool {
         self.session.is_offered()
             && language.or_else(|| Language::of(path)) == Some(Language::Python)
     }
 
     /// Forgets what is known about earlier errors, before the next action.
-    pub(in crate::plan) fn begin_action(&self) {
+    pub(super) fn begin_action(&self) {
         self.has_failed.set(false);
         self.follows.set(false);
     }
 
     /// Whether the error of the current action is one of Python code, after which other mistakes
     /// can be found.
-    pub(in crate::plan) fn has_failed(&self) -> bool {
+    pub(super) fn has_failed(&self) -> bool {
         self.has_failed.get()
     }
 
     /// Whether the error of the current action may follow from an earlier error.
-    pub(in crate::plan) fn follows(&self) -> bool {
+    pub(super) fn follows(&self) -> bool {
         self.follows.get()
     }
 
     /// Notes that a variable is missing, which Python code that ended early may have set.
-    pub(in crate::plan) fn note_missing(&self) {
+    pub(super) fn note_missing(&self) {
         if self.has_ended_early.get() {
             self.follows.set(true);
         }
     }
 
     /// Notes the variables that a file or an object reads.
-    pub(in crate::plan) fn note_read(&self, names: impl IntoIterator<Item = String>) {
+    pub(super) fn note_read(&self, names: impl IntoIterator<Item = String>) {
         self.read.borrow_mut().extend(names);
     }
 
     /// The variables that Python code and included files read.
-    pub(in crate::plan) fn read(&self) -> BTreeSet<String> {
+    pub(super) fn read(&self) -> BTreeSet<String> {
         self.read.borrow().clone()
     }
 
     /// Refuses an object that starts a process for the second time
     /// (`launch/launch/actions/execute_local.py`).
-    pub(in crate::plan) fn note_start(&mut self, item: &Item) -> Result<(), LaunchError> {
+    pub(super) fn note_start(&mut self, item: &Item) -> Result<(), LaunchError> {
         match item.id {
             Some(_) if self.rehearses() => Ok(()),
             Some(id) if !self.started.insert(id) => Err(LaunchError::at(
@@ -102,7 +102,7 @@ impl PythonState {
     }
 
     /// From now on variables may be missing, and Python's functions are not called.
-    pub(in crate::plan) fn begin_rehearsal(&self) {
+    pub(super) fn begin_rehearsal(&self) {
         if self.rehearsal.get().is_none() {
             self.rehearsal.set(Some(self.has_ended_early.replace(true)));
             self.rehearsal_depth.set(0);
@@ -110,7 +110,7 @@ impl PythonState {
         self.rehearsal_depth.set(self.rehearsal_depth.get() + 1);
     }
 
-    pub(in crate::plan) fn end_rehearsal(&self) {
+    pub(super) fn end_rehearsal(&self) {
         self.rehearsal_depth.set(self.rehearsal_depth.get().saturating_sub(1));
         if self.rehearsal_depth.get() == 0
             && let Some(before) = self.rehearsal.take()
@@ -120,11 +120,11 @@ impl PythonState {
     }
 
     /// Whether a reaction is planned for people to see it.
-    pub(in crate::plan) fn rehearses(&self) -> bool {
+    pub(super) fn rehearses(&self) -> bool {
         self.rehearsal.get().is_some()
     }
 
-    pub(in crate::plan) fn note_process(&mut self, id: Option<u64>, name: &str) {
+    pub(super) fn note_process(&mut self, id: Option<u64>, name: &str) {
         let Some(id) = id else { return };
         if self.rehearses() {
             self.processes.entry(id).or_insert_with(|| name.to_owned());
@@ -134,24 +134,24 @@ impl PythonState {
     }
 
     /// The name of the process that an object starts.
-    pub(in crate::plan) fn process(&self, id: u64) -> Option<String> {
+    pub(super) fn process(&self, id: u64) -> Option<String> {
         self.processes.get(&id).cloned()
     }
 
-    pub(in crate::plan) fn note_container(&mut self, id: Option<u64>, name: Option<String>) {
+    pub(super) fn note_container(&mut self, id: Option<u64>, name: Option<String>) {
         self.containers.extend(id.zip(name));
     }
 
-    pub(in crate::plan) fn note_managed(&mut self, id: Option<u64>, name: Option<String>) {
+    pub(super) fn note_managed(&mut self, id: Option<u64>, name: Option<String>) {
         self.managed.extend(id.zip(name));
     }
 
     /// The full names of managed nodes, by the objects that start them.
-    pub(in crate::plan) fn managed(&self) -> &BTreeMap<u64, String> {
+    pub(super) fn managed(&self) -> &BTreeMap<u64, String> {
         &self.managed
     }
 
-    pub(in crate::plan) fn container(&self, id: u64) -> Option<String> {
+    pub(super) fn container(&self, id: u64) -> Option<String> {
         self.containers.get(&id).cloned()
     }
 }
