@@ -19,9 +19,33 @@ const PATIENCE: Duration = Duration::from_millis(20);
 
 type Prefix = [u8; 12];
 
+/// The part of a reader of replies that an introduction uses.
+pub(crate) trait ReplyReader: Send + Sync + 'static {
+    /// See [`Endpoint::KNOWS_WHO_READ_ANNOUNCEMENTS`].
+    const KNOWS_WHO_READ_ANNOUNCEMENTS: bool;
+
+    /// See [`Endpoint::matched_gids`].
+    fn matched_gids(&self) -> Vec<Gid>;
+
+    /// See [`Endpoint::is_announced_to`].
+    fn is_announced_to(&self, other: Gid, patience: Duration) -> bool;
+}
+
+impl<E: Endpoint> ReplyReader for E {
+    const KNOWS_WHO_READ_ANNOUNCEMENTS: bool = <E as Endpoint>::KNOWS_WHO_READ_ANNOUNCEMENTS;
+
+    fn matched_gids(&self) -> Vec<Gid> {
+        Endpoint::matched_gids(self)
+    }
+
+    fn is_announced_to(&self, other: Gid, patience: Duration) -> bool {
+        Endpoint::is_announced_to(self, other, patience)
+    }
+}
+
 /// Waits until the servers of one client have acknowledged the client's reader of replies. Dropping
 /// this value waits for its thread.
-pub(crate) struct Introduction<R: Endpoint>(Arc<Shared<R>>);
+pub(crate) struct Introduction<R: ReplyReader>(Arc<Shared<R>>);
 
 struct Shared<R> {
     service: String,
@@ -38,6 +62,9 @@ struct Shared<R> {
 struct State {
     /// The participants that know the client and have a writer of replies.
     known_to: Vec<Prefix>,
+    /// Whether `known_to` has a participant that `on_change` has not been called for. A call that
+    /// looked a moment earlier may have found the service unavailable.
+    has_news: bool,
     /// Whether the matches have changed since the thread last examined them.
     has_changed: bool,
     is_closed: bool,
@@ -47,7 +74,7 @@ struct State {
     thread: Option<JoinHandle<()>>,
 }
 
-impl<R: Endpoint> Introduction<R> {
+impl<R: ReplyReader> Introduction<R> {
     pub(crate) fn new(service: &str, on_change: Notify) -> Self {
         Self(Arc::new(Shared {
             service: service.to_owned(),
@@ -95,7 +122,7 @@ impl<R: Endpoint> Introduction<R> {
     }
 }
 
-impl<R: Endpoint> Shared<R> {
+impl<R: ReplyReader> Shared<R> {
     fn replies(&self) -> Option<Arc<R>> {
         self.replies.get()?.upgrade()
     }
@@ -152,14 +179,19 @@ impl<R: Endpoint> Shared<R> {
         waited_for.retain(|gid| !state.known_to.contains(&gid.participant_prefix()));
         drop(state);
         let mut all_know = true;
+        self.tell();
         for answerer in waited_for {
-            if self.wait(replies, answerer, patience) {
-                (self.on_change)();
-            } else {
-                all_know = false;
-            }
+            all_know &= self.wait(replies, answerer, patience);
+            self.tell();
         }
         all_know
+    }
+
+    /// Calls `on_change` if there is news.
+    fn tell(&self) {
+        if std::mem::take(&mut self.state.lock().has_news) {
+            (self.on_change)();
+        }
     }
 
     /// Waits until the participant of the writer `answerer` knows the client. Returns false after
@@ -171,12 +203,13 @@ impl<R: Endpoint> Shared<R> {
         let (prefix, mut state) = (answerer.participant_prefix(), self.state.lock());
         if !state.known_to.contains(&prefix) {
             state.known_to.push(prefix);
+            state.has_news = true;
         }
         true
     }
 }
 
-impl<R: Endpoint> Drop for Introduction<R> {
+impl<R: ReplyReader> Drop for Introduction<R> {
     fn drop(&mut self) {
         let mut state = self.0.state.lock();
         state.is_closed = true;
@@ -185,5 +218,63 @@ impl<R: Endpoint> Drop for Introduction<R> {
         if let Some(thread) = thread {
             drop(thread.join()); // a panic has already been reported
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+    use std::sync::mpsc::{Receiver, sync_channel};
+
+    use feros_test_support::until;
+
+    use super::*;
+
+    const ANSWERER: Gid = Gid([7; 16]);
+
+    /// A reader of replies that matches one writer. A wait ends when the test sends its result.
+    struct Replies {
+        is_acknowledged: AtomicBool,
+        results: Mutex<Receiver<bool>>,
+    }
+
+    impl ReplyReader for Replies {
+        const KNOWS_WHO_READ_ANNOUNCEMENTS: bool = true;
+
+        fn matched_gids(&self) -> Vec<Gid> {
+            vec![ANSWERER]
+        }
+
+        fn is_announced_to(&self, _: Gid, patience: Duration) -> bool {
+            if patience.is_zero() {
+                return self.is_acknowledged.load(Ordering::Acquire);
+            }
+            self.results.lock().recv().unwrap_or(false)
+        }
+    }
+
+    /// Two threads ask whether the service is available. The first one may get the answer before
+    /// the acknowledgement arrives, and the second one after that. The first one must learn of the
+    /// change, even if the thread of the introduction has not noticed the acknowledgement itself.
+    #[test]
+    fn what_one_call_finds_out_is_told_to_the_others() {
+        let (sender, receiver) = sync_channel(1);
+        let replies = Arc::new(Replies {
+            is_acknowledged: AtomicBool::new(false),
+            results: Mutex::new(receiver),
+        });
+        let changes = Arc::new(AtomicUsize::new(0));
+        let counter = changes.clone();
+        let on_change = move || {
+            counter.fetch_add(1, Ordering::Relaxed);
+        };
+        let introduction = Introduction::new("/switch", Arc::new(on_change));
+        let results = sender; // dropped before the introduction, which waits for its thread
+        introduction.begin(&replies);
+        assert!(!introduction.is_known_to(ANSWERER));
+        replies.is_acknowledged.store(true, Ordering::Release);
+        assert!(introduction.is_known_to(ANSWERER));
+        results.send(false).unwrap();
+        until("the change is told", || changes.load(Ordering::Relaxed) > 0);
     }
 }

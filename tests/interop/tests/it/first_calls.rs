@@ -12,7 +12,8 @@ use crate::support::{WATCHDOG, options, stock};
 
 /// A stock server discovers the request writer and the reply reader of a client one after the
 /// other. Here, six of ten datagrams from the clients are lost, so more time passes between the two
-/// discoveries.
+/// discoveries. Each client has a stack of its own, and may find the server before or after the
+/// stack has announced the client.
 #[test]
 fn first_calls_are_answered_over_a_link_that_loses_packets() {
     let Some(domain) = Domain::reserve() else { return };
@@ -20,19 +21,23 @@ fn first_calls_are_answered_over_a_link_that_loses_packets() {
     let response = json!({"message": "here"});
     let service = json!({"name": "/switch", "type": "std_srvs/srv/SetBool", "response": response});
     peer.ask("service", service);
-    let lossy = "<Discovery><SPDPInterval>100ms</SPDPInterval></Discovery>\
-        <Internal><Test><XmitLossiness>600</XmitLossiness></Test></Internal>";
-    let engine = Arc::new(ConfiguredCycloneEngine { configuration: lossy.to_owned() });
-    let call = |_| {
-        let options = ContextOptions { engine: Some(engine.clone()), ..options(&domain) };
+    let call = |client: u32| {
+        // Sessions with different configurations share no stack.
+        let interval = 100 + client;
+        let configuration = format!(
+            "<Discovery><SPDPInterval>{interval}ms</SPDPInterval></Discovery>\
+             <Internal><Test><XmitLossiness>600</XmitLossiness></Test></Internal>"
+        );
+        let engine = Arc::new(ConfiguredCycloneEngine { configuration });
+        let options = ContextOptions { engine: Some(engine), ..options(&domain) };
         let node = Context::new(options).unwrap().create_node("lossy").unwrap();
         let client = node.create_client::<SetBool>("/switch").unwrap();
         client.wait_for_service(WATCHDOG).unwrap();
         client.call_and_wait(&SetBool_Request { data: true }, WATCHDOG).unwrap();
     };
     std::thread::scope(|scope| {
-        for _ in 0..4 {
-            scope.spawn(|| (0..10).for_each(call));
+        for thread in 0..4 {
+            scope.spawn(move || (0..10).map(|n| 10 * thread + n).for_each(call));
         }
     });
     let said = peer.said();

@@ -164,10 +164,9 @@ impl<F: ActionForm> ActionClient<F> {
         let cancel_qos = options.cancel_service_qos;
         F::note_types(node);
         Ok(Self(Arc::new(Inner {
-            send_goal: end(&names.send_goal, &identity.send_goal, goal_qos, &events.goals)?,
-            cancel_goal: end(&names.cancel_goal, &cancel_goal, cancel_qos, &events.cancels)?,
-            get_result: end(&names.get_result, &identity.get_result, result_qos, &events.results)?,
-            events,
+            // The subscriptions are made first. An engine on DDS announces readers in the order in
+            // which they are made, and a service counts as ready only after the server has
+            // acknowledged the reader of responses. So a ready server knows the subscriptions, too.
             feedback: F::subscribe(
                 node,
                 &names.feedback,
@@ -183,6 +182,10 @@ impl<F: ActionForm> ActionClient<F> {
                 subscription(options.status_topic_qos).log_lost_messages(false),
                 move |array: Arc<GoalStatusArray>| board.update(&array),
             )?,
+            send_goal: end(&names.send_goal, &identity.send_goal, goal_qos, &events.goals)?,
+            cancel_goal: end(&names.cancel_goal, &cancel_goal, cancel_qos, &events.cancels)?,
+            get_result: end(&names.get_result, &identity.get_result, result_qos, &events.results)?,
+            events,
             action,
             identity: identity.clone(),
             node: node.clone(),

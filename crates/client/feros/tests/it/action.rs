@@ -1,6 +1,7 @@
 //! Actions: goals that succeed, are deferred, canceled, aborted or given up, and the answers that
-//! clients get; servers and clients that end; and invalid requests.
+//! clients get; servers and clients that end; invalid requests; and the order of announcements.
 
+mod announcing;
 mod canceling;
 mod ends;
 mod generic;

@@ -4,9 +4,7 @@
 use feros_engine::{EndpointKind, GraphSnapshot, ParticipantInfo, TypeHash};
 use feros_test_support::eventually;
 
-use crate::participant::{
-    FAST_DDS, Listener, Parameters, Participant, data, entity, heartbeat, id, sequence,
-};
+use crate::participant::{FAST_DDS, Listener, Parameters, Participant, entity, id, sequence};
 
 const CYCLONE_DDS: [u8; 2] = [0x01, 0x10];
 const CONNEXT_DDS: [u8; 2] = [0x01, 0x01];
@@ -23,14 +21,10 @@ fn version_of_fast_dds(version: &[u8]) -> Parameters {
 
 /// Announces a reliable writer of `/chatter` with this USER_DATA.
 fn announce_writer(listener: &Listener, of: &Participant, user_data: &str) {
-    let of_writer = Parameters::default()
-        .with(id::ENDPOINT_GUID, &of.gid(entity::OWN_WRITER).0)
-        .with_string(id::TOPIC_NAME, "rt/chatter")
-        .with_string(id::TYPE_NAME, "std_msgs::msg::dds_::String_")
-        .with(id::RELIABILITY, &[2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0])
+    let of_writer = of
+        .reliable(entity::OWN_WRITER, "rt/chatter", "std_msgs::msg::dds_::String_")
         .with_sequence(id::USER_DATA, user_data.as_bytes());
-    let (reader, writer) = (entity::PUBLICATIONS_READER, entity::PUBLICATIONS_WRITER);
-    listener.send(of, &[heartbeat(writer), data(reader, writer, &of_writer)]);
+    listener.announce_writer(of, &of_writer);
 }
 
 fn shown_in<'a>(of: &Participant, graph: &'a GraphSnapshot) -> Option<&'a ParticipantInfo> {

@@ -10,8 +10,7 @@ use feros_engine::{Gid, QosProfile};
 use feros_test_support::until;
 
 use crate::participant::{
-    FAST_DDS, Listener, Parameters, Participant, data, destination, entity, heartbeat, id,
-    submessage, submessages_in,
+    FAST_DDS, Listener, Parameters, Participant, destination, entity, submessage, submessages_in,
 };
 
 /// The size of a message, which needs several fragments.
@@ -57,9 +56,11 @@ impl Reader {
         let talker = node.publisher("/gone", QosProfile::keep_last(1));
         let participant =
             Participant { vendor: FAST_DDS, number: 1, version: Parameters::default() };
+        let of_reader =
+            participant.reliable(entity::OWN_READER, "rt/gone", "std_msgs::msg::dds_::UInt32_");
         until("the reader matches", || {
             listener.announce(&participant);
-            announce_reader(&listener, &participant);
+            listener.announce_reader(&participant, &of_reader);
             talker.publisher.matched_subscriptions() == 1
         });
         let (address, told, requests) = (None, Vec::new(), 0);
@@ -103,17 +104,6 @@ impl Reader {
         });
         std::mem::take(&mut self.told)
     }
-}
-
-/// Announces a reliable reader of `/gone`.
-fn announce_reader(listener: &Listener, of: &Participant) {
-    let of_reader = Parameters::default()
-        .with(id::ENDPOINT_GUID, &of.gid(entity::OWN_READER).0)
-        .with_string(id::TOPIC_NAME, "rt/gone")
-        .with_string(id::TYPE_NAME, "std_msgs::msg::dds_::UInt32_")
-        .with(id::RELIABILITY, &[2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
-    let (reader, writer) = (entity::SUBSCRIPTIONS_READER, entity::SUBSCRIPTIONS_WRITER);
-    listener.send(of, &[heartbeat(writer), data(reader, writer, &of_reader)]);
 }
 
 fn number(body: &[u8], at: usize) -> u32 {

@@ -18,6 +18,7 @@ pub(crate) mod id {
     pub(crate) const PROTOCOL_VERSION: u16 = 0x0015;
     pub(crate) const VENDOR_ID: u16 = 0x0016;
     pub(crate) const RELIABILITY: u16 = 0x001a;
+    pub(crate) const DURABILITY: u16 = 0x001d;
     pub(crate) const USER_DATA: u16 = 0x002c;
     pub(crate) const DEFAULT_UNICAST_LOCATOR: u16 = 0x0031;
     pub(crate) const METATRAFFIC_UNICAST_LOCATOR: u16 = 0x0032;
@@ -104,14 +105,14 @@ pub(crate) fn destination(participant: Gid) -> Vec<u8> {
 const FIRST: [u8; 8] = [0, 0, 0, 0, 1, 0, 0, 0];
 
 /// A DATA submessage (DDSI-RTPS 2.5, 9.4.5.4) with a list of parameters.
-pub(crate) fn data(reader: [u8; 4], writer: [u8; 4], list: &Parameters) -> Vec<u8> {
+fn data(reader: [u8; 4], writer: [u8; 4], list: &Parameters) -> Vec<u8> {
     let (before, form, end) = ([0, 0, 16, 0], [0, 3, 0, 0], [1, 0, 0, 0]);
     let parts: [&[u8]; 7] = [&before, &reader, &writer, &FIRST, &form, &list.0, &end];
     submessage(0x15, 0x05, &parts.concat())
 }
 
 /// A HEARTBEAT submessage (DDSI-RTPS 2.5, 9.4.5.7) of a writer with one sample.
-pub(crate) fn heartbeat(writer: [u8; 4]) -> Vec<u8> {
+fn heartbeat(writer: [u8; 4]) -> Vec<u8> {
     let count = 1_u32.to_le_bytes();
     let parts: [&[u8]; 5] = [&entity::UNKNOWN, &writer, &FIRST, &FIRST, &count];
     submessage(0x07, 0x01, &parts.concat())
@@ -170,6 +171,18 @@ impl Listener {
         let (reader, writer) = (entity::PARTICIPANT_READER, entity::PARTICIPANT_WRITER);
         self.send(of, &[data(reader, writer, &of_participant)]);
     }
+
+    /// Announces a writer of the participant.
+    pub(crate) fn announce_writer(&self, of: &Participant, of_writer: &Parameters) {
+        let (reader, writer) = (entity::PUBLICATIONS_READER, entity::PUBLICATIONS_WRITER);
+        self.send(of, &[heartbeat(writer), data(reader, writer, of_writer)]);
+    }
+
+    /// Announces a reader of the participant.
+    pub(crate) fn announce_reader(&self, of: &Participant, of_reader: &Parameters) {
+        let (reader, writer) = (entity::SUBSCRIPTIONS_READER, entity::SUBSCRIPTIONS_WRITER);
+        self.send(of, &[heartbeat(writer), data(reader, writer, of_reader)]);
+    }
 }
 
 /// A participant that exists only in datagrams.
@@ -185,6 +198,15 @@ impl Participant {
     pub(crate) fn datagram(&self, submessages: &[Vec<u8>]) -> Vec<u8> {
         let header: [&[u8]; 3] = [&b"RTPS\x02\x03"[..], &self.vendor, &self.prefix()];
         [header.concat(), submessages.concat()].concat()
+    }
+
+    /// What the participant announces about a reliable endpoint.
+    pub(crate) fn reliable(&self, entity: [u8; 4], topic: &str, type_name: &str) -> Parameters {
+        Parameters::default()
+            .with(id::ENDPOINT_GUID, &self.gid(entity).0)
+            .with_string(id::TOPIC_NAME, topic)
+            .with_string(id::TYPE_NAME, type_name)
+            .with(id::RELIABILITY, &[2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0])
     }
 
     fn prefix(&self) -> [u8; 12] {
