@@ -169,6 +169,7 @@ NOT_HERE = {
     "feros component load": "as above: crates/tools/cli/tests/it/component.rs loads others",
     "feros component list": "as above",
     "feros component unload": "as above",
+    "feros multicast": "it needs a second host: crates/tools/cli/tests/it/multicast.rs",
     "feros view --listen": "it opens a port to other hosts",
     "ssh ": "there is no other host",
     "./camera": "it is a program of the reader's",
