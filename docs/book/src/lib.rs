@@ -30,6 +30,7 @@ pages! {
     Parameters "../pages/parameters.md",
     Tf2 "../pages/tf2.md",
     Lifecycle "../pages/lifecycle.md",
+    Deployment "../pages/deployment.md",
     Bags "../pages/bags.md",
     FastDds "../pages/fastdds.md",
     Humble "../pages/humble.md",
