@@ -21,6 +21,7 @@ pages! {
     GettingStarted "../pages/getting_started.md",
     FromRclcpp "../pages/from_rclcpp.md",
     FromRclpy "../pages/from_rclpy.md",
+    TopicsAndServices "../pages/topics_and_services.md",
     SharedState "../pages/shared_state.md",
     Actions "../pages/actions.md",
     Qos "../pages/qos.md",

@@ -34,6 +34,7 @@ class Case:
 
 CONTEXT = "import feros\ncontext = feros.Context()\n"
 SPUN = CONTEXT + "node = context.create_node('here')\ncontext.spin_in_background(node)\n"
+STRING = "from feros.msgs.std_msgs.msg import String\n"
 # The blocks to run, by a word that occurs in them.
 CASES = {
     "feros.spin(node)": Case(prints=("hello", "from elsewhere"), heard=("hello",)),
@@ -56,6 +57,18 @@ publisher.wait_for_subscriptions(1, 60)
         "/talker", ("hi", "active"),
     ),
     "tf2.TransformListener": Case(SPUN, STAYS, ("7.5",)),
+    "def at_scan": Case(SPUN, STAYS, ("hello", "at the end")),
+    "def later": Case(SPUN, STAYS, ("enabled", "at the end")),
+    "listener.wait_for_publishers": Case(SPUN + STRING, STAYS, ("from elsewhere", "at the end")),
+    "def at_event": Case(
+        SPUN + STRING, "\nnode.create_subscription(String, 'watched', print)" + STAYS,
+        ("1 subscriptions", "at the end"),
+    ),
+    "get_interface": Case(
+        SPUN,
+        "\nnode.create_publisher(Odometry, 'odom').publish(Odometry(child_frame_id='base'))" + STAYS,
+        ("child_frame_id='base'", "at the end"),
+    ),
 }
 
 
