@@ -60,6 +60,8 @@ publisher.wait_for_subscriptions(1, 60)
     "def at_scan": Case(SPUN, STAYS, ("hello", "at the end")),
     "def later": Case(SPUN, STAYS, ("enabled", "at the end")),
     "listener.wait_for_publishers": Case(SPUN + STRING, STAYS, ("from elsewhere", "at the end")),
+    "counter.send_goal": Case(prints=(r"SUCCEEDED \[0, 1, 1\]", "from elsewhere")),
+    "def at_request": Case(prints=("success=True",)),
     "def at_event": Case(
         SPUN + STRING, "\nnode.create_subscription(String, 'watched', print)" + STAYS,
         ("1 subscriptions", "at the end"),
