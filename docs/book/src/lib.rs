@@ -26,6 +26,7 @@ pages! {
     Actions "../pages/actions.md",
     Qos "../pages/qos.md",
     Transports "../pages/transports.md",
+    Time "../pages/time.md",
     Async "../pages/async.md",
     Executors "../pages/executors.md",
     Components "../pages/components.md",

@@ -62,6 +62,9 @@ publisher.wait_for_subscriptions(1, 60)
     "listener.wait_for_publishers": Case(SPUN + STRING, STAYS, ("from elsewhere", "at the end")),
     "counter.send_goal": Case(prints=(r"SUCCEEDED \[0, 1, 1\]", "from elsewhere")),
     "def at_request": Case(prints=("success=True",)),
+    "def age_of": Case(SPUN, STAYS, (r"\d+ ns$", "ns of steady time", "at the end")),
+    "report.reset": Case(SPUN, STAYS, ("sample", "before others", "a second of ROS time")),
+    "node.clock.on_jump": Case(SPUN, STAYS, ("at the end",)),
     "def at_event": Case(
         SPUN + STRING, "\nnode.create_subscription(String, 'watched', print)" + STAYS,
         ("1 subscriptions", "at the end"),
