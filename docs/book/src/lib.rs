@@ -30,6 +30,7 @@ pages! {
     Async "../pages/async.md",
     Executors "../pages/executors.md",
     Components "../pages/components.md",
+    Composition "../pages/composition.md",
     Parameters "../pages/parameters.md",
     Tf2 "../pages/tf2.md",
     Lifecycle "../pages/lifecycle.md",
