@@ -22,6 +22,7 @@ pages! {
     FromRclcpp "../pages/from_rclcpp.md",
     FromRclpy "../pages/from_rclpy.md",
     TopicsAndServices "../pages/topics_and_services.md",
+    Interfaces "../pages/interfaces.md",
     SharedState "../pages/shared_state.md",
     Actions "../pages/actions.md",
     Qos "../pages/qos.md",

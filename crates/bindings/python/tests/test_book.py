@@ -35,6 +35,15 @@ class Case:
 CONTEXT = "import feros\ncontext = feros.Context()\n"
 SPUN = CONTEXT + "node = context.create_node('here')\ncontext.spin_in_background(node)\n"
 STRING = "from feros.msgs.std_msgs.msg import String\n"
+INTERFACES = """
+import os
+import tempfile
+folder = tempfile.TemporaryDirectory()
+os.chdir(folder.name)
+os.makedirs("my_interfaces/my_robot/msg")
+with open("my_interfaces/my_robot/msg/Arm.msg", "w") as file:
+    file.write("int32 joints 6")
+"""
 # The blocks to run, by a word that occurs in them.
 CASES = {
     "feros.spin(node)": Case(prints=("hello", "from elsewhere"), heard=("hello",)),
@@ -65,6 +74,7 @@ publisher.wait_for_subscriptions(1, 60)
     "def age_of": Case(SPUN, STAYS, (r"\d+ ns$", "ns of steady time", "at the end")),
     "report.reset": Case(SPUN, STAYS, ("sample", "before others", "a second of ROS time")),
     "node.clock.on_jump": Case(SPUN, STAYS, ("at the end",)),
+    "interfaces.add_folder": Case(SPUN + INTERFACES, STAYS, ("^6$", "at the end")),
     "def at_event": Case(
         SPUN + STRING, "\nnode.create_subscription(String, 'watched', print)" + STAYS,
         ("1 subscriptions", "at the end"),
