@@ -33,7 +33,8 @@ class Case:
 
 
 CONTEXT = "import feros\ncontext = feros.Context()\n"
-SPUN = CONTEXT + "node = context.create_node('here')\ncontext.spin_in_background(node)\n"
+NODE = CONTEXT + "node = context.create_node('here')\n"
+SPUN = NODE + "context.spin_in_background(node)\n"
 STRING = "from feros.msgs.std_msgs.msg import String\n"
 INTERFACES = """
 import os
@@ -75,6 +76,14 @@ publisher.wait_for_subscriptions(1, 60)
     "report.reset": Case(SPUN, STAYS, ("sample", "before others", "a second of ROS time")),
     "node.clock.on_jump": Case(SPUN, STAYS, ("at the end",)),
     "interfaces.add_folder": Case(SPUN + INTERFACES, STAYS, ("^6$", "at the end")),
+    "node.fully_qualified_name": Case("import feros\n", STAYS, ("/robot/driver", "at the end")),
+    "QoSProfile.latched": Case("", STAYS, ("5 TRANSIENT_LOCAL 0.02", "at the end")),
+    "parameters.on_set": Case(SPUN, STAYS, ("too fast", "^1.0 1.5$", "at the end")),
+    "log.child": Case(
+        SPUN, STAYS,
+        ("640 points in scan", r"\[here.arm\]: close", "shown from now on", "at the end"),
+    ),
+    "feros.Executor": Case(NODE, STAYS, ("True", "at the end")),
     "def at_event": Case(
         SPUN + STRING, "\nnode.create_subscription(String, 'watched', print)" + STAYS,
         ("1 subscriptions", "at the end"),
