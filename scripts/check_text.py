@@ -7,6 +7,7 @@
 - The targets of relative links and anchors exist; files that ARCHITECTURE.md and docs/porting.md
   name exist, and the tables of crates have the imports of their manifests. The latter page names
   each source file and manifest that is bound to Linux or Unix.
+- The book's page of environment variables names each variable that a source reads, and no other.
 - Messages on the book's troubleshooting page are in the sources, and the launch page names every
   action and substitution.
 - Rust examples of the README are on pages of the book, where they are compiled.
@@ -18,6 +19,8 @@ import shlex
 import subprocess
 import sys
 from pathlib import Path
+
+import variables
 
 ROOT = Path(__file__).resolve().parent.parent
 COLUMNS = 100
@@ -251,6 +254,20 @@ def check_launch():
             fault(page, 1, f"{word} is missing")
 
 
+def check_variables():
+    """Checks the page of environment variables."""
+    sources, builds = set(), set()
+    for path in (path for ending in (".rs", ".py", ".c", ".h", ".cpp", ".hpp") for path in files(ending)):
+        place = path.relative_to(ROOT).as_posix()
+        if variables.is_build(place):
+            builds |= variables.read_by(place, path.read_text())
+        elif variables.is_source(place):
+            sources |= variables.read_by(place, path.read_text())
+    page = ROOT / variables.PAGE
+    for text in variables.faults(page.read_text(), sources, builds):
+        fault(page, 1, text)
+
+
 def check_readme():
     readme = ROOT / "README.md"
     compiled = [
@@ -297,6 +314,7 @@ def main():
     check_module_files()
     check_messages()
     check_launch()
+    check_variables()
     check_readme()
     if arguments:
         check_commands(arguments[1])

@@ -22,6 +22,7 @@ import parts
 import rust_tests
 import schedule
 import table
+import variables
 
 JUNIT = """<?xml version="1.0"?>
 <testsuites><testsuite name="a">
@@ -216,6 +217,45 @@ class Commands(unittest.TestCase):
         ):
             self.assertIs(commands.known(command, page)[0], table, command)
         self.assertIs(commands.known("feros x", commands.PAGES / "zenoh.md")[0], commands.NOT_HERE)
+
+
+class Variables(unittest.TestCase):
+    def test_those_of_a_source_are_whole_texts_outside_of_tests(self):
+        rust = (
+            'const A: &str = "FEROS_A"; // "FEROS_IN_COMMENT"\n'
+            'let b = env!("FEROS_B"); let c = "FEROS_"; let d = "FEROS_D is set"; let e = b"FEROS_E";\n'
+            'let f = var_os("ROS_F"); let g = "HOME";\n'
+            '#[cfg(test)]\nmod tests {\n    const T: &str = "FEROS_T";\n}\n'
+        )
+        self.assertEqual(variables.read_by("crates/a/b/src/c.rs", rust), {"FEROS_A", "ROS_F"})
+        self.assertEqual(variables.read_by("a.py", "os.environ.get('ROS_A') + \"FEROS_B\""), {"ROS_A", "FEROS_B"})
+        shim = 'x("FEROS_X"); std::getenv("FASTDDS_A")'
+        self.assertEqual(variables.read_by("crates/a/b/shim/c.cpp", shim), {"FASTDDS_A"})
+
+    def test_sources_are_those_of_programs(self):
+        for place, is_source in (
+            ("crates/engines/dds/src/library.rs", True),
+            ("crates/bindings/python/python/feros/_messages.py", True),
+            ("lab/laboratory/src/peer.rs", True),
+            ("crates/base/test-support/src/domain.rs", False),
+            ("crates/local/shm/src/storage/tests.rs", False),
+            ("crates/tools/cli/tests/it/view.rs", False),
+            ("crates/engines/fastdds-sys/build/main.rs", False),
+            ("examples/components/src/lib.rs", False),
+        ):
+            self.assertEqual(variables.is_source(place), is_source, place)
+        self.assertTrue(variables.is_build("crates/engines/fastdds-sys/build/main.rs"))
+        self.assertTrue(variables.is_build("crates/client/component/build.rs"))
+
+    def test_what_is_missing_on_the_page_and_what_nobody_reads_are_faults(self):
+        page = "| `FEROS_A`, `ROS_B` | as `FEROS_IN_TEXT` |\n| `FEROS_OF_BUILD` | |\n| `FEROS_GONE` | |\n"
+        sources = {"FEROS_A", "ROS_B", "FEROS_NEW", *variables.INTERNAL}
+        self.assertEqual(
+            variables.faults(page, sources, {"FEROS_OF_BUILD"}),
+            ["FEROS_NEW is missing, which a source reads", "no source reads FEROS_GONE"],
+        )
+        unused = variables.faults(page, sources - {"FEROS_LAB_CELL"}, {"FEROS_OF_BUILD"})
+        self.assertIn("scripts/variables.py names FEROS_LAB_CELL, which no source has", unused)
 
 
 class Remains(unittest.TestCase):

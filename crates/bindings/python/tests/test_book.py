@@ -33,7 +33,18 @@ class Case:
 
 
 CONTEXT = "import feros\ncontext = feros.Context()\n"
-SPUN = CONTEXT + "node = context.create_node('here')\ncontext.spin_in_background(node)\n"
+NODE = CONTEXT + "node = context.create_node('here')\n"
+SPUN = NODE + "context.spin_in_background(node)\n"
+STRING = "from feros.msgs.std_msgs.msg import String\n"
+INTERFACES = """
+import os
+import tempfile
+folder = tempfile.TemporaryDirectory()
+os.chdir(folder.name)
+os.makedirs("my_interfaces/my_robot/msg")
+with open("my_interfaces/my_robot/msg/Arm.msg", "w") as file:
+    file.write("int32 joints 6")
+"""
 # The blocks to run, by a word that occurs in them.
 CASES = {
     "feros.spin(node)": Case(prints=("hello", "from elsewhere"), heard=("hello",)),
@@ -56,6 +67,32 @@ publisher.wait_for_subscriptions(1, 60)
         "/talker", ("hi", "active"),
     ),
     "tf2.TransformListener": Case(SPUN, STAYS, ("7.5",)),
+    "def at_scan": Case(SPUN, STAYS, ("hello", "at the end")),
+    "def later": Case(SPUN, STAYS, ("enabled", "at the end")),
+    "listener.wait_for_publishers": Case(SPUN + STRING, STAYS, ("from elsewhere", "at the end")),
+    "counter.send_goal": Case(prints=(r"SUCCEEDED \[0, 1, 1\]", "from elsewhere")),
+    "def at_request": Case(prints=("success=True",)),
+    "def age_of": Case(SPUN, STAYS, (r"\d+ ns$", "ns of steady time", "at the end")),
+    "report.reset": Case(SPUN, STAYS, ("sample", "before others", "a second of ROS time")),
+    "node.clock.on_jump": Case(SPUN, STAYS, ("at the end",)),
+    "interfaces.add_folder": Case(SPUN + INTERFACES, STAYS, ("^6$", "at the end")),
+    "node.fully_qualified_name": Case("import feros\n", STAYS, ("/robot/driver", "at the end")),
+    "QoSProfile.latched": Case("", STAYS, ("5 TRANSIENT_LOCAL 0.02", "at the end")),
+    "parameters.on_set": Case(SPUN, STAYS, ("too fast", "^1.0 1.5$", "at the end")),
+    "log.child": Case(
+        SPUN, STAYS,
+        ("640 points in scan", r"\[here.arm\]: close", "shown from now on", "at the end"),
+    ),
+    "feros.Executor": Case(NODE, STAYS, ("True", "at the end")),
+    "def at_event": Case(
+        SPUN + STRING, "\nnode.create_subscription(String, 'watched', print)" + STAYS,
+        ("1 subscriptions", "at the end"),
+    ),
+    "get_interface": Case(
+        SPUN,
+        "\nnode.create_publisher(Odometry, 'odom').publish(Odometry(child_frame_id='base'))" + STAYS,
+        ("child_frame_id='base'", "at the end"),
+    ),
 }
 
 

@@ -25,6 +25,9 @@ def main():
     with feros.Context([]) as context:
         node = context.create_node("other")
         node.create_service(SetBool, "enable", lambda request: SetBool.Response(message="enabled"))
+        node.create_action_server(
+            Fibonacci, "count", lambda goal: Fibonacci.Result(sequence=[0, 1, 1])
+        )
         talker = node.create_publisher(String, "chatter")
         node.create_wall_timer(0.02, lambda: talker.publish(String(data="from elsewhere")))
         node.create_subscription(
