@@ -46,7 +46,7 @@ pub use parse::{
 };
 pub use search::PLACES;
 pub use set::{InsertError, InterfaceSet, MAX_NESTING_DEPTH, ResolveError};
-pub use shipped::{shipped, shipped_package, shipped_packages};
+pub use shipped::{robot_packages, shipped, shipped_package, shipped_packages, standard};
 pub use tree::{
     ActionDefinition, BaseType, Constant, EMPTY_MESSAGE_FIELD, Field, FieldType, Interface,
     Literal, MessageDefinition, ServiceDefinition, Shape,
