@@ -1,6 +1,6 @@
 //! Puts the definition files of `interfaces/` and of `interfaces/robots/` into one text file each,
-//! which `shipped.rs` includes. `interfaces/` is the folder in the repository, or the copy in a
-//! released crate.
+//! which `shipped.rs` includes, and the table of words where `words.rs` includes it. `interfaces/` is
+//! the folder in the repository, or the copy in a released crate.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -26,6 +26,9 @@ fn main() {
         let out = out_dir.join(file);
         fs::write(&out, all).unwrap_or_else(|e| panic!("{}: {e}", out.display()));
     }
+    let words = interfaces.join("words.tsv");
+    fs::copy(&words, out_dir.join("words.tsv"))
+        .unwrap_or_else(|e| panic!("{}: {e}", words.display()));
 }
 
 /// Joins the definitions of the packages in a folder.

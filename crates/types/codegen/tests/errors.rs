@@ -72,6 +72,16 @@ fn comments_become_documentation_and_never_examples() {
 }
 
 #[test]
+fn fields_of_standard_types_are_documented() {
+    let folder = tempfile::tempdir().unwrap();
+    let package = folder.path().join("sensor_msgs");
+    write(&package.join("msg/Range.msg"), "uint8 ULTRASOUND=0\nfloat32 range\n");
+    let text = Generator::new().package_dir(package).generate_text().unwrap();
+    assert!(text.contains(r#"#[doc = "The sensor uses sound."]"#), "{text}");
+    assert!(text.contains(r#"#[doc = "The distance, in m; "#), "{text}");
+}
+
+#[test]
 fn wrong_calls_are_refused() {
     assert!(matches!(Generator::new().generate_text(), Err(Error::NoPackage)));
     let folder = tempfile::tempdir().unwrap();
