@@ -1,6 +1,6 @@
 //! Puts the definition files of `interfaces/` and of `interfaces/robots/` into one text file each,
-//! which `shipped.rs` includes, and the table of words where `words.rs` includes it. `interfaces/` is
-//! the folder in the repository, or the copy in a released crate.
+//! which `shipped.rs` includes, and the table of words where `words.rs` includes it. `interfaces/`
+//! is the folder in the repository, or the copy in a released crate.
 
 use std::fs;
 use std::path::{Path, PathBuf};
