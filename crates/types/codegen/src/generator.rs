@@ -171,8 +171,8 @@ impl Generator {
                 return Err(Error::UnknownRobotPackage { package: package.clone(), known });
             }
         }
-        let names_none = self.robot_packages.is_empty() && self.robot_dependencies.is_empty();
-        if names_none && !lacks_packages(set) {
+        let names_any = !self.robot_packages.is_empty() || !self.robot_dependencies.is_empty();
+        if !names_any && !lacks_packages(set) {
             return Ok(());
         }
         set.add_robot_packages();

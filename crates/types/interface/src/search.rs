@@ -9,8 +9,9 @@ const FOLDERS_VARIABLE: &str = "FEROS_INTERFACES";
 
 /// The places that [`InterfaceSet::load_environment`] searches. The text completes a message that
 /// begins with "types are found".
-pub const PLACES: &str = "in the packages that Feros ships, under FEROS_PREFIX_PATH, AMENT_PREFIX_PATH \
-                          and ~/.local/share/feros, in the folders of FEROS_INTERFACES";
+pub const PLACES: &str = "in the packages that Feros ships, under FEROS_PREFIX_PATH, \
+                          AMENT_PREFIX_PATH and ~/.local/share/feros, in the folders of \
+                          FEROS_INTERFACES";
 
 impl InterfaceSet {
     /// Loads the packages that the environment names, in this order: from

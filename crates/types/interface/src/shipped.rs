@@ -78,8 +78,9 @@ pub fn robot_packages() -> Vec<&'static str> {
 /// # Ok::<(), feros_interface::TypeNameError>(())
 /// ```
 pub fn shipped_package(package: &str) -> InterfaceSet {
-    let all = definitions(STANDARD).chain(definitions(ROBOTS));
-    parse(all.filter(|(name, _)| package_of(name) == package))
+    let of = |texts| parse(definitions(texts).filter(|(name, _)| package_of(name) == package));
+    let found = of(STANDARD);
+    if found.packages().is_empty() { of(ROBOTS) } else { found }
 }
 
 impl InterfaceSet {

@@ -52,8 +52,7 @@ fn packages_of_robots_are_generated_with_the_packages_that_they_need() {
     let known = |name: &str| shipped().type_hash(&name.parse().unwrap()).unwrap();
     assert_eq!(Path2D::TYPE_HASH, known("nav_2d_msgs/msg/Path2D"));
     assert_eq!(GetCriticScore::TYPE_HASH, known("dwb_msgs/srv/GetCriticScore"));
-    let mut path = Path2D::default();
-    path.poses = vec![Pose2D::default(); 3];
+    let mut path = Path2D { poses: vec![Pose2D::default(); 3], ..Path2D::default() };
     path.header.frame_id = "map".into();
     path.poses[2].theta = 1.5;
     assert_eq!(from_bytes::<Path2D>(&to_vec(&path).unwrap()).unwrap(), path);
