@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Regenerates interfaces/robots/ and its hashes from the released packages that interfaces/README.md lists.
+"""Regenerates interfaces/robots/ and interfaces/robots_of_jazzy/, with their hashes, from the released packages that
+interfaces/README.md lists.
 
-    .venv/bin/python scripts/update_robot_interfaces.py [PACKAGE ...]
+    .venv/bin/python scripts/update_robot_interfaces.py [--check]
 
 The script gets each release from its repository by git, and takes interface facts only: types, names, constants and defaults,
 in the order of the definition; no comments. The parser of stock ROS 2 then reads the release and the result: both must have
 the same facts. The hashes come from the release too: the generator of stock ROS 2 computes them, in the environment that runs
-the script, so that tests compare Feros with it. With names of packages, it prints what would change, and writes nothing.
+the script, so that tests compare Feros with it. With --check, it prints what would change, and writes nothing.
 """
 
 import contextlib
@@ -21,10 +22,10 @@ import tempfile
 
 from update_interfaces import strip
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
-ROBOTS = ROOT / "interfaces" / "robots"
-HASHES = ROBOTS / "type_hashes.tsv"
-README = ROOT / "interfaces" / "README.md"
+INTERFACES = pathlib.Path(__file__).resolve().parent.parent / "interfaces"
+README = INTERFACES / "README.md"
+# The sections of the table of each folder. The later folder has what differs from the former.
+SECTIONS = {"robots": "## Packages of robots", "robots_of_jazzy": "## Packages of robots in Jazzy"}
 KINDS = ("msg", "srv", "action")
 # A row of the table: package, repository, tag, commit.
 ROW = re.compile(r"^\| (\w+) \| ([\w.-]+/[\w.-]+) \| (\S+) \| ([0-9a-f]{12}) \|", re.MULTILINE)
@@ -93,7 +94,7 @@ def needed(package, taken):
     return set(re.findall(r"^(\w+)/", "".join(taken.values()), re.MULTILINE)) - {package}
 
 
-def hashes(work, package, folder):
+def hashes(work, package, folder, described_before):
     """Computes the hashes of all types of a package by the generator of stock ROS 2."""
     from rosidl_adapter.action import convert_action_to_idl
     from rosidl_adapter.msg import convert_msg_to_idl
@@ -106,8 +107,9 @@ def hashes(work, package, folder):
         for file in definitions(folder):
             kind = file.parent.name
             convert[kind](folder, package, file.relative_to(folder), idl / kind)
-    share = pathlib.Path(sys.prefix) / "share"
-    known = [*(path for path in share.iterdir() if path.is_dir()), *described.glob("*")]
+    # A later folder replaces an earlier one with the same package.
+    places = [pathlib.Path(sys.prefix) / "share", *described_before, described]
+    known = [path for place in places if place.is_dir() for path in place.iterdir() if path.is_dir()]
     arguments = {
         "package_name": package,
         "output_dir": str(described / package),
@@ -123,52 +125,64 @@ def hashes(work, package, folder):
     return rows
 
 
-def collect(wanted):
-    """Returns the definitions by path, and the hashes by type, of the packages of the table."""
-    os.environ["AMENT_PREFIX_PATH"] = sys.prefix  # the adapter looks for its templates there
-    table = {row[0]: row for row in ROW.findall(README.read_text(encoding="utf-8"))}
+def table(section):
+    """The rows of a section of the README, by package."""
+    text = README.read_text(encoding="utf-8")
+    text = text.split(f"\n{section}\n", 1)[1].split("\n## ", 1)[0]
+    return {row[0]: row for row in ROW.findall(text)}
+
+
+def collect(work, rows_of, described_before):
+    """Returns the definitions by path, and the hashes by type, of the packages of a table."""
     folders, taken, files, rows = {}, {}, {}, {}
-    with tempfile.TemporaryDirectory() as name:
-        work = pathlib.Path(name)
-        for package, row in table.items():
-            folders[package] = release(work, *row)
-            taken[package] = take(package, folders[package])
-        # The hash of a type covers the types to which it refers, so their packages come first.
-        waiting = dict(table)
-        while waiting:
-            ready = [package for package in waiting if not needed(package, taken[package]) & set(waiting)]
-            if not ready:
-                fail(f"packages that need each other: {', '.join(waiting)}")
-            for package in ready:
-                del waiting[package]
-                rows |= hashes(work, package, folders[package])
-                files |= {f"{package}/{path}": text for path, text in taken[package].items()}
-    if unknown := set(wanted) - set(table):
-        fail(f"not in the table of interfaces/README.md: {', '.join(sorted(unknown))}")
+    for package, row in rows_of.items():
+        folders[package] = release(work, *row)
+        taken[package] = take(package, folders[package])
+    # The hash of a type covers the types to which it refers, so their packages come first.
+    waiting = dict(rows_of)
+    while waiting:
+        ready = [package for package in waiting if not needed(package, taken[package]) & set(waiting)]
+        if not ready:
+            fail(f"packages that need each other: {', '.join(waiting)}")
+        for package in ready:
+            del waiting[package]
+            rows |= hashes(work, package, folders[package], described_before)
+            files |= {f"{package}/{path}": text for path, text in taken[package].items()}
     return files, rows
 
 
-def main():
-    wanted = sys.argv[1:]
-    files, rows = collect(wanted)
-    known = {str(file.relative_to(ROBOTS)): file for kind in KINDS for file in ROBOTS.glob(f"*/{kind}/*.{kind}")}
+def update(folder, files, rows, writes):
+    """Prints what differs from the files in a folder, and writes it there if `writes`."""
+    place = INTERFACES / folder
+    known = {str(file.relative_to(place)) for kind in KINDS for file in place.glob(f"*/{kind}/*.{kind}")}
     for path in sorted({*files, *known}):
-        if wanted and path.split("/")[0] not in wanted:
-            continue
-        target = ROBOTS / path
-        old = target.read_text(encoding="utf-8") if target.exists() else None
+        target = place / path
+        old = target.read_text(encoding="utf-8") if path in known else None
         if old != files.get(path):
-            print(f"{'changed' if old is not None and path in files else 'new' if old is None else 'gone'}: {path}")
-        if wanted:
-            continue
-        if path in files:
+            print(f"{'gone' if path not in files else 'new' if old is None else 'changed'}: {folder}/{path}")
+        if writes and path in files:
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_text(files[path], encoding="utf-8")
-        else:
+        elif writes:
             target.unlink()
-    if not wanted:
-        HASHES.write_text("".join(f"{name}\t{hash_}\tcomputed\n" for name, hash_ in sorted(rows.items())))
-    print(f"{len(files)} definitions of {len({path.split('/')[0] for path in files})} packages, {len(rows)} type hashes")
+    if writes:
+        lines = [f"{name}\t{hash_}\tcomputed\n" for name, hash_ in sorted(rows.items())]
+        (place / "type_hashes.tsv").write_text("".join(lines))
+    print(f"{folder}: {len(files)} definitions, {len(rows)} type hashes")
+
+
+def main():
+    if sys.argv[1:] not in ([], ["--check"]):
+        fail("usage: update_robot_interfaces.py [--check]")
+    os.environ["AMENT_PREFIX_PATH"] = sys.prefix  # the adapter looks for its templates there
+    described = []
+    with tempfile.TemporaryDirectory() as name:
+        for folder, section in SECTIONS.items():
+            work = pathlib.Path(name) / folder
+            work.mkdir()
+            files, rows = collect(work, table(section), described)
+            described.append(work / "described")
+            update(folder, files, rows, writes=len(sys.argv) == 1)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
-//! Puts the definition files of `interfaces/` and of `interfaces/robots/` into one text file each,
-//! which `shipped.rs` includes, and the table of words where `words.rs` includes it. `interfaces/`
-//! is the folder in the repository, or the copy in a released crate.
+//! Puts the definition files of `interfaces/` and of its folders of packages into one text file
+//! each, which `shipped.rs` includes, and the table of words where `words.rs` includes it.
+//! `interfaces/` is the folder in the repository, or the copy in a released crate.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,9 +14,11 @@ fn main() {
     println!("cargo::rerun-if-changed={}", interfaces.display());
     println!("cargo::rerun-if-changed=build.rs");
     let out_dir = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets it"));
-    for (folder, file) in
-        [(interfaces.clone(), "standard.txt"), (interfaces.join("robots"), "robots.txt")]
-    {
+    for (folder, file) in [
+        (interfaces.clone(), "standard.txt"),
+        (interfaces.join("robots"), "robots.txt"),
+        (interfaces.join("robots_of_jazzy"), "robots_of_jazzy.txt"),
+    ] {
         let all = join(&folder);
         assert!(
             !all.is_empty(),

@@ -212,6 +212,13 @@ def test_help_tells_meaning_and_units():
         "Message class 'SetBool_Request'.\n\nSwitches something on or off.\n")
 
 
+@pytest.mark.parametrize("distribution, has", [("jazzy", "False"), ("kilted", "True")])
+def test_packages_of_robots_are_those_of_the_named_distribution(distribution, has):
+    told = run("from feros.msgs.control_msgs.action import FollowJointTrajectory as f;"
+               " print(hasattr(f.Feedback(), 'multi_dof_index'))", FEROS_ROS_DISTRO=distribution)
+    assert (told.returncode, told.stdout) == (0, f"{has}\n"), told.stderr
+
+
 def test_comments_of_own_types_are_in_the_help(tmp_path):
     folder = tmp_path / "my_help" / "msg"
     folder.mkdir(parents=True)

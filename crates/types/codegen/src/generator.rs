@@ -20,6 +20,7 @@ pub struct Generator {
     dependencies: Vec<(PathBuf, String)>,
     robot_packages: Vec<String>,
     robot_dependencies: BTreeMap<String, String>,
+    is_for_jazzy: bool,
     message_path: String,
     msgs_path: String,
     generates_standard: bool,
@@ -39,6 +40,7 @@ impl Generator {
             dependencies: Vec::new(),
             robot_packages: Vec::new(),
             robot_dependencies: BTreeMap::new(),
+            is_for_jazzy: false,
             message_path: "::feros::message".to_owned(),
             msgs_path: "::feros::msgs".to_owned(),
             generates_standard: false,
@@ -82,6 +84,13 @@ impl Generator {
         rust_path: impl Into<String>,
     ) -> Self {
         self.robot_dependencies.insert(package.into(), rust_path.into());
+        self
+    }
+
+    /// Takes the definitions of Jazzy for packages of robots, and not those of Kilted. They differ
+    /// for some types of `control_msgs`, `controller_manager_msgs` and `nav2_msgs`.
+    pub fn robot_packages_of_jazzy(mut self) -> Self {
+        self.is_for_jazzy = true;
         self
     }
 
@@ -129,6 +138,9 @@ impl Generator {
     /// use of the generator.
     pub fn generate_text(&self) -> Result<String, Error> {
         let mut set = standard().clone();
+        if self.is_for_jazzy {
+            set.add_robot_packages_of_jazzy();
+        }
         let mut generated = BTreeSet::new();
         let mut dependencies = self.robot_dependencies.clone();
         let mut folders = BTreeMap::new();

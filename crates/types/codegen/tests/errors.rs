@@ -122,6 +122,16 @@ fn packages_of_robots_come_with_the_packages_that_they_need() {
 }
 
 #[test]
+fn packages_of_robots_are_those_of_the_chosen_distribution() {
+    let generator = Generator::new().robot_package("control_msgs");
+    let index = "pub multi_dof_index: i32,";
+    assert!(generator.generate_text().unwrap().contains(index));
+    let of_jazzy = generator.robot_packages_of_jazzy().generate_text().unwrap();
+    assert!(!of_jazzy.contains(index) && of_jazzy.contains("pub mod control_msgs {"));
+    assert!(!of_jazzy.contains("pub mod nav2_msgs {"), "only what was named");
+}
+
+#[test]
 fn a_folder_replaces_a_package_of_robots() {
     let folder = tempfile::tempdir().unwrap();
     write(&folder.path().join("nav_2d_msgs/msg/Mine.msg"), "int32 x\n");

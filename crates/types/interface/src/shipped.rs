@@ -13,6 +13,9 @@ static STANDARD: &str = include_str!(concat!(env!("OUT_DIR"), "/standard.txt"));
 /// The definitions of the packages of robots, in the same form.
 static ROBOTS: &str = include_str!(concat!(env!("OUT_DIR"), "/robots.txt"));
 
+/// The packages of robots whose definitions differ in Jazzy, in the same form.
+static ROBOTS_OF_JAZZY: &str = include_str!(concat!(env!("OUT_DIR"), "/robots_of_jazzy.txt"));
+
 /// The standard packages of ROS 2 Kilted, which `feros-msgs` contains as Rust types.
 ///
 /// The definitions are parsed when they are first used, which takes a few milliseconds. To add
@@ -91,6 +94,16 @@ impl InterfaceSet {
             definitions(ROBOTS).filter(|(name, _)| known.binary_search(&package_of(name)).is_err());
         let missing = parse(missing);
         self.absorb(missing);
+    }
+
+    /// Adds the packages of robots whose definitions differ in Jazzy, as Jazzy has them. They
+    /// replace packages with the same names.
+    pub fn add_robot_packages_of_jazzy(&mut self) {
+        let of_jazzy = parse(definitions(ROBOTS_OF_JAZZY));
+        for package in of_jazzy.packages() {
+            self.remove_package(package);
+        }
+        self.absorb(of_jazzy);
     }
 }
 

@@ -2,12 +2,12 @@
 //! Some complete descriptions are also compared.
 #![allow(clippy::unwrap_used)]
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::LazyLock;
 
 use feros_interface::{
-    FieldDescription, IndividualTypeDescription, TypeName, robot_packages, shipped,
+    FieldDescription, IndividualTypeDescription, InterfaceSet, TypeName, robot_packages, shipped,
 };
 
 /// The hashes that stock ROS 2 installs (`stock`), fixed hashes for types that no Python wheel
@@ -78,6 +78,38 @@ fn every_shipped_type_is_compared() {
         let is_of_robots = robots.contains(&name.package.as_str());
         assert_eq!(is_of_robots, origin == "computed", "{name}");
     }
+}
+
+#[test]
+fn hashes_of_packages_in_jazzy_are_reproduced() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../../interfaces/robots_of_jazzy/type_hashes.tsv");
+    let table = std::fs::read_to_string(path).unwrap();
+    let mut set = shipped().clone();
+    set.add_robot_packages_of_jazzy();
+    assert!(set.check().is_empty());
+    assert_eq!(set.packages(), shipped().packages(), "packages are replaced, not added");
+    let (mut others, mut packages) = (0, BTreeSet::new());
+    for line in table.lines() {
+        let (name, rest) = line.split_once('\t').unwrap();
+        let (hash, origin) = rest.split_once('\t').unwrap();
+        let name: TypeName = name.parse().unwrap();
+        assert_eq!(
+            (set.type_hash(&name).unwrap().to_string().as_str(), origin),
+            (hash, "computed")
+        );
+        let here = shipped().type_hash(&name).map(|hash| hash.to_string());
+        others += usize::from(here.as_deref() != Ok(hash));
+        packages.insert(name.package);
+    }
+    assert!(others > 20, "{others} types differ from those of Kilted");
+    let all = set.type_names().into_iter().filter(|name| packages.contains(&name.package));
+    assert_eq!(all.count(), table.lines().count(), "each type has a row");
+    let follow: TypeName = "control_msgs/action/FollowJointTrajectory_Feedback".parse().unwrap();
+    let has_index = |set: &InterfaceSet| {
+        set.message(&follow).unwrap().fields.iter().any(|field| field.name == "multi_dof_index")
+    };
+    assert!(has_index(shipped()) && !has_index(&set));
 }
 
 #[test]

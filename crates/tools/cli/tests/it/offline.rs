@@ -203,6 +203,18 @@ fn packages_of_robots_are_known() {
 }
 
 #[test]
+fn packages_of_robots_are_those_of_the_named_distribution() {
+    let line = ["interface", "show", "control_msgs/action/FollowJointTrajectory"];
+    assert!(feros(&line).success().contains("int32 multi_dof_index\n"));
+    let of_jazzy = [&line[..], &["--distro", "jazzy"]].concat();
+    let shown = feros(&of_jazzy).success();
+    assert!(shown.contains("JointTrajectoryPoint error\n") && !shown.contains("multi_dof_index"));
+    let types = feros(&["interface", "package", "nav2_msgs", "--distro", "jazzy"]).success();
+    assert!(types.contains("nav2_msgs/msg/MissedWaypoint\n"), "{types}");
+    assert!(!types.contains("nav2_msgs/msg/WaypointStatus\n"), "{types}");
+}
+
+#[test]
 fn a_folder_replaces_a_package_of_robots() {
     let dir = tempfile::tempdir().unwrap();
     std::fs::create_dir_all(dir.path().join("nav2_msgs/msg")).unwrap();
