@@ -1,5 +1,5 @@
-//! Feros's own words about the types of standard packages: meanings and units, which the shipped
-//! definitions, without comments, do not give.
+//! Feros's own words about shipped types: meanings and units, which their definitions, without
+//! comments, do not give.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;

@@ -178,7 +178,9 @@ fn interfaces_are_shown_listed_and_hashed() {
 
 #[test]
 fn packages_of_robots_are_known() {
-    let shown = feros(&["interface", "show", "nav2_msgs/action/NavigateToPose"]).success();
+    let line = ["interface", "show", "nav2_msgs/action/NavigateToPose"];
+    assert!(feros(&line).success().contains("# Where to go, and with which heading.\n"));
+    let shown = feros(&[&line[..], &["--no-comments"]].concat()).success();
     assert!(shown.starts_with("geometry_msgs/PoseStamped pose\n\tstd_msgs/Header header\n"));
     for part in ["\nstring behavior_tree\n---\n", "\nuint16 FAILED_TO_LOAD_BEHAVIOR_TREE=9001\n"] {
         assert!(shown.contains(part), "{shown}");
