@@ -1,4 +1,5 @@
-//! Puts the definition files of `interfaces/` into one text file, which `shipped.rs` includes.
+//! Puts the definition files of `interfaces/` and of its folders of packages into one text file
+//! each, which `shipped.rs` includes, and the table of words where `words.rs` includes it.
 //! `interfaces/` is the folder in the repository, or the copy in a released crate.
 
 use std::fs;
@@ -12,8 +13,31 @@ fn main() {
         if released.is_dir() { released } else { manifest_dir.join("../../../interfaces") };
     println!("cargo::rerun-if-changed={}", interfaces.display());
     println!("cargo::rerun-if-changed=build.rs");
+    let out_dir = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets it"));
+    for (folder, file) in [
+        (interfaces.clone(), "standard.txt"),
+        (interfaces.join("robots"), "robots.txt"),
+        (interfaces.join("robots_of_jazzy"), "robots_of_jazzy.txt"),
+    ] {
+        let all = join(&folder);
+        assert!(
+            !all.is_empty(),
+            "no definitions in {}: neither a released crate nor inside the Feros repository",
+            folder.display()
+        );
+        let out = out_dir.join(file);
+        fs::write(&out, all).unwrap_or_else(|e| panic!("{}: {e}", out.display()));
+    }
+    let words = interfaces.join("words.tsv");
+    fs::copy(&words, out_dir.join("words.tsv"))
+        .unwrap_or_else(|e| panic!("{}: {e}", words.display()));
+}
+
+/// Joins the definitions of the packages in a folder.
+fn join(folder: &Path) -> String {
+    let part = |path: &Path| path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let mut all = String::new();
-    for package in entries(&interfaces) {
+    for package in entries(folder) {
         for namespace in ["msg", "srv", "action"] {
             for file in entries(&package.join(namespace)) {
                 if file.extension().is_none_or(|extension| extension != namespace) {
@@ -21,9 +45,6 @@ fn main() {
                 }
                 let text =
                     fs::read_to_string(&file).unwrap_or_else(|e| panic!("{}: {e}", file.display()));
-                let part = |path: &Path| {
-                    path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
-                };
                 all.push_str(&format!(
                     "\u{1}{}/{namespace}/{}\n{text}",
                     part(&package),
@@ -32,14 +53,7 @@ fn main() {
             }
         }
     }
-    assert!(
-        !all.is_empty(),
-        "no definitions in {}: neither a released crate nor inside the Feros repository",
-        interfaces.display()
-    );
-    let out =
-        PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets it")).join("shipped.txt");
-    fs::write(&out, all).unwrap_or_else(|e| panic!("{}: {e}", out.display()));
+    all
 }
 
 /// The sorted entries of a folder. The result is empty if the path is not a folder.

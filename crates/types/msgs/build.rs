@@ -3,14 +3,14 @@
 
 use std::path::PathBuf;
 
-use feros_interface::{Interface, TypeName, shipped};
+use feros_interface::{Interface, TypeName, standard};
 
 #[path = "tests/support/rebuild.rs"]
 mod rebuild;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     feros_codegen::Generator::new()
-        .shipped_packages()
+        .standard_packages()
         .message_path("::feros_message")
         .msgs_path("crate")
         .generate()?;
@@ -19,17 +19,20 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         std::env::var_os("OUT_DIR").ok_or("OUT_DIR is not set: run this with cargo")?,
     );
     let actions =
-        shipped().interfaces().filter(|interface| matches!(***interface, Interface::Action(_)));
+        standard().interfaces().filter(|interface| matches!(***interface, Interface::Action(_)));
     for (file, names) in [
-        ("every_message.rs", shipped().messages().map(|message| &message.name).collect::<Vec<_>>()),
-        ("every_service.rs", shipped().services().map(|service| &service.name).collect()),
+        (
+            "every_message.rs",
+            standard().messages().map(|message| &message.name).collect::<Vec<_>>(),
+        ),
+        ("every_service.rs", standard().services().map(|service| &service.name).collect()),
         ("every_action.rs", actions.map(|action| action.name()).collect()),
     ] {
         std::fs::write(out_dir.join(file), list(&names))?;
     }
-    let names = shipped().messages().map(|message| &message.name);
+    let names = standard().messages().map(|message| &message.name);
     let implementations =
-        rebuild::implementations(shipped(), names, |package| format!("::feros_msgs::{package}"));
+        rebuild::implementations(standard(), names, |package| format!("::feros_msgs::{package}"));
     std::fs::write(out_dir.join("rebuild.rs"), implementations)?;
     println!("cargo::rerun-if-changed=tests/support/rebuild.rs");
     Ok(())

@@ -203,15 +203,19 @@ fn service_hash(set: &InterfaceSet, request: &TypeName) -> Option<TypeHash> {
 }
 
 fn describe<'py>(py: Python<'py>, definition: &MessageDefinition) -> PyResult<Bound<'py, PyDict>> {
+    let definition: &MessageDefinition = &definition.with_words();
     let description = PyDict::new(py);
     description.set_item("name", definition.name.to_string())?;
+    description.set_item("comment", definition.comment.join(" "))?;
     let fields = definition.fields.iter().map(|field| describe_field(py, field));
     description.set_item("fields", PyList::new(py, fields.collect::<PyResult<Vec<_>>>()?)?)?;
-    let constants = PyDict::new(py);
-    for Constant { name, ty, value, .. } in &definition.constants {
+    let (constants, comments) = (PyDict::new(py), PyDict::new(py));
+    for Constant { name, ty, value, comment } in &definition.constants {
         constants.set_item(name, crate::message::scalar(py, ty, Some(value))?)?;
+        comments.set_item(name, comment.join(" "))?;
     }
     description.set_item("constants", constants)?;
+    description.set_item("constant_comments", comments)?;
     Ok(description)
 }
 
@@ -220,6 +224,7 @@ fn describe<'py>(py: Python<'py>, definition: &MessageDefinition) -> PyResult<Bo
 fn describe_field<'py>(py: Python<'py>, field: &Field) -> PyResult<Bound<'py, PyDict>> {
     let described = PyDict::new(py);
     described.set_item("name", &field.name)?;
+    described.set_item("comment", field.comment.join(" "))?;
     let (base, bound, nested) = match &field.ty.base {
         BaseType::Bool => ("boolean", None, None),
         BaseType::Byte => ("octet", None, None),

@@ -2,6 +2,7 @@
 `feros run`. Packages of two installations are not mixed."""
 
 import os
+import shutil
 import subprocess
 import sys
 import sysconfig
@@ -118,6 +119,16 @@ def python(*arguments, path=(), code=0):
     return done.stdout if code == 0 else done.stderr
 
 
+def test_an_installed_package_of_a_robot_comes_first(tmp_path):
+    line = "from nav2_msgs.action import NavigateToPose; print(NavigateToPose.__module__)"
+    assert python("-c", line) == "nav2_msgs.action._navigate_to_pose\n"
+    theirs = tmp_path / "nav2_msgs"
+    theirs.mkdir()
+    (theirs / "__init__.py").touch()
+    (theirs / "action.py").write_text("class NavigateToPose: ...\n")
+    assert python("-c", line, path=[tmp_path]) == "nav2_msgs.action\n"
+
+
 @pytest.fixture
 def foreign(tmp_path):
     """A folder with an rclpy of another installation."""
@@ -196,6 +207,26 @@ def test_programs_of_rclpy_are_checked_strictly(command, tmp_path):
     checked = check(TYPED)
     assert checked.returncode == 0, checked.stdout + checked.stderr
     assert "incompatible type" in check("from std_msgs.msg import String\nString(data=1)\n").stdout
+
+
+def test_types_of_every_package_are_checked_strictly(tmp_path):
+    # Errors in installed packages are not reported, so copies are checked.
+    stubs, lines = tmp_path / "stubs", []
+    for stub in sorted(COMPATIBLE.glob("*/*/__init__.pyi")):
+        package, namespace = stub.parts[-3:-1]
+        if namespace in ("msg", "srv", "action"):
+            shutil.copytree(stub.parent, stubs / package / namespace)
+            shutil.copy(stub.parents[1] / "__init__.pyi", stubs / package)
+            lines.append(f"import {package}.{namespace}\n")
+    assert "import nav2_msgs.action\n" in lines and len(lines) > 60, lines
+    program = tmp_path / "every.py"
+    program.write_text("".join(lines))
+    environment = {name: text for name, text in os.environ.items() if name != "PYTHONPATH"}
+    environment["MYPYPATH"] = str(stubs)
+    checked = subprocess.run(
+        [sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(tmp_path), str(program)],
+        capture_output=True, text=True, env=environment)
+    assert checked.returncode == 0, checked.stdout + checked.stderr
 
 
 def test_own_messages_are_imported_by_their_own_names(command, tmp_path, monkeypatch):

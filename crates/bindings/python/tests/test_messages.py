@@ -200,6 +200,37 @@ def test_every_shipped_type_has_a_class():
                     assert repr(feros.deserialize(feros.serialize(message), cls)) == repr(message)
 
 
+def test_help_tells_meaning_and_units():
+    told = LaserScan.__doc__
+    assert told.startswith("Message class 'LaserScan'.\n\nOne sweep of a range finder")
+    assert "\nFields:\n    header (std_msgs/Header): Time of the first range" in told
+    assert "\n    angle_min (float): Angle of the first range, in rad.\n" in told
+    constants = get_message("sensor_msgs/msg/Range").__doc__
+    assert "\nConstants:\n    ULTRASOUND: The sensor uses sound.\n" in constants
+    assert get_message("test_msgs/msg/Arrays").__doc__ == "Message class 'Arrays'."
+    assert get_interface("std_srvs/srv/SetBool").Request.__doc__.startswith(
+        "Message class 'SetBool_Request'.\n\nSwitches something on or off.\n")
+
+
+@pytest.mark.parametrize("distribution, has", [("jazzy", "False"), ("kilted", "True")])
+def test_packages_of_robots_are_those_of_the_named_distribution(distribution, has):
+    told = run("from feros.msgs.control_msgs.action import FollowJointTrajectory as f;"
+               " print(hasattr(f.Feedback(), 'multi_dof_index'))", FEROS_ROS_DISTRO=distribution)
+    assert (told.returncode, told.stdout) == (0, f"{has}\n"), told.stderr
+
+
+def test_comments_of_own_types_are_in_the_help(tmp_path):
+    folder = tmp_path / "my_help" / "msg"
+    folder.mkdir(parents=True)
+    (folder / "Leg.msg").write_text(
+        "# A leg.\n# It is long.\n\n# How many\n# joints.\nuint8 joints\nint8 other\n"
+        "uint8 LEFT=1 # a side\n")
+    assert feros.interfaces.add_folder(tmp_path) == ["my_help"]
+    assert get_message("my_help/msg/Leg").__doc__ == (
+        "Message class 'Leg'.\n\nA leg. It is long.\n\n"
+        "Fields:\n    joints (uint8): How many joints.\n\nConstants:\n    LEFT: a side")
+
+
 def test_services_and_actions_have_their_parts():
     from feros.msgs.example_interfaces.action import Fibonacci
     from feros.msgs.std_srvs.srv import SetBool, SetBool_Request

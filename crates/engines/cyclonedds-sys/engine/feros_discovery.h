@@ -18,7 +18,8 @@
    participants announce their nodes. `topic` may be NULL. */
 bool feros_is_discovery (bool is_builtin, const char *topic);
 
-/* The number of heartbeats after which the time between two of them no longer grows. */
+/* The number of heartbeats that a writer counts as sent when a reader has matched, and at most when
+   samples were repeated for a reader. The next heartbeat then comes after 160 ms. */
 #define FEROS_DISCOVERY_FAST_HEARTBEATS 4
 /* The time between the heartbeats of a writer to all readers. `sent` is the number of heartbeats
    since the last announcement. The first ones follow soon, since a lost announcement is repeated

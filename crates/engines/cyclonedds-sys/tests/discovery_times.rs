@@ -59,8 +59,9 @@ fn endpoints_of_the_protocol_and_of_nodes_belong_to_discovery() {
 #[test]
 fn a_writer_sends_few_heartbeats_however_short_the_times_of_data_are() {
     for configured in [0, 1, SHORT, SHORT_REPEAT] {
-        let times = [0, 1, 2, 3, 4, 5, u32::MAX].map(|sent| heartbeat(configured, sent));
-        assert_eq!(times.map(|time| time / MILLISECOND), [10, 20, 40, 80, 100, 100, 100]);
+        let times = [0, 1, 2, 3, 4, 5, 6, 7, u32::MAX].map(|sent| heartbeat(configured, sent));
+        let millis = times.map(|time| time / MILLISECOND);
+        assert_eq!(millis, [10, 20, 40, 80, 160, 320, 640, 1000, 1000]);
     }
     // A user may configure longer times.
     for sent in [0, 1, u32::MAX] {

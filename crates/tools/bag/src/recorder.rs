@@ -91,13 +91,18 @@ impl RecorderOptions {
 fn own_schemas() -> SchemaSource {
     let known = OnceLock::new();
     Arc::new(move |_, name, hash| {
-        let set = known.get_or_init(|| {
-            let mut set = feros_interface::shipped().clone();
-            for fault in set.load_environment() {
+        let (certain, all) = known.get_or_init(|| {
+            let mut certain = feros_interface::standard().clone();
+            for fault in certain.load_environment() {
                 tracing::warn!("{fault}");
             }
-            set
+            let mut all = certain.clone();
+            all.add_robot_packages();
+            (certain, all)
         });
+        // The packages of robots change between distributions: a name alone does not identify
+        // their definitions.
+        let set = if hash.is_some() { all } else { certain };
         let hash = hash.map(|hash| feros_interface::TypeHash(hash.0));
         Schema::of_type(set, name, hash).unwrap_or_default()
     })

@@ -58,7 +58,8 @@ pub(crate) struct CommandLine {
     pub(crate) engine: Vec<String>,
 
     /// The distribution of ROS 2 in whose form this command and the programs that it starts
-    /// announce themselves; only humble differs from the others. Also FEROS_ROS_DISTRO
+    /// announce themselves; only humble differs from the others. With jazzy, nav2_msgs and
+    /// control_msgs have the definitions of Jazzy. Also FEROS_ROS_DISTRO
     #[arg(long, global = true, value_name = "NAME", value_parser = DiscoveryForm::DISTRIBUTIONS, help_heading = GENERAL_OPTIONS)]
     pub(crate) distro: Option<String>,
 

@@ -53,11 +53,15 @@ pub(crate) fn message_of_topic(
     }
 }
 
-/// Returns the command's own definition of a type, if there is one with this hash.
+/// Returns the command's own definition of a type, if there is one with this hash. Without a hash,
+/// the definition must be certain.
 pub(crate) fn own_schema(types: &Types, name: &str, hash: Option<TypeHash>) -> Option<Schema> {
     let ty = types.message(name).ok()?;
-    let is_same = hash.is_none_or(|hash| hash.0 == ty.type_hash().0);
-    is_same.then(|| Schema::of_interface(types.set(), ty.name()).ok())?
+    let is_same = match hash {
+        Some(hash) => hash.0 == ty.type_hash().0,
+        None => types.certain().contains(ty.name()),
+    };
+    is_same.then(|| Schema::of_interface(types.set_with(name), ty.name()).ok())?
 }
 
 /// Returns the definition of a topic's type, for programs that store it with the messages or send

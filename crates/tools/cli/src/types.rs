@@ -2,6 +2,7 @@
 //! environment variables, and those in the folders of `--interfaces`.
 
 use std::path::PathBuf;
+use std::sync::OnceLock;
 
 use feros::action::ActionIdentity;
 use feros::{ServiceIdentity, TypeIdentity};
@@ -32,7 +33,11 @@ impl InterfaceArgs {
 
 /// All known interfaces.
 pub(crate) struct Types {
-    set: InterfaceSet,
+    /// All but the packages of robots that Feros ships. Most commands need no more, and start
+    /// faster without the others.
+    certain: InterfaceSet,
+    /// All, once a command needs more.
+    all: OnceLock<InterfaceSet>,
     /// Faults in the folders that variables name: they are reported only if a type is missing.
     faults: Vec<String>,
 }
@@ -40,23 +45,41 @@ pub(crate) struct Types {
 impl Types {
     /// Loads the interfaces: packages of later sources replace those of earlier ones as a whole.
     pub(crate) fn load(args: &InterfaceArgs) -> Result<Self, CliError> {
-        let mut set = feros_interface::shipped().clone();
-        let faults = set.load_environment();
+        let mut certain = feros_interface::standard().clone();
+        let faults = certain.load_environment();
         for dir in &args.interfaces {
-            set.load_dir(dir)
+            certain
+                .load_dir(dir)
                 .map_err(|error| CliError::failed(format!("--interfaces: {error}")))?;
         }
-        Ok(Self { set, faults })
+        Ok(Self { certain, all: OnceLock::new(), faults })
     }
 
     /// The set of all interfaces.
     pub(crate) fn set(&self) -> &InterfaceSet {
-        &self.set
+        self.all.get_or_init(|| {
+            let mut all = self.certain.clone();
+            all.add_robot_packages();
+            all
+        })
+    }
+
+    /// The set without the packages of robots that Feros ships. The definitions of those packages
+    /// change between distributions, so that a name without a hash does not identify a definition.
+    pub(crate) fn certain(&self) -> &InterfaceSet {
+        &self.certain
+    }
+
+    /// The smallest set that has this type or package, and all that it refers to.
+    pub(crate) fn set_with(&self, name: &str) -> &InterfaceSet {
+        // The standard packages refer to each other only.
+        let package = name.split('/').next().unwrap_or_default();
+        if feros_interface::standard().has_package(package) { &self.certain } else { self.set() }
     }
 
     /// The type that the user means: `package/msg/Name`, or `package/Name`.
     pub(crate) fn find(&self, text: &str) -> Result<TypeName, CliError> {
-        self.set.find(text).map_err(|error| self.unknown(error))
+        self.set_with(text).find(text).map_err(|error| self.unknown(error))
     }
 
     fn unknown(&self, error: impl std::fmt::Display) -> CliError {
@@ -72,7 +95,7 @@ impl Types {
     /// The message type that the user means.
     pub(crate) fn message(&self, text: &str) -> Result<DynamicType, CliError> {
         let name = self.find_in(text, Namespace::Msg)?;
-        DynamicType::resolve(&self.set, &name).map_err(|error| self.unknown(error))
+        DynamicType::resolve(self.set_with(text), &name).map_err(|error| self.unknown(error))
     }
 
     /// Refuses a string that cannot be the name of a message type, known or not.
@@ -86,15 +109,15 @@ impl Types {
     /// The service type that the user means.
     pub(crate) fn service(&self, text: &str) -> Result<DynamicService, CliError> {
         let name = self.find_in(text, Namespace::Srv)?;
-        let Some(service) = self.set.service(&name) else {
+        let set = self.set_with(text);
+        let Some(service) = set.service(&name) else {
             return Err(CliError::usage(format!(
                 "{name} is not a service type: name one such as std_srvs/srv/SetBool (`feros interface list -s` lists all)"
             )));
         };
-        let resolve =
-            |name| DynamicType::resolve(&self.set, name).map_err(|error| self.unknown(error));
+        let resolve = |name| DynamicType::resolve(set, name).map_err(|error| self.unknown(error));
         Ok(DynamicService {
-            hash: self.set.type_hash(&name).ok().map(|hash| TypeHash(hash.0)),
+            hash: set.type_hash(&name).ok().map(|hash| TypeHash(hash.0)),
             request: resolve(&service.request.name)?,
             response: resolve(&service.response.name)?,
             name,
@@ -104,7 +127,8 @@ impl Types {
     /// The action type that the user means.
     pub(crate) fn action(&self, text: &str) -> Result<DynamicAction, CliError> {
         let name = self.find_in(text, Namespace::Action)?;
-        let Some(Interface::Action(definition)) = self.set.get(&name).map(|found| &**found) else {
+        let found = self.set_with(text).get(&name);
+        let Some(Interface::Action(definition)) = found.map(|found| &**found) else {
             return Err(CliError::usage(format!(
                 "{name} is not an action type: name one such as example_interfaces/action/Fibonacci (`feros interface list -a` lists all)"
             )));
@@ -122,7 +146,8 @@ impl Types {
     fn find_in(&self, text: &str, namespace: Namespace) -> Result<TypeName, CliError> {
         let parts = text.split_once('/');
         let name = parts.map(|(package, name)| TypeName::new(package, namespace, name));
-        match name.filter(|name| self.set.get(name).is_some()) {
+        let set = self.set_with(text);
+        match name.filter(|name| set.get(name).is_some()) {
             Some(name) => Ok(name),
             None => self.find(text),
         }
@@ -141,10 +166,11 @@ impl Types {
 
     /// A package that the user means.
     pub(crate) fn package<'a>(&self, name: &'a str) -> Result<&'a str, CliError> {
-        if self.set.has_package(name) {
+        let set = self.set_with(name);
+        if set.has_package(name) {
             return Ok(name);
         }
-        let likely = did_you_mean(name, self.set.packages());
+        let likely = did_you_mean(name, set.packages());
         Err(self.unknown(format!("unknown package `{name}`{likely}")))
     }
 
@@ -218,7 +244,8 @@ mod tests {
     use super::*;
 
     fn types() -> Types {
-        Types { set: feros_interface::shipped().clone(), faults: Vec::new() }
+        let certain = feros_interface::standard().clone();
+        Types { certain, all: OnceLock::new(), faults: Vec::new() }
     }
 
     #[test]
@@ -242,6 +269,20 @@ mod tests {
             "test_msgs/srv/Empty"
         );
         assert!(types.service("std_srvs/srv/SetBool").unwrap().identity().request_hash.is_some());
+    }
+
+    #[test]
+    fn packages_of_robots_are_loaded_when_they_are_needed() {
+        let types = types();
+        assert!(types.message("std_msgs/String").is_ok() && types.all.get().is_none());
+        let action = types.action("nav2_msgs/NavigateToPose").unwrap();
+        assert_eq!(action.goal.name().to_string(), "nav2_msgs/action/NavigateToPose_Goal");
+        assert!(types.all.get().is_some());
+        assert!(types.service("controller_manager_msgs/srv/ListControllers").is_ok());
+        assert!(types.message("geographic_msgs/GeoPoint").is_ok());
+        let text = types.message("nav2_msgs/msg/Costmp").unwrap_err().to_string();
+        assert!(text.contains("did you mean `nav2_msgs/msg/Costmap"), "{text}");
+        assert!(types.certain().packages().len() < types.set().packages().len());
     }
 
     #[test]

@@ -32,6 +32,18 @@ pub enum Error {
         /// The folder that was added second.
         path: PathBuf,
     },
+    /// The caller named a package that Feros does not ship.
+    #[error(
+        "Feros ships no package `{package}` of robots: name its folder with `package_dir`, or name \
+         one of {}",
+        known.join(", ")
+    )]
+    UnknownRobotPackage {
+        /// The package.
+        package: String,
+        /// The packages of robots that Feros ships.
+        known: Vec<String>,
+    },
     /// The caller added no package.
     #[error("no package to generate: name its folder with `package_dir(\"interfaces/my_msgs\")`")]
     NoPackage,

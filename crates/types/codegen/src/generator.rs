@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use feros_interface::{InterfaceSet, ResolveError, shipped};
+use feros_interface::{InterfaceSet, ResolveError, robot_packages, standard};
 
 use crate::emit;
 use crate::error::Error;
@@ -18,9 +18,12 @@ const OUT_FILE: &str = "feros_interfaces.rs";
 pub struct Generator {
     package_dirs: Vec<PathBuf>,
     dependencies: Vec<(PathBuf, String)>,
+    robot_packages: Vec<String>,
+    robot_dependencies: BTreeMap<String, String>,
+    is_for_jazzy: bool,
     message_path: String,
     msgs_path: String,
-    generates_shipped: bool,
+    generates_standard: bool,
 }
 
 impl Default for Generator {
@@ -35,9 +38,12 @@ impl Generator {
         Self {
             package_dirs: Vec::new(),
             dependencies: Vec::new(),
+            robot_packages: Vec::new(),
+            robot_dependencies: BTreeMap::new(),
+            is_for_jazzy: false,
             message_path: "::feros::message".to_owned(),
             msgs_path: "::feros::msgs".to_owned(),
-            generates_shipped: false,
+            generates_standard: false,
         }
     }
 
@@ -61,6 +67,33 @@ impl Generator {
         self
     }
 
+    /// Adds a package that robots use and that Feros ships, such as `nav2_msgs`. Packages of this
+    /// kind to which the types of generated packages refer are generated too, here and after
+    /// [`package_dir`](Self::package_dir), unless
+    /// [`robot_dependency`](Self::robot_dependency) names them.
+    pub fn robot_package(mut self, package: impl Into<String>) -> Self {
+        self.robot_packages.push(package.into());
+        self
+    }
+
+    /// Lets definitions refer to a package of robots whose types another crate generates.
+    /// `rust_path` is the module that holds the package's module, for example `::other_crate`.
+    pub fn robot_dependency(
+        mut self,
+        package: impl Into<String>,
+        rust_path: impl Into<String>,
+    ) -> Self {
+        self.robot_dependencies.insert(package.into(), rust_path.into());
+        self
+    }
+
+    /// Takes the definitions of Jazzy for packages of robots, and not those of Kilted. They differ
+    /// for some types of `control_msgs`, `controller_manager_msgs` and `nav2_msgs`.
+    pub fn robot_packages_of_jazzy(mut self) -> Self {
+        self.is_for_jazzy = true;
+        self
+    }
+
     /// Sets the path under which generated code finds the crate `feros-message`.
     pub fn message_path(mut self, path: impl Into<String>) -> Self {
         self.message_path = path.into();
@@ -73,9 +106,9 @@ impl Generator {
         self
     }
 
-    /// Adds the standard packages that Feros ships. Only the crate that contains them calls this.
-    pub fn shipped_packages(mut self) -> Self {
-        self.generates_shipped = true;
+    /// Adds the standard packages. Only the crate that contains them calls this.
+    pub fn standard_packages(mut self) -> Self {
+        self.generates_standard = true;
         self
     }
 
@@ -101,13 +134,17 @@ impl Generator {
     /// # Errors
     ///
     /// [`Error::Load`] and [`Error::Resolve`] name the file and the line of a faulty definition.
-    /// [`Error::Duplicate`] and [`Error::NoPackage`] report a wrong use of the generator.
+    /// [`Error::Duplicate`], [`Error::UnknownRobotPackage`] and [`Error::NoPackage`] report a wrong
+    /// use of the generator.
     pub fn generate_text(&self) -> Result<String, Error> {
-        let mut set = shipped().clone();
+        let mut set = standard().clone();
+        if self.is_for_jazzy {
+            set.add_robot_packages_of_jazzy();
+        }
         let mut generated = BTreeSet::new();
-        let mut dependencies = BTreeMap::new();
+        let mut dependencies = self.robot_dependencies.clone();
         let mut folders = BTreeMap::new();
-        if self.generates_shipped {
+        if self.generates_standard {
             generated.extend(set.packages().into_iter().map(str::to_owned));
         }
         for (path, rust_path) in &self.dependencies {
@@ -117,6 +154,7 @@ impl Generator {
         for path in &self.package_dirs {
             generated.insert(load(&mut set, &mut folders, path)?);
         }
+        self.add_robot_packages(&mut set, &mut generated, &dependencies)?;
         if generated.is_empty() {
             return Err(Error::NoPackage);
         }
@@ -129,6 +167,56 @@ impl Generator {
         emit::packages(&set, &paths)
             .map_err(|source| Error::Resolve { place: place_of(&source, &folders), source })
     }
+
+    /// Adds the packages of robots that the caller named or that other packages need: to the set,
+    /// and to the generated packages if no other crate generates them.
+    fn add_robot_packages(
+        &self,
+        set: &mut InterfaceSet,
+        generated: &mut BTreeSet<String>,
+        dependencies: &BTreeMap<String, String>,
+    ) -> Result<(), Error> {
+        let shipped = robot_packages();
+        for package in self.robot_packages.iter().chain(self.robot_dependencies.keys()) {
+            if shipped.binary_search(&package.as_str()).is_err() {
+                let known = shipped.iter().copied().map(str::to_owned).collect();
+                return Err(Error::UnknownRobotPackage { package: package.clone(), known });
+            }
+        }
+        let names_any = !self.robot_packages.is_empty() || !self.robot_dependencies.is_empty();
+        if !names_any && !lacks_packages(set) {
+            return Ok(());
+        }
+        set.add_robot_packages();
+        let mut wanted: Vec<String> = self.robot_packages.clone();
+        for package in generated.iter() {
+            wanted.extend(referred_packages(set, package));
+        }
+        while let Some(package) = wanted.pop() {
+            let is_of_robots = shipped.binary_search(&package.as_str()).is_ok();
+            let is_elsewhere = dependencies.contains_key(&package);
+            if is_of_robots && !is_elsewhere && generated.insert(package.clone()) {
+                wanted.extend(referred_packages(set, &package));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The packages to which the types of a package refer.
+fn referred_packages(set: &InterfaceSet, package: &str) -> BTreeSet<String> {
+    set.messages()
+        .filter(|message| message.name.package == package)
+        .flat_map(|message| message.references())
+        .map(|name| name.package.clone())
+        .collect()
+}
+
+/// Whether a type refers to a package that the set does not have.
+fn lacks_packages(set: &InterfaceSet) -> bool {
+    let known: BTreeSet<&str> = set.packages().into_iter().collect();
+    let mut references = set.messages().flat_map(|message| message.references());
+    references.any(|name| !known.contains(name.package.as_str()))
 }
 
 fn load(

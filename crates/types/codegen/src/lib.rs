@@ -13,6 +13,10 @@
 //! package, kind and name: `robot_interfaces::msg::Pose`. The folder has the layout of any ROS 2
 //! package: `msg/*.msg`, `srv/*.srv`, `action/*.action`.
 //!
+//! `robot_package("nav2_msgs")` instead of `package_dir` generates a package that robots use and
+//! that Feros ships (`interfaces/README.md` lists these packages), with all packages to which it
+//! refers.
+//!
 //! Each message `Pose` becomes an owned struct `Pose`. If a part of the message can be borrowed,
 //! there is also `PoseView`, which reads the message from received bytes without a copy. `PoseMut`
 //! writes the message directly into the memory that will be sent. If some sizes are not fixed,

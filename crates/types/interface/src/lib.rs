@@ -11,7 +11,7 @@
 //! | `name`, `set` | names of types, and sets of types that refer to each other |
 //! | `description`, `described` | type descriptions and hashes, and definitions that are made from the descriptions of other nodes |
 //! | `load`, `search`, `shipped` | definitions from folders, from the environment, and from the library itself |
-//! | `display` | prints definitions |
+//! | `display`, `words` | prints definitions, and Feros's own words about them |
 //!
 //! # Invariants
 //!
@@ -29,6 +29,7 @@ mod search;
 mod set;
 mod shipped;
 mod tree;
+mod words;
 
 pub use described::DescriptionError;
 pub use description::{
@@ -46,7 +47,7 @@ pub use parse::{
 };
 pub use search::PLACES;
 pub use set::{InsertError, InterfaceSet, MAX_NESTING_DEPTH, ResolveError};
-pub use shipped::{shipped, shipped_package, shipped_packages};
+pub use shipped::{robot_packages, shipped, shipped_package, shipped_packages, standard};
 pub use tree::{
     ActionDefinition, BaseType, Constant, EMPTY_MESSAGE_FIELD, Field, FieldType, Interface,
     Literal, MessageDefinition, ServiceDefinition, Shape,

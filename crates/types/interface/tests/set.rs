@@ -205,3 +205,51 @@ fn shipped_packages_come_one_by_one_as_they_come_together() {
     own.add_packages(feros_interface::shipped_package("geometry_msgs"));
     assert_eq!(own.message(&point).unwrap().fields.len(), 1, "existing packages stay");
 }
+
+#[test]
+fn packages_of_robots_are_added_to_the_standard_packages() {
+    let (standard, robots) = (feros_interface::standard(), feros_interface::robot_packages());
+    assert!(standard.check().is_empty(), "the standard packages need no others");
+    assert!(robots.is_sorted() && robots.len() >= 30, "{robots:?}");
+    assert!(!robots.iter().any(|package| standard.has_package(package)), "no name is used twice");
+    let mut all = standard.packages();
+    all.extend(&robots);
+    all.sort_unstable();
+    assert_eq!(shipped().packages(), all);
+    assert_eq!(feros_interface::shipped_packages(), all);
+    assert!(shipped().check().is_empty());
+
+    // A package that is known already stays as it is.
+    let mut own = feros_interface::InterfaceSet::new();
+    let definition = parse_message("nav2_msgs", "Costmap", "int8 x").unwrap();
+    own.insert(Interface::Message(definition)).unwrap();
+    own.add_robot_packages();
+    assert_eq!(own.interfaces().filter(|i| i.name().package == "nav2_msgs").count(), 1);
+    assert!(own.has_package("control_msgs") && !own.has_package("std_msgs"));
+}
+
+#[test]
+fn definitions_of_robots_keep_constants_and_defaults_and_no_comments() {
+    let robots = feros_interface::robot_packages();
+    for message in shipped().messages() {
+        if robots.contains(&message.name.package.as_str()) {
+            let fields = message.fields.iter().map(|field| &field.comment);
+            let constants = message.constants.iter().map(|constant| &constant.comment);
+            let outer = [&message.comment, &message.closing_comment];
+            let mut comments = fields.chain(constants).chain(outer);
+            assert!(comments.all(Vec::is_empty), "{} has comments", message.name);
+        }
+    }
+    let message = |name: &str| shipped().message(&name.parse().unwrap()).unwrap();
+    let spin = message("nav2_msgs/action/Spin_Result");
+    assert!(spin.constants.iter().any(|constant| constant.to_string() == "uint16 NONE=0"));
+    let field = |name: &str, field: &str| {
+        let fields = &message(name).fields;
+        fields.iter().find(|found| found.name == field).unwrap().to_string()
+    };
+    assert_eq!(field("nav2_msgs/msg/SpeedLimit", "percentage"), "bool percentage");
+    let factory = "ros_gz_interfaces/msg/EntityFactory";
+    assert_eq!(field(factory, "relative_to"), "string relative_to \"world\"");
+    let limits = field("ur_msgs/srv/SetForceMode_Request", "deviation_limits");
+    assert_eq!(limits, "float32[6] deviation_limits [0.01, 0.01, 0.01, 0.01, 0.01, 0.01]");
+}

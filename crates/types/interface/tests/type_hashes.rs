@@ -2,24 +2,35 @@
 //! Some complete descriptions are also compared.
 #![allow(clippy::unwrap_used)]
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::LazyLock;
 
-use feros_interface::{FieldDescription, IndividualTypeDescription, TypeName, shipped};
+use feros_interface::{
+    FieldDescription, IndividualTypeDescription, InterfaceSet, TypeName, robot_packages, shipped,
+};
 
-/// The hashes that stock ROS 2 installs, and fixed hashes for types that no Python wheel contains.
+/// The hashes that stock ROS 2 installs (`stock`), fixed hashes for types that no Python wheel
+/// contains (`pinned`), and hashes that the generator of stock ROS 2 computed from public
+/// definitions (`computed`).
 static GOLDEN: LazyLock<String> = LazyLock::new(|| {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../interfaces/type_hashes.tsv");
-    std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../interfaces");
+    let read = |file: &str| {
+        let path = folder.join(file);
+        std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+    };
+    read("type_hashes.tsv") + &read("robots/type_hashes.tsv")
 });
 
 /// A lower limit on the number of descriptions that stock ROS 2 Kilted installs.
 const FEWEST_STOCK_TYPES: usize = 311;
 
+/// A lower limit on the number of types of the packages of robots.
+const FEWEST_COMPUTED_TYPES: usize = 1900;
+
 struct Row {
     hash: &'static str,
-    is_stock: bool,
+    origin: &'static str,
 }
 
 fn golden() -> BTreeMap<TypeName, Row> {
@@ -28,17 +39,21 @@ fn golden() -> BTreeMap<TypeName, Row> {
         let name = columns.next().unwrap().parse().unwrap();
         let hash = columns.next().unwrap();
         let origin = columns.next().unwrap();
-        assert!(matches!(origin, "stock" | "pinned"), "{line}");
-        (name, Row { hash, is_stock: origin == "stock" })
+        assert!(matches!(origin, "stock" | "pinned" | "computed"), "{line}");
+        (name, Row { hash, origin })
     };
-    GOLDEN.lines().map(parse).collect()
+    let rows: BTreeMap<_, _> = GOLDEN.lines().map(parse).collect();
+    assert_eq!(rows.len(), GOLDEN.lines().count(), "a type has two rows");
+    rows
 }
 
 #[test]
 fn every_stock_hash_is_reproduced() {
     let rows = golden();
-    let stock = rows.values().filter(|row| row.is_stock).count();
+    let count = |origin: &str| rows.values().filter(|row| row.origin == origin).count();
+    let (stock, computed) = (count("stock"), count("computed"));
     assert!(stock >= FEWEST_STOCK_TYPES, "only {stock} hashes of stock ROS 2 to compare with");
+    assert!(computed >= FEWEST_COMPUTED_TYPES, "only {computed} computed hashes to compare with");
     for (name, row) in &rows {
         let ours = shipped().type_hash(name).unwrap().to_string();
         assert_eq!(ours, row.hash, "{name}");
@@ -56,11 +71,45 @@ fn every_shipped_type_is_compared() {
         .collect();
     assert!(missing.is_empty(), "types without a row in type_hashes.tsv; as computed:\n{missing}");
     // A wheel has all types of a package, or the package has no wheel.
-    let mut packages = BTreeMap::new();
+    let (mut packages, robots) = (BTreeMap::new(), robot_packages());
     for (name, row) in &rows {
-        let is_stock = *packages.entry(name.package.as_str()).or_insert(row.is_stock);
-        assert_eq!(row.is_stock, is_stock, "{name} differs from other types of its package");
+        let origin = *packages.entry(name.package.as_str()).or_insert(row.origin);
+        assert_eq!(row.origin, origin, "{name} differs from other types of its package");
+        let is_of_robots = robots.contains(&name.package.as_str());
+        assert_eq!(is_of_robots, origin == "computed", "{name}");
     }
+}
+
+#[test]
+fn hashes_of_packages_in_jazzy_are_reproduced() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../../interfaces/robots_of_jazzy/type_hashes.tsv");
+    let table = std::fs::read_to_string(path).unwrap();
+    let mut set = shipped().clone();
+    set.add_robot_packages_of_jazzy();
+    assert!(set.check().is_empty());
+    assert_eq!(set.packages(), shipped().packages(), "packages are replaced, not added");
+    let (mut others, mut packages) = (0, BTreeSet::new());
+    for line in table.lines() {
+        let (name, rest) = line.split_once('\t').unwrap();
+        let (hash, origin) = rest.split_once('\t').unwrap();
+        let name: TypeName = name.parse().unwrap();
+        assert_eq!(
+            (set.type_hash(&name).unwrap().to_string().as_str(), origin),
+            (hash, "computed")
+        );
+        let here = shipped().type_hash(&name).map(|hash| hash.to_string());
+        others += usize::from(here.as_deref() != Ok(hash));
+        packages.insert(name.package);
+    }
+    assert!(others > 20, "{others} types differ from those of Kilted");
+    let all = set.type_names().into_iter().filter(|name| packages.contains(&name.package));
+    assert_eq!(all.count(), table.lines().count(), "each type has a row");
+    let follow: TypeName = "control_msgs/action/FollowJointTrajectory_Feedback".parse().unwrap();
+    let has_index = |set: &InterfaceSet| {
+        set.message(&follow).unwrap().fields.iter().any(|field| field.name == "multi_dof_index")
+    };
+    assert!(has_index(shipped()) && !has_index(&set));
 }
 
 #[test]

@@ -192,7 +192,7 @@ def _make(name):
     made = MessageMeta(short, (Message,), {
         "__slots__": [*slots, "_check_fields"],
         "__module__": _module_of(package, namespace, short),
-        "__doc__": f"Message class '{short}'.",
+        "__doc__": _documentation(short, described, field_types),
         "_fields_and_field_types": field_types,
         "SLOT_TYPES": tuple(slot_types),
         "_feros_type": message_type,
@@ -203,6 +203,26 @@ def _make(name):
     message_type.bind(made, nested)
     _known[name] = made
     return made
+
+
+def _documentation(short, described, field_types):
+    """Returns the text that `help` shows: the comments of the definition or, for types that Feros
+    ships, its own words about meaning and units."""
+    lines = [f"Message class '{short}'."]
+    if described["comment"]:
+        lines += ["", described["comment"]]
+    fields = [
+        f"    {field['name']} ({field_types[field['name']]}): {field['comment']}"
+        for field in described["fields"] if field["comment"]
+    ]
+    constants = [
+        f"    {name}: {comment}" for name, comment in described["constant_comments"].items()
+        if comment
+    ]
+    for title, entries in (("Fields:", fields), ("Constants:", constants)):
+        if entries:
+            lines += ["", title, *entries]
+    return "\n".join(lines)
 
 
 class InterfaceMeta(type):

@@ -7,7 +7,7 @@ use feros_bag::{
     BagReader, BagWriter, Compression, McapOptions, ReaderOptions, WriterOptions, reindex,
 };
 use feros_engine::{Durability, Reliability};
-use feros_interface::shipped;
+use feros_interface::standard;
 use feros_message::dynamic::DynamicType;
 use feros_msgs::sensor_msgs::msg::Image;
 use feros_msgs::std_msgs::msg::String as Text;
@@ -52,7 +52,7 @@ fn problems<'a>(answer: &'a Value, reader: &str) -> Vec<&'a str> {
 }
 
 #[test]
-fn others_read_every_shipped_type() {
+fn others_read_every_standard_type() {
     for compression in [Compression::None, Compression::Zstd { level: 0 }, Compression::Lz4] {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("all");
@@ -60,9 +60,9 @@ fn others_read_every_shipped_type() {
         let options = WriterOptions { storage, ..WriterOptions::default() };
         let mut writer = BagWriter::create(&path, options).unwrap();
         let mut count = 0;
-        for definition in shipped().messages() {
+        for definition in standard().messages() {
             let name = definition.name.to_string();
-            let ty = DynamicType::resolve(shipped(), &definition.name).unwrap();
+            let ty = DynamicType::resolve(standard(), &definition.name).unwrap();
             let id = writer.add_topic(topic(&format!("/{name}"), &name)).unwrap();
             for message in [ty.default_message(), filled(&ty, 7)] {
                 let time = START + count;
@@ -77,7 +77,7 @@ fn others_read_every_shipped_type() {
         assert_eq!(problems(&read, "rosbags"), Vec::<&str>::new());
         let string = &read["topics"]["/std_msgs/msg/String"];
         assert_eq!((&string["type"], &string["count"]), (&"std_msgs/msg/String".into(), &2.into()));
-        let hash = shipped().type_hash(&"std_msgs/msg/String".parse().unwrap()).unwrap();
+        let hash = standard().type_hash(&"std_msgs/msg/String".parse().unwrap()).unwrap();
         assert_eq!(string["hash"], hash.to_string());
         let file = path.join("all_0.mcap");
         let decoded = others(&["decode", file.to_str().unwrap()]).unwrap();

@@ -76,9 +76,10 @@ fn completed(topic: &BagTopic, types: &Types) -> BagTopic {
         && let Ok(ty) = types.message(&topic.metadata.type_name)
     {
         let known = ty.type_hash().to_string();
+        let set = types.set_with(&topic.metadata.type_name);
         let hash = &mut topic.metadata.type_description_hash;
-        if hash.is_empty() || *hash == known {
-            topic.schema = Schema::of_interface(types.set(), ty.name()).unwrap_or_default();
+        if *hash == known || (hash.is_empty() && types.certain().contains(ty.name())) {
+            topic.schema = Schema::of_interface(set, ty.name()).unwrap_or_default();
             *hash = known;
         }
     }

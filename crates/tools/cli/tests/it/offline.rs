@@ -121,6 +121,8 @@ fn stubs_say_to_type_checkers_what_classes_hold() {
     let definition = "geometry_msgs/Point[] way\nstring<=8 name\nfloat32[] speeds\nuint8 LEFT=1\nArm[<=2] parts\nbool import\n";
     std::fs::write(package.join("Robot.msg"), definition.replace("Arm", "Hand")).unwrap();
     std::fs::write(package.join("Hand.msg"), "byte grip\n").unwrap();
+    let hiding = "Hand[] list\nint8 int\nstring name\n";
+    std::fs::write(package.join("Message.msg"), hiding).unwrap();
     let (interfaces, stubs) = (folder.path().join("arms"), folder.path().join("stubs"));
     let line = ["interface", "stubs", stubs.to_str().unwrap(), "--interfaces"];
     let written = feros(&[&line[..], &[interfaces.to_str().unwrap()]].concat()).success();
@@ -128,9 +130,11 @@ fn stubs_say_to_type_checkers_what_classes_hold() {
     let stub = std::fs::read_to_string(stubs.join("arms/msg/__init__.pyi")).unwrap();
     for expected in [
         "import geometry_msgs.msg\n",
-        "class Robot(Message):\n    LEFT: Final[int]\n    way: list[geometry_msgs.msg.Point]\n",
-        "    name: str\n    speeds: Any\n    parts: list[Hand]\n    def __init__",
-        "class Hand(Message):\n    grip: bytes\n",
+        "class Robot(_Message):\n    LEFT: _Final[int]\n    way: list[geometry_msgs.msg.Point]\n",
+        "    name: str\n    speeds: _Any\n    parts: list[Hand]\n    def __init__",
+        "class Hand(_Message):\n    grip: bytes\n",
+        // Types and fields may have names that the stub itself uses.
+        "class Message(_Message):\n    list: _builtins.list[Hand]\n    int: _builtins.int\n    name: str\n",
     ] {
         assert!(stub.contains(expected), "{expected:?} in {stub}");
     }
@@ -170,6 +174,59 @@ fn interfaces_are_shown_listed_and_hashed() {
     assert_eq!(feros(&line).success(), "x: 0.0\ny: 0.0\nz: 0.0\n");
     let services = feros(&["interface", "package", "sensor_msgs", "--only-srvs"]).success();
     assert_eq!(services, "sensor_msgs/srv/SetCameraInfo\n");
+}
+
+#[test]
+fn packages_of_robots_are_known() {
+    let line = ["interface", "show", "nav2_msgs/action/NavigateToPose"];
+    assert!(feros(&line).success().contains("# Where to go, and with which heading.\n"));
+    let shown = feros(&[&line[..], &["--no-comments"]].concat()).success();
+    assert!(shown.starts_with("geometry_msgs/PoseStamped pose\n\tstd_msgs/Header header\n"));
+    for part in ["\nstring behavior_tree\n---\n", "\nuint16 FAILED_TO_LOAD_BEHAVIOR_TREE=9001\n"] {
+        assert!(shown.contains(part), "{shown}");
+    }
+    assert!(shown.ends_with("\nint16 number_of_recoveries\nfloat32 distance_remaining\n"));
+    let lists = ["interface list -a", "interface packages", "interface package nav2_msgs"];
+    let [actions, packages, types] = lists.map(|line| {
+        let words: Vec<&str> = line.split(' ').collect();
+        feros(&words).success()
+    });
+    assert!(actions.lines().any(|line| line == "    control_msgs/action/FollowJointTrajectory"));
+    for package in ["control_msgs", "moveit_msgs", "std_msgs", "vision_msgs"] {
+        assert!(packages.lines().any(|line| line == package), "{packages}");
+    }
+    assert!(types.lines().any(|line| line == "nav2_msgs/srv/LoadMap"), "{types}");
+    let line = ["interface", "proto", "vision_msgs/ObjectHypothesis"];
+    assert_eq!(feros(&line).success(), "class_id: ''\nscore: 0.0\n");
+    let hash = feros(&["interface", "hash", "control_msgs/action/FollowJointTrajectory"]).success();
+    assert!(hash.starts_with("RIHS01_"), "{hash}");
+    let error = feros(&["interface", "show", "nav2_msgs/action/NavigateToPos"]).failure(1);
+    assert!(error.contains("did you mean `nav2_msgs/action/NavigateToPose`"), "{error}");
+}
+
+#[test]
+fn packages_of_robots_are_those_of_the_named_distribution() {
+    let line = ["interface", "show", "control_msgs/action/FollowJointTrajectory"];
+    assert!(feros(&line).success().contains("int32 multi_dof_index\n"));
+    let of_jazzy = [&line[..], &["--distro", "jazzy"]].concat();
+    let shown = feros(&of_jazzy).success();
+    assert!(shown.contains("JointTrajectoryPoint error\n") && !shown.contains("multi_dof_index"));
+    let types = feros(&["interface", "package", "nav2_msgs", "--distro", "jazzy"]).success();
+    assert!(types.contains("nav2_msgs/msg/MissedWaypoint\n"), "{types}");
+    assert!(!types.contains("nav2_msgs/msg/WaypointStatus\n"), "{types}");
+}
+
+#[test]
+fn a_folder_replaces_a_package_of_robots() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::create_dir_all(dir.path().join("nav2_msgs/msg")).unwrap();
+    std::fs::write(dir.path().join("nav2_msgs/msg/Mine.msg"), "control_msgs/JointJog jog\n")
+        .unwrap();
+    let folder = dir.path().to_str().unwrap();
+    let shown = feros(&["interface", "show", "nav2_msgs/msg/Mine", "--interfaces", folder]);
+    assert!(shown.success().starts_with("control_msgs/JointJog jog\n\tstd_msgs/Header header\n"));
+    let types = feros(&["interface", "package", "nav2_msgs", "--interfaces", folder]).success();
+    assert_eq!(types, "nav2_msgs/msg/Mine\n");
 }
 
 #[test]

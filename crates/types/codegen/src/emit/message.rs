@@ -14,6 +14,7 @@ pub(crate) fn emit(
     context: &Context<'_>,
     message: &MessageDefinition,
 ) -> Result<(), ResolveError> {
+    let message: &MessageDefinition = &message.with_words();
     let name = type_identifier(&message.name.name);
     owned(source, context, message, &name);
     constants(source, message, &name);

@@ -1,4 +1,5 @@
-//! Generates two packages that refer to each other and to a package that another crate generates.
+//! Generates two packages that refer to each other and to a package that another crate generates,
+//! and a package of robots with the package that it needs.
 //! For the tests, it also generates code that builds each message.
 
 use std::collections::BTreeSet;
@@ -18,6 +19,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         .package_dir("interfaces/corner_cases")
         .package_dir("interfaces/r_move")
         .dependency_dir(OTHER, "::own_package")
+        .robot_package("dwb_msgs")
         .generate()?;
     write_rebuild()
 }

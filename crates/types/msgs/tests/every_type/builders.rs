@@ -1,7 +1,7 @@
 //! Tests that the bytes of every message that was built are the same as the bytes of the encoded
 //! message.
 
-use feros_interface::shipped;
+use feros_interface::standard;
 use feros_message::cdr::ByteOrder;
 use proptest::prelude::*;
 
@@ -38,5 +38,5 @@ fn fields_of_truncated_memory_are_refused() {
         let bytes = sample(builder.name, 7, ByteOrder::NATIVE);
         (0..=bytes.len()).for_each(|len| (builder.check_hostile)(&bytes[..len]));
     }
-    assert_eq!(builders().count(), shipped().messages().count());
+    assert_eq!(builders().count(), standard().messages().count());
 }

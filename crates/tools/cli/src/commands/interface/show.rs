@@ -88,6 +88,7 @@ fn write_message(
     comments: Comments,
     depth: usize,
 ) -> io::Result<()> {
+    let message: &MessageDefinition = &message.with_words();
     let indent = "\t".repeat(depth);
     let write_comment = |out: &mut dyn Write, lines: &[String]| {
         for line in lines.iter().filter(|_| comments.own) {
@@ -164,6 +165,20 @@ mod tests {
              \t\tfloat64 y\n\
              \t\tfloat64 z\n"
         );
+    }
+
+    #[test]
+    fn shipped_types_have_words_about_meaning_and_units() {
+        let own = Comments { own: true, nested: false };
+        let text = shown("geometry_msgs/msg/TwistStamped", own);
+        let start = "# A velocity with time and frame.\n\n# Time of the measurement or command";
+        assert!(text.starts_with(start), "{text}");
+        assert!(text.contains("\n# The velocity.\ngeometry_msgs/Twist twist\n\tgeometry_msgs/Vec"));
+        assert!(!text.contains("in m/s"), "{text}");
+        let all = shown("geometry_msgs/msg/TwistStamped", Comments { own: true, nested: true });
+        assert!(all.contains("\t# Linear velocity, in m/s; for a base, x is forward.\n\tgeometry"));
+        let service = shown("std_srvs/srv/SetBool", own);
+        assert!(service.contains("# True is on.\nbool data\n---\n# Whether that"), "{service}");
     }
 
     #[test]

@@ -109,6 +109,15 @@ fn write(folder: &Path, name: &str, text: &str) -> Result<(), CliError> {
     fs::write(&file, text).map_err(failed)
 }
 
+/// The names that stubs use. No type begins with an underscore, but a type may be named `Message`.
+const IMPORTS: &str = "\
+import builtins as _builtins
+from typing import Any as _Any, Final as _Final, TypeAlias as _TypeAlias
+
+from feros._messages import ActionType as _ActionType, Message as _Message
+from feros._messages import ServiceType as _ServiceType
+";
+
 /// The module of one namespace of a package.
 #[derive(Default)]
 struct Module {
@@ -136,8 +145,7 @@ impl Module {
     }
 
     fn text(&self, root: &str, package: &str, namespace: Namespace) -> String {
-        let mut text = String::from("from typing import Any, Final, TypeAlias\n\n");
-        text.push_str("from feros._messages import ActionType, Message, ServiceType\n");
+        let mut text = String::from(IMPORTS);
         for (other, other_namespace) in &self.imports {
             if (other.as_str(), *other_namespace) != (package, namespace) {
                 let _ = writeln!(text, "import {root}{other}.{}", other_namespace.as_str());
@@ -164,20 +172,27 @@ fn is_usable(name: &str) -> bool {
 }
 
 fn message_class(message: &MessageDefinition) -> String {
-    let mut text = format!("class {}(Message):\n", message.name.name);
+    let mut text = format!("class {}(_Message):\n", message.name.name);
+    // A field of this name would hide the type.
+    let builtin = |name: &str| {
+        let is_hidden = message.fields.iter().any(|field| field.name == name);
+        format!("{}{name}", if is_hidden { "_builtins." } else { "" })
+    };
     for constant in &message.constants {
-        let _ = writeln!(text, "    {}: Final[{}]", constant.name, element(&constant.ty));
+        let ty = element(&constant.ty, &builtin);
+        let _ = writeln!(text, "    {}: _Final[{ty}]", constant.name);
     }
     let fields = message.fields.iter().filter(|field| is_usable(&field.name));
     let mut parameters = String::new();
     for field in fields {
-        let ty = field_type(field);
+        let ty = field_type(field, &builtin);
         let _ = writeln!(text, "    {}: {ty}", field.name);
         let _ = write!(parameters, "{}: {ty} = ..., ", field.name);
     }
     let _ = writeln!(
         text,
-        "    def __init__(self, *, {parameters}check_fields: bool = ...) -> None: ..."
+        "    def __init__(self, *, {parameters}check_fields: {} = ...) -> None: ...",
+        builtin("bool")
     );
     text
 }
@@ -185,19 +200,20 @@ fn message_class(message: &MessageDefinition) -> String {
 fn service_class(service: &ServiceDefinition) -> String {
     let name = &service.name.name;
     format!(
-        "class {name}(ServiceType[{name}_Request, {name}_Response]):\n    Request: TypeAlias = {name}_Request\n    Response: TypeAlias = {name}_Response\n    Event: TypeAlias = {name}_Event\n"
+        "class {name}(_ServiceType[{name}_Request, {name}_Response]):\n    Request: _TypeAlias = {name}_Request\n    Response: _TypeAlias = {name}_Response\n    Event: _TypeAlias = {name}_Event\n"
     )
 }
 
 fn action_class(action: &ActionDefinition) -> String {
     let name = &action.name.name;
     format!(
-        "class {name}(ActionType[{name}_Goal, {name}_Result, {name}_Feedback]):\n    Goal: TypeAlias = {name}_Goal\n    Result: TypeAlias = {name}_Result\n    Feedback: TypeAlias = {name}_Feedback\n"
+        "class {name}(_ActionType[{name}_Goal, {name}_Result, {name}_Feedback]):\n    Goal: _TypeAlias = {name}_Goal\n    Result: _TypeAlias = {name}_Result\n    Feedback: _TypeAlias = {name}_Feedback\n"
     )
 }
 
-fn field_type(field: &Field) -> String {
-    let element = element(&field.ty.base);
+/// The type of a field. `builtin` writes the name of a built-in type.
+fn field_type(field: &Field, builtin: &dyn Fn(&str) -> String) -> String {
+    let element = element(&field.ty.base, builtin);
     let is_list = matches!(
         field.ty.base,
         BaseType::Bool
@@ -208,21 +224,21 @@ fn field_type(field: &Field) -> String {
     );
     match field.ty.shape {
         Shape::Single => element,
-        _ if is_list => format!("list[{element}]"),
+        _ if is_list => format!("{}[{element}]", builtin("list")),
         // A numpy array, an `array` or a memoryview; any sequence of numbers may be assigned.
-        _ => "Any".to_owned(),
+        _ => "_Any".to_owned(),
     }
 }
 
-fn element(base: &BaseType) -> String {
+fn element(base: &BaseType, builtin: &dyn Fn(&str) -> String) -> String {
     match base {
-        BaseType::Bool => "bool".to_owned(),
-        BaseType::Byte => "bytes".to_owned(),
-        BaseType::Float32 | BaseType::Float64 => "float".to_owned(),
-        BaseType::String { .. } | BaseType::WString { .. } => "str".to_owned(),
+        BaseType::Bool => builtin("bool"),
+        BaseType::Byte => builtin("bytes"),
+        BaseType::Float32 | BaseType::Float64 => builtin("float"),
+        BaseType::String { .. } | BaseType::WString { .. } => builtin("str"),
         BaseType::Nested(TypeName { package, namespace, name }) => {
             format!("{{root}}{package}.{}.{name}", namespace.as_str())
         }
-        _ => "int".to_owned(),
+        _ => builtin("int"),
     }
 }

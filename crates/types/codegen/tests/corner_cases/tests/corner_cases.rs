@@ -7,10 +7,14 @@ use feros_codegen_corner_cases::corner_cases::msg::{
     Image, ImageView, ImageView_, Names, NoBorrow, OneLarge, Shapes,
 };
 use feros_codegen_corner_cases::corner_cases::srv::Result_Request;
+use feros_codegen_corner_cases::dwb_msgs::srv::{GetCriticScore, GetCriticScore_Request};
 use feros_codegen_corner_cases::r#move;
+use feros_codegen_corner_cases::nav_2d_msgs::msg::Path2D;
+use feros_interface::shipped;
 use feros_message::{
     Action, EncodeError, Message, PrimitiveSlice, Service, WString, from_bytes, to_vec, view,
 };
+use feros_msgs::geometry_msgs::msg::Pose2D;
 
 fn check<M: Message>(message: &M) {
     let bytes = to_vec(message).unwrap();
@@ -41,6 +45,23 @@ fn every_message_survives() {
     check(&Image { data: vec![1, 2, 3] });
     check(&Result_Request {});
     check(&r#move::msg::Self_::default());
+}
+
+#[test]
+fn packages_of_robots_are_generated_with_the_packages_that_they_need() {
+    let known = |name: &str| shipped().type_hash(&name.parse().unwrap()).unwrap();
+    assert_eq!(Path2D::TYPE_HASH, known("nav_2d_msgs/msg/Path2D"));
+    assert_eq!(GetCriticScore::TYPE_HASH, known("dwb_msgs/srv/GetCriticScore"));
+    let mut path = Path2D { poses: vec![Pose2D::default(); 3], ..Path2D::default() };
+    path.header.frame_id = "map".into();
+    path.poses[2].theta = 1.5;
+    assert_eq!(from_bytes::<Path2D>(&to_vec(&path).unwrap()).unwrap(), path);
+    let mut request = GetCriticScore_Request::default();
+    request.pose.header.frame_id = "odom".into();
+    request.velocity.theta = -0.25;
+    request.critic_name = "BaseObstacle".into();
+    let bytes = to_vec(&request).unwrap();
+    assert_eq!(from_bytes::<GetCriticScore_Request>(&bytes).unwrap(), request);
 }
 
 #[test]
