@@ -1,16 +1,14 @@
 """Actions that change the environment of the processes that follow."""
 
 import os
-from typing import TYPE_CHECKING, Any, Dict, List, Union
+from typing import Any, Dict, List, Union
 
 from .. import _wire
 from .._text import flag, normalize_to_list_of_substitutions, perform_substitutions
 from ..action import KnownAction
+from ..launch_context import LaunchContext
 from ..some_substitutions_type import SomeSubstitutionsType
 from ..substitution import Substitution
-
-if TYPE_CHECKING:
-    from ..launch_context import LaunchContext
 
 
 class SetEnvironmentVariable(KnownAction):
@@ -33,7 +31,7 @@ class SetEnvironmentVariable(KnownAction):
         """The value."""
         return self.__value
 
-    def execute(self, context: 'LaunchContext') -> None:
+    def execute(self, context: LaunchContext) -> None:
         """Sets the variable."""
         name = perform_substitutions(context, self.__name)
         context.environment[name] = perform_substitutions(context, self.__value)
@@ -58,7 +56,7 @@ class UnsetEnvironmentVariable(KnownAction):
         """The name."""
         return self.__name
 
-    def execute(self, context: 'LaunchContext') -> None:
+    def execute(self, context: LaunchContext) -> None:
         """Removes the variable."""
         context.environment.pop(perform_substitutions(context, self.__name), None)
 

@@ -4,8 +4,9 @@ from types import SimpleNamespace
 from typing import Any, Dict
 
 from .._objects import object_of
+from .._shutdown import Shutdown
 from ..event import Event
-from ._classes import ExecutionComplete, Shutdown, TimerEvent
+from ._classes import ExecutionComplete, TimerEvent
 from .process import ProcessExited, ProcessStarted, ProcessStderr, ProcessStdin, ProcessStdout
 
 _STREAMS = {'stdin': ProcessStdin, 'stdout': ProcessStdout, 'stderr': ProcessStderr}

@@ -3,6 +3,7 @@
 import logging
 from typing import Any, Optional, Text
 
+from .. import _link
 from .._missing import absent
 
 __all__ = ['get_logger', 'launch_config', 'reset']
@@ -17,8 +18,6 @@ class LaunchConfig:
     @property
     def log_dir(self) -> Text:
         """The folder with the logs of this launch."""
-        from .. import _link
-
         return str(_link.ask({'ask': 'text', 'template': {'s': 'launch_log_dir'}}))
 
 

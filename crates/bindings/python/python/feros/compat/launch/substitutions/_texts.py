@@ -1,15 +1,14 @@
 """Substitutions that make a text from other texts."""
 
 import os
-from typing import TYPE_CHECKING, Any, Dict, Iterable, List, Sequence, Text
+from typing import Any, Dict, Iterable, List, Sequence, Text
 
+from .._failure import SubstitutionFailure
 from .._objects import number_of
 from .._text import normalize_to_list_of_substitutions, perform_substitutions
+from ..launch_context import LaunchContext
 from ..some_substitutions_type import SomeSubstitutionsType
 from ..substitution import KnownSubstitution, Substitution
-
-if TYPE_CHECKING:
-    from ..launch_context import LaunchContext
 
 
 class Command(KnownSubstitution):
@@ -77,7 +76,7 @@ class PythonExpression(KnownSubstitution):
             call['describe'] = self.describe()
         return call
 
-    def perform(self, context: 'LaunchContext') -> Text:
+    def perform(self, context: LaunchContext) -> Text:
         """Evaluates the expression in this process."""
         import importlib
 
@@ -92,8 +91,6 @@ class PythonExpression(KnownSubstitution):
         try:
             return str(eval(text, {}, names))
         except Exception as error:
-            from ._failure import SubstitutionFailure
-
             failure = SubstitutionFailure(
                 f'{type(error).__name__}: {error}, in the expression `{text}`')
             failure._feros_is_whole = True  # type: ignore[attr-defined]

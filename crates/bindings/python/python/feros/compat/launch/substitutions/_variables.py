@@ -1,13 +1,12 @@
 """Substitutions that read a variable: of the launch, of the environment, of a loop or an event."""
 
-from typing import TYPE_CHECKING, Any, Iterable, List, Optional, Sequence, Text, Union
+from typing import Any, Iterable, List, Optional, Sequence, Text, Union
 
+from .._failure import SubstitutionFailure
 from .._text import normalize_to_list_of_substitutions, optional, some_or_str
+from ..launch_context import LaunchContext
 from ..some_substitutions_type import SomeSubstitutionsType
 from ..substitution import KnownSubstitution, Substitution
-
-if TYPE_CHECKING:
-    from ..launch_context import LaunchContext
 
 
 class LaunchConfiguration(KnownSubstitution):
@@ -107,10 +106,8 @@ class LocalSubstitution(Substitution):
         """Returns a text for people."""
         return f"LocalSubstitution('{self.__description or self.__expression}')"
 
-    def perform(self, context: 'LaunchContext') -> Text:
+    def perform(self, context: LaunchContext) -> Text:
         """Evaluates the expression."""
-        from ._failure import SubstitutionFailure
-
         variables = context.get_locals_as_dict()
         try:
             value = eval(self.__expression, {}, variables)

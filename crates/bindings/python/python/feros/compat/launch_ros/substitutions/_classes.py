@@ -1,6 +1,6 @@
 """Substitutions on packages and parameters."""
 
-from typing import TYPE_CHECKING, Any, Iterable, List, Optional, Sequence, Text, Union
+from typing import Any, Iterable, List, Optional, Sequence, Text, Union
 
 from launch import _link
 from launch._positions import is_method_of_ours
@@ -9,11 +9,9 @@ from launch._text import (
     perform_substitutions,
     some_or_str,
 )
+from launch.launch_context import LaunchContext
 from launch.some_substitutions_type import SomeSubstitutionsType
 from launch.substitution import KnownSubstitution, Substitution
-
-if TYPE_CHECKING:
-    from launch.launch_context import LaunchContext
 
 
 class FindPackage(KnownSubstitution):
@@ -38,7 +36,7 @@ class FindPackage(KnownSubstitution):
         """
         return str(_link.ask({'ask': self._FEROS_ASKED, 'package': package_name}))
 
-    def perform(self, context: 'LaunchContext') -> Text:
+    def perform(self, context: LaunchContext) -> Text:
         """Returns the folder of the package."""
         if is_method_of_ours(type(self), 'find'):
             return super().perform(context)
