@@ -235,9 +235,12 @@ class Host:
         return self._entities(function(**values))
 
     def _event(self, request):
-        from launch.events._received import received
-
-        return received(request['event'])
+        event = request['event']
+        if event['event'] == 'state':
+            from launch_ros.events._received import received
+        else:
+            from launch.events._received import received
+        return received(event)
 
     def _matches(self, request):
         if 'action' in request:
