@@ -92,6 +92,11 @@ class Action(LaunchDescriptionEntity):
 class KnownAction(Action):
     """An action that `feros launch` performs itself."""
 
+    _FEROS_DO = ''
+
+    def _feros_data(self) -> Dict[str, Any]:
+        return {'do': self._FEROS_DO}
+
     def _feros_is_known(self) -> bool:
         cls = type(self)
         return is_method_of_ours(cls, 'execute') and is_method_of_ours(cls, 'visit')

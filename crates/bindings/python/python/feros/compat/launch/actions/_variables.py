@@ -1,13 +1,14 @@
 """Actions that set and remove variables."""
 
-from typing import Any, Dict, Iterable, List, Optional, Tuple, Union
+from typing import Any, Dict, Iterable, List, MutableMapping, Optional, Text, Tuple, Union
 
 from .. import _wire
-from .._text import normalize_to_list_of_substitutions, perform_substitutions
+from .._text import normalize_to_list_of_substitutions
 from ..action import KnownAction
 from ..launch_context import LaunchContext
 from ..some_substitutions_type import SomeSubstitutionsType
 from ..substitution import Substitution
+from ._named import SetVariable, UnsetVariable
 
 Pairs = List[Tuple[List[Substitution], List[Substitution]]]
 SomePairs = Union[
@@ -29,75 +30,48 @@ def normalized_pairs(some: Optional[SomePairs], name: str) -> Pairs:
     return found
 
 
-class SetLaunchConfiguration(KnownAction):
+class SetLaunchConfiguration(SetVariable):
     """Sets a variable."""
+
+    _FEROS_DO = 'set'
 
     def __init__(
         self, name: SomeSubstitutionsType, value: SomeSubstitutionsType, **kwargs: Any,
     ) -> None:
-        super().__init__(**kwargs)
-        self.__name = normalize_to_list_of_substitutions(name)
-        self.__value = normalize_to_list_of_substitutions(value)
+        super().__init__(name, value, **kwargs)
 
-    @property
-    def name(self) -> List[Substitution]:
-        """The name."""
-        return self.__name
-
-    @property
-    def value(self) -> List[Substitution]:
-        """The value."""
-        return self.__value
-
-    def execute(self, context: LaunchContext) -> None:
-        """Sets the variable."""
-        name = perform_substitutions(context, self.__name)
-        context.launch_configurations[name] = perform_substitutions(context, self.__value)
-
-    def _feros_data(self) -> Dict[str, Any]:
-        return {
-            'do': 'set',
-            'name': _wire.template(self.__name),
-            'value': _wire.template(self.__value),
-        }
+    def _feros_variables(self, context: LaunchContext) -> MutableMapping[Text, Text]:
+        return context.launch_configurations
 
 
-class UnsetLaunchConfiguration(KnownAction):
+class UnsetLaunchConfiguration(UnsetVariable):
     """Removes a variable."""
 
+    _FEROS_DO = 'unset'
+
     def __init__(self, name: SomeSubstitutionsType, **kwargs: Any) -> None:
-        super().__init__(**kwargs)
-        self.__name = normalize_to_list_of_substitutions(name)
+        super().__init__(name, **kwargs)
 
-    @property
-    def name(self) -> List[Substitution]:
-        """The name."""
-        return self.__name
-
-    def execute(self, context: LaunchContext) -> None:
-        """Removes the variable."""
-        context.launch_configurations.pop(perform_substitutions(context, self.__name), None)
-
-    def _feros_data(self) -> Dict[str, Any]:
-        return {'do': 'unset', 'name': _wire.template(self.__name)}
+    def _feros_variables(self, context: LaunchContext) -> MutableMapping[Text, Text]:
+        return context.launch_configurations
 
 
 class PushLaunchConfigurations(KnownAction):
     """Saves all variables."""
 
-    def _feros_data(self) -> Dict[str, Any]:
-        return {'do': 'push_configurations'}
+    _FEROS_DO = 'push_configurations'
 
 
 class PopLaunchConfigurations(KnownAction):
     """Restores the variables that `PushLaunchConfigurations` has saved."""
 
-    def _feros_data(self) -> Dict[str, Any]:
-        return {'do': 'pop_configurations'}
+    _FEROS_DO = 'pop_configurations'
 
 
 class ResetLaunchConfigurations(KnownAction):
     """Removes all variables but those that are given."""
+
+    _FEROS_DO = 'reset_configurations'
 
     def __init__(
         self,
@@ -108,4 +82,4 @@ class ResetLaunchConfigurations(KnownAction):
         self.__kept = normalized_pairs(launch_configurations, 'launch_configurations')
 
     def _feros_data(self) -> Dict[str, Any]:
-        return {'do': 'reset_configurations', 'keep': _wire.pairs(self.__kept)}
+        return {**super()._feros_data(), 'keep': _wire.pairs(self.__kept)}
