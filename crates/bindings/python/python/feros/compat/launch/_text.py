@@ -1,7 +1,7 @@
 """Constant texts, and the forms in which a launch file may give a text."""
 
 import os
-from typing import Any, List, Optional, Sequence, Text
+from typing import Any, Iterable, List, Optional, Sequence, Text
 
 from . import _wire
 from .launch_context import LaunchContext
@@ -66,6 +66,13 @@ def normalize_to_list_of_substitutions(subs: SomeSubstitutionsType) -> List[Subs
     if isinstance(subs, (str, Substitution, bytes, dict)) or not hasattr(subs, '__iter__'):
         return [_one(subs)]
     return [_one(part) for part in subs]
+
+
+def several(texts: Iterable[SomeSubstitutionsType]) -> List[List[Substitution]]:
+    """Returns the parts of each text of a list; a text alone is a list of one."""
+    if isinstance(texts, (str, os.PathLike, Substitution)):
+        texts = [texts]
+    return [normalize_to_list_of_substitutions(text) for text in texts]
 
 
 def optional(subs: Optional[SomeSubstitutionsType]) -> Optional[List[Substitution]]:

@@ -12,6 +12,7 @@ from launch._text import (
 from launch.launch_context import LaunchContext
 from launch.some_substitutions_type import SomeSubstitutionsType
 from launch.substitution import KnownSubstitution, Substitution
+from launch.substitutions._shapes import OfName
 
 
 class FindPackage(KnownSubstitution):
@@ -78,7 +79,7 @@ class ExecutableInPackage(FindPackagePrefix):
         return [self.__executable, self.package]
 
 
-class Parameter(KnownSubstitution):
+class Parameter(OfName):
     """The value that `SetParameter` has given a parameter."""
 
     _FEROS_KIND = 'param'
@@ -89,14 +90,6 @@ class Parameter(KnownSubstitution):
         *,
         default: Optional[Union[Any, Iterable[Any]]] = None,
     ) -> None:
-        super().__init__()
-        self.__name = normalize_to_list_of_substitutions(name)
-        self.__default = None if default is None else some_or_str(default)
-
-    @property
-    def name(self) -> List[Substitution]:
-        """The name of the parameter."""
-        return self.__name
-
-    def _feros_arguments(self) -> Sequence[List[Substitution]]:
-        return [self.__name, *([] if self.__default is None else [self.__default])]
+        super().__init__(
+            normalize_to_list_of_substitutions(name),
+            None if default is None else some_or_str(default))
