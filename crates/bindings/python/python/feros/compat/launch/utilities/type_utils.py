@@ -1,7 +1,7 @@
 """Values that are given as a value of a type, or as a text that gives one."""
 
 from collections.abc import Iterable
-from typing import Any, Dict, List, Optional, Tuple, Union
+from typing import Any, Dict, List, Optional, Sequence, Tuple, Type, Union
 
 from .. import _wire
 from .._text import normalize_to_list_of_substitutions
@@ -131,20 +131,21 @@ def _check_items(items: List[Any], inner: Any) -> None:
 def typed_data(value: Any, data_type: Any) -> Dict[str, Any]:
     """Returns a normalized value as data."""
     name = name_of_type(data_type)
-    data: Dict[str, Any]
-    if isinstance(value, Substitution):
-        data = {'text': _wire.template([value])}
-    elif not isinstance(value, list):
-        data = {'is': _wire.scalar(value)}
-    elif value and all(isinstance(item, Substitution) for item in value):
-        data = {'text': _wire.template(value)}
-    elif any(isinstance(item, list) for item in value):
-        data = {'list': [
-            {'text': _wire.template(item)} if isinstance(item, list)
-            else {'is': _wire.scalar(item)} for item in value]}
-    else:
-        data = {'is': [_wire.scalar(item) for item in value]}
+    data = untyped_data([value] if isinstance(value, Substitution) else value, list)
     return data if name is None else {**data, 'type': name}
+
+
+def untyped_data(value: Any, several: Type[Sequence[Any]]) -> Dict[str, Any]:
+    """Returns a value as data; `several` is the type of lists, and of texts with substitutions."""
+    if not isinstance(value, several):
+        return {'is': _wire.scalar(value)}
+    if value and all(isinstance(item, Substitution) for item in value):
+        return {'text': _wire.template(value)}
+    if any(isinstance(item, several) for item in value):
+        return {'list': [
+            {'text': _wire.template(item)} if isinstance(item, several)
+            else {'is': _wire.scalar(item)} for item in value]}
+    return {'is': [_wire.scalar(item) for item in value]}
 
 
 def evaluated(context: LaunchContext, data: Dict[str, Any]) -> Any:
