@@ -19,7 +19,7 @@ import socket  # noqa: E402
 from _thread import get_ident  # noqa: E402
 from pathlib import PurePath  # noqa: E402
 
-from launch import _link, _wire  # noqa: E402
+from launch import _entities, _link, _wire  # noqa: E402
 from launch._objects import object_of  # noqa: E402
 from launch._positions import failure, is_method_of_ours  # noqa: E402
 from launch.action import Action  # noqa: E402
@@ -193,7 +193,7 @@ class Host:
             if getattr(error, '_feros_is_whole', False):
                 self._add_missing_packages(path, error)
             raise
-        return {'entities': _wire.entities(description)}
+        return {'entities': _entities.entities(description)}
 
     def _add_missing_packages(self, path, error):
         """Adds the other packages of a file that are missing to the error of the first one."""
@@ -210,7 +210,7 @@ class Host:
         return self._entities(entities)
 
     def _entities(self, entities):
-        found = _wire.entities(entities)
+        found = _entities.entities(entities)
         return {'entities': [*self._context._feros_calls[-1].performed, *found]}
 
     def _perform(self, request):
@@ -235,9 +235,12 @@ class Host:
         return self._entities(function(**values))
 
     def _event(self, request):
-        from launch.events._received import received
-
-        return received(request['event'])
+        event = request['event']
+        if event['event'] == 'state':
+            from launch_ros.events._received import received
+        else:
+            from launch.events._received import received
+        return received(event)
 
     def _matches(self, request):
         if 'action' in request:

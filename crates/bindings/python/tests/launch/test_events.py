@@ -200,6 +200,47 @@ def test_functions_emit_register_and_cancel(command, loaded):
     assert done[0]["handler"]["id"] == done[2]["handler"]
 
 
+def test_each_request_of_a_function_has_a_number_and_a_position(command, written):
+    path = written("""
+        from launch import LaunchDescription
+        from launch.actions import *
+        from launch.events import Shutdown as ShutdownEvent
+        def setup(context):
+            context.emit_event_sync(ShutdownEvent())
+            context.emit_event_sync(ShutdownEvent())
+        def generate_launch_description():
+            return LaunchDescription([OpaqueFunction(function=setup)])
+    """)
+    (function,) = command.load(path)
+    done = command.execute(function)
+    assert [entity["at"][:2] for entity in done] == [[str(path), 5], [str(path), 6]]
+    assert len({entity["id"] for entity in [function, *done]}) == 3
+
+
+@pytest.mark.parametrize("line, error", [
+    ("emit_event_sync(Shutdown)", "`event` of `EmitEvent` is"),
+    ("emit_event_sync(None)", "`event` of `EmitEvent` is None, no event"),
+    ("register_event_handler(OnShutdown)", "`event_handler` of `RegisterEventHandler` is"),
+    ("unregister_event_handler(1)", "`event_handler` of `UnregisterEventHandler` is 1"),
+])
+def test_a_function_that_requests_something_else_is_refused(command, written, line, error):
+    path = written(f"""
+        from launch import LaunchDescription
+        from launch.actions import OpaqueFunction
+        from launch.event_handlers import OnShutdown
+        from launch.events import Shutdown
+        def setup(context):
+            context.{line}
+        def generate_launch_description():
+            return LaunchDescription([OpaqueFunction(function=setup)])
+    """)
+    (function,) = command.load(path)
+    with pytest.raises(command.Failed) as failed:
+        command.execute(function)
+    assert failed.value.error.startswith(f"TypeError: {error}")
+    assert failed.value.at[:2] == [str(path), 6]
+
+
 def test_an_event_where_an_action_is_expected_is_emitted(loaded):
     (process,) = loaded("""
         from launch import LaunchDescription
@@ -223,5 +264,6 @@ def test_locals_of_a_reaction(command, loaded):
     (part,) = log["message"]
     event = {"event": "shutdown", "reason": "over"}
     assert command.request(ask="perform", id=part["py"], event=event)["text"] == "over"
-    with pytest.raises(command.Failed, match="`event.reason` is not known here"):
+    failure = "^launch.substitutions.SubstitutionFailure: `event.reason` is not known here"
+    with pytest.raises(command.Failed, match=failure):
         command.request(ask="perform", id=part["py"])

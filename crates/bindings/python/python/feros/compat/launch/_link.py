@@ -2,7 +2,7 @@
 
 from typing import Any, Callable, Dict, Optional
 
-from .substitutions._failure import SubstitutionFailure
+from ._failure import SubstitutionFailure
 
 _ask: Optional[Callable[[Dict[str, Any]], Dict[str, Any]]] = None
 

@@ -69,6 +69,17 @@ def here() -> Optional[Place]:
     return None
 
 
+class Placed:
+    """An object that knows the place at which it was made."""
+
+    _feros_at: Optional[Place]
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+        made = super().__new__(cls)
+        object.__setattr__(made, '_feros_at', here())
+        return made
+
+
 def _line_of(path: str, number: int) -> bytes:
     lines = _lines.get(path)
     if lines is None:

@@ -1,13 +1,12 @@
 """Constant texts, and the forms in which a launch file may give a text."""
 
 import os
-from typing import TYPE_CHECKING, Any, Iterable, List, Optional, Sequence, Text
+from typing import Any, Iterable, List, Optional, Sequence, Text
 
+from . import _wire
+from .launch_context import LaunchContext
 from .some_substitutions_type import SomeSubstitutionsType
 from .substitution import KnownSubstitution, Substitution
-
-if TYPE_CHECKING:
-    from .launch_context import LaunchContext
 
 
 class TextSubstitution(Substitution):
@@ -36,9 +35,13 @@ class TextSubstitution(Substitution):
         """Returns the text in quotes."""
         return f"'{self.__text}'"
 
-    def perform(self, context: Optional['LaunchContext']) -> Text:
+    def perform(self, context: Optional[LaunchContext]) -> Text:
         """Returns the text."""
         return self.__text
+
+    def _feros_part(self) -> Any:
+        # A derived class may have its own `perform`.
+        return self.__text if type(self) is TextSubstitution else super()._feros_part()
 
 
 def _one(part: Any) -> Substitution:
@@ -65,6 +68,13 @@ def normalize_to_list_of_substitutions(subs: SomeSubstitutionsType) -> List[Subs
     return [_one(part) for part in subs]
 
 
+def several(texts: Iterable[SomeSubstitutionsType]) -> List[List[Substitution]]:
+    """Returns the parts of each text of a list; a text alone is a list of one."""
+    if isinstance(texts, (str, os.PathLike, Substitution)):
+        texts = [texts]
+    return [normalize_to_list_of_substitutions(text) for text in texts]
+
+
 def optional(subs: Optional[SomeSubstitutionsType]) -> Optional[List[Substitution]]:
     """Returns the parts of a text that may be missing."""
     return None if subs is None else normalize_to_list_of_substitutions(subs)
@@ -87,13 +97,13 @@ def some_or_str(value: Any) -> List[Substitution]:
     ]
 
 
-def perform_substitutions(context: 'LaunchContext', subs: Sequence[Substitution]) -> Text:
+def perform_substitutions(context: LaunchContext, subs: Sequence[Substitution]) -> Text:
     """Returns the text of all parts."""
     if len(subs) > 1 and all(
         isinstance(part, KnownSubstitution) and part._feros_is_known()
         or type(part) is TextSubstitution for part in subs
     ):
-        return context._feros_text(list(subs))
+        return context._feros_text(_wire.template(subs))
     return ''.join(context.perform_substitution(part) for part in subs)
 
 

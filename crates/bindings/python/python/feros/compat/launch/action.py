@@ -1,14 +1,14 @@
 """The base of all actions."""
 
-from typing import TYPE_CHECKING, Any, Dict, Iterable, List, Optional, Text, Tuple
+from typing import Any, Dict, Iterable, List, Optional, Text, Tuple
 
+from . import _wire
 from ._missing import refuse_keywords
 from ._positions import is_method_of_ours
 from .condition import Condition
+from .conditions import IfCondition, UnlessCondition
+from .launch_context import LaunchContext
 from .launch_description_entity import LaunchDescriptionEntity
-
-if TYPE_CHECKING:
-    from .launch_context import LaunchContext
 
 
 class Action(LaunchDescriptionEntity):
@@ -28,8 +28,6 @@ class Action(LaunchDescriptionEntity):
     @staticmethod
     def parse(entity: Any, parser: Any) -> Tuple[type, Dict[str, Any]]:
         """Reads the attributes `if` and `unless` of an XML or YAML file."""
-        from .conditions import IfCondition, UnlessCondition
-
         keywords: Dict[str, Any] = {}
         for name, cls in (('if', IfCondition), ('unless', UnlessCondition)):
             value = entity.get_attr(name, optional=True)
@@ -61,14 +59,14 @@ class Action(LaunchDescriptionEntity):
             return []
         return [(f'Conditionally included by {self.describe()}', self.get_sub_entities())]
 
-    def visit(self, context: 'LaunchContext') -> Optional[List[LaunchDescriptionEntity]]:
+    def visit(self, context: LaunchContext) -> Optional[List[LaunchDescriptionEntity]]:
         """Executes the action if its condition holds."""
         condition = self.condition
         if condition is None or condition.evaluate(context):
             return self.execute(context)
         return None
 
-    def execute(self, context: 'LaunchContext') -> Optional[List[LaunchDescriptionEntity]]:
+    def execute(self, context: LaunchContext) -> Optional[List[LaunchDescriptionEntity]]:
         """Performs the action, and returns the entities that follow from it."""
         return None
 
@@ -80,19 +78,32 @@ class Action(LaunchDescriptionEntity):
         """The action as data; `do` names it."""
         raise NotImplementedError
 
+    def _feros_entities(self) -> List[Dict[str, Any]]:
+        data = self._feros_performed() if self._feros_is_known() else _wire.called(self)
+        with _wire.in_entity:
+            return [_wire.present({**data, 'if': _wire.condition(self.condition)})]
+
+    def _feros_performed(self) -> Dict[str, Any]:
+        """The action as its class in these packages does it, without its condition."""
+        with _wire.in_entity:
+            return _wire.present(_wire.numbered(self, self._feros_data()))
+
 
 class KnownAction(Action):
     """An action that `feros launch` performs itself."""
+
+    _FEROS_DO = ''
+
+    def _feros_data(self) -> Dict[str, Any]:
+        return {'do': self._FEROS_DO}
 
     def _feros_is_known(self) -> bool:
         cls = type(self)
         return is_method_of_ours(cls, 'execute') and is_method_of_ours(cls, 'visit')
 
-    def execute(self, context: 'LaunchContext') -> Optional[List[LaunchDescriptionEntity]]:
+    def execute(self, context: LaunchContext) -> Optional[List[LaunchDescriptionEntity]]:
         """Lets `feros launch` perform the action when the calling function has returned."""
-        from . import _wire
-
-        context._feros_perform(_wire.action(self, is_base=True))
+        context._feros_perform(self._feros_performed())
         return []
 
 
@@ -102,12 +113,13 @@ class Performed(LaunchDescriptionEntity):
     def __init__(self, data: Dict[str, Any]) -> None:
         self.data = data
 
+    def _feros_entities(self) -> List[Dict[str, Any]]:
+        return [self.data]
+
 
 class KnownGroup(KnownAction):
     """An action that gives the entities within it, so it is performed where these are visited."""
 
-    def execute(self, context: 'LaunchContext') -> Optional[List[LaunchDescriptionEntity]]:
+    def execute(self, context: LaunchContext) -> Optional[List[LaunchDescriptionEntity]]:
         """Returns an entity that stands for the entities within the action."""
-        from . import _wire
-
-        return [Performed(_wire.action(self, is_base=True))]
+        return [Performed(self._feros_performed())]

@@ -1,31 +1,22 @@
 """The base of all conditions."""
 
-from typing import TYPE_CHECKING, Any, Callable, Dict, Optional, Text
+from typing import Any, Callable, Dict, Optional, Text
 
-from ._positions import Place, here
-
-if TYPE_CHECKING:
-    from .launch_context import LaunchContext
+from ._positions import Placed
+from .launch_context import LaunchContext
 
 
-class Condition:
+class Condition(Placed):
     """A condition with a function that decides."""
 
-    _feros_at: Optional[Place]
-
-    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
-        made = super().__new__(cls)
-        object.__setattr__(made, '_feros_at', here())
-        return made
-
-    def __init__(self, *, predicate: Optional[Callable[['LaunchContext'], bool]] = None) -> None:
+    def __init__(self, *, predicate: Optional[Callable[[LaunchContext], bool]] = None) -> None:
         self._predicate = predicate
 
     def describe(self) -> Text:
         """Returns a text for people."""
         return repr(self)
 
-    def evaluate(self, context: 'LaunchContext') -> bool:
+    def evaluate(self, context: LaunchContext) -> bool:
         """Returns whether the condition holds."""
         predicate = self._predicate
         return False if predicate is None else bool(predicate(context))

@@ -1,25 +1,19 @@
 """The bases of all event handlers."""
 
-from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Text, Tuple
+from typing import Any, Callable, Dict, List, Optional, Text, Tuple
 
+from . import _wire
+from ._entities import listed, reaction
+from ._handler import Handler
 from ._objects import number_of
-from ._positions import Place, here, is_method_of_ours
+from ._positions import is_method_of_ours
 from .event import Event
+from .launch_context import LaunchContext
 from .some_entities_type import SomeEntitiesType
 
-if TYPE_CHECKING:
-    from .launch_context import LaunchContext
 
-
-class BaseEventHandler:
+class BaseEventHandler(Handler):
     """Decides by a function which events it handles; a derived class defines `handle`."""
-
-    _feros_at: Optional[Place]
-
-    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
-        made = super().__new__(cls)
-        object.__setattr__(made, '_feros_at', here())
-        return made
 
     def __init__(self, *, matcher: Callable[[Event], bool], handle_once: bool = False) -> None:
         if not callable(matcher):
@@ -53,7 +47,7 @@ class BaseEventHandler:
             f'{type(self).__name__}(matcher={self.matcher_description!r},'
             f' handler={self.handler_description!r}, handle_once={self.__handle_once})', [])
 
-    def handle(self, event: Event, context: 'LaunchContext') -> Optional[SomeEntitiesType]:
+    def handle(self, event: Event, context: LaunchContext) -> Optional[SomeEntitiesType]:
         """Handles an event, and returns the entities that follow from it."""
         context.extend_locals({'event': event})
         if self.__handle_once:
@@ -61,9 +55,6 @@ class BaseEventHandler:
         return None
 
     def _feros_data(self) -> Dict[str, Any]:
-        """The handler as data."""
-        from . import _wire
-
         cls = type(self)
         data: Dict[str, Any] = {
             'id': number_of(self), 'at': _wire.at(self), 'once': self.__handle_once}
@@ -75,12 +66,10 @@ class BaseEventHandler:
                 on='event', once=False,
                 matcher={'py': number_of(self.matches), 'name': f'{cls.__name__}.matches'},
                 reaction={'py': number_of(self.handle), 'name': f'{cls.__name__}.handle'})
-        return {key: value for key, value in data.items() if value is not None}
+        return _wire.present(data)
 
     def _feros_event(self) -> Dict[str, Any]:
         """The event and the reaction as data."""
-        from . import _wire
-
         return {
             'on': 'event',
             'matcher': {'py': number_of(self.__matcher), 'name': _wire.name_of(self.__matcher)},
@@ -110,46 +99,13 @@ class EventHandler(BaseEventHandler):
         """Returns a text for people, and the actions of the handler."""
         return super().describe()[0], listed(self.__entities)
 
-    def handle(self, event: Event, context: 'LaunchContext') -> Optional[SomeEntitiesType]:
+    def handle(self, event: Event, context: LaunchContext) -> Optional[SomeEntitiesType]:
         """Returns the entities."""
         super().handle(event, context)
         return self.__entities
 
     def _feros_event(self) -> Dict[str, Any]:
-        from . import _wire
-
         return {
             **super()._feros_event(),
-            'reaction': _wire.reaction(self.__entities) or {'entities': []},
+            'reaction': reaction(self.__entities) or {'entities': []},
         }
-
-
-def listed(entities: Any) -> List[Any]:
-    """Returns the entities of a reaction; a function gives them later."""
-    from .launch_description_entity import LaunchDescriptionEntity
-
-    if entities is None or callable(entities):
-        return []
-    return [entities] if isinstance(entities, LaunchDescriptionEntity) else list(entities)
-
-
-def checked_reaction(reaction: Any, name: str) -> Any:
-    """Refuses what is no reaction: actions, or a function. A list is kept as it is now."""
-    from .launch_description_entity import LaunchDescriptionEntity
-
-    if isinstance(reaction, LaunchDescriptionEntity) or callable(reaction):
-        return reaction
-    if isinstance(reaction, Event):
-        # The events and the actions have a class with the name Shutdown.
-        from .actions import EmitEvent
-
-        return EmitEvent(event=reaction)
-    if isinstance(reaction, (str, bytes, dict)) or not hasattr(reaction, '__iter__'):
-        raise TypeError(
-            f'`{name}` is {reaction!r:.80}: expected actions, for example `Shutdown()` of'
-            ' `launch.actions`, or a function')
-    reaction = list(reaction)
-    for entity in reaction:
-        if not isinstance(entity, LaunchDescriptionEntity):
-            raise TypeError(f'`{name}` has {entity!r:.80} where an action is expected')
-    return reaction

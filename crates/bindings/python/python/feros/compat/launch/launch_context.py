@@ -2,24 +2,34 @@
 
 import os
 from typing import (
-    TYPE_CHECKING,
     Any,
+    Callable,
     Dict,
     Iterable,
     List,
     Mapping,
     MutableMapping,
     Optional,
+    Protocol,
     Set,
     Text,
 )
 
-from . import _link
-from .substitution import Substitution
+from . import _link, _wire
+from ._handler import Handler, checked_handler
+from ._positions import Placed
+from .event import Event, checked_event
 
-if TYPE_CHECKING:
-    from .event import Event
-    from .event_handler import BaseEventHandler
+
+class Performable(Protocol):
+    """What gives a text in a context: a substitution."""
+
+    def perform(self, context: 'LaunchContext') -> Text:
+        """Returns the text."""
+
+
+class _Request(Placed):
+    """One request of a function of a launch file, with a number and a position of its own."""
 
 
 class Configurations(Dict[Text, Any]):
@@ -150,35 +160,31 @@ class LaunchContext:
         """The variables of this call, and those of all calls, as attributes."""
         return _Locals(self.get_locals_as_dict())
 
-    def perform_substitution(self, substitution: Substitution) -> Text:
+    def perform_substitution(self, substitution: Performable) -> Text:
         """Returns the text of a substitution."""
         return substitution.perform(self)
 
-    def would_handle_event(self, event: 'Event') -> bool:
+    def would_handle_event(self, event: Event) -> bool:
         """Returns whether a handler waits for an event; `feros launch` decides that later."""
         return True
 
     def register_event_handler(
-        self, event_handler: 'BaseEventHandler', append: bool = False,
+        self, event_handler: Handler, append: bool = False,
     ) -> None:
         """Registers a handler."""
-        from .actions import RegisterEventHandler
+        handler = checked_handler(event_handler, 'RegisterEventHandler')
+        self._feros_request(handler._feros_registration)
 
-        RegisterEventHandler(event_handler).execute(self)
-
-    def unregister_event_handler(self, event_handler: 'BaseEventHandler') -> None:
+    def unregister_event_handler(self, event_handler: Handler) -> None:
         """Removes a handler."""
-        from .actions import UnregisterEventHandler
+        handler = checked_handler(event_handler, 'UnregisterEventHandler')
+        self._feros_request(handler._feros_removal)
 
-        UnregisterEventHandler(event_handler).execute(self)
-
-    def emit_event_sync(self, event: 'Event') -> None:
+    def emit_event_sync(self, event: Event) -> None:
         """Adds an event to the queue of events."""
-        from .actions import EmitEvent
+        self._feros_request(checked_event(event)._feros_emission)
 
-        EmitEvent(event=event).execute(self)
-
-    async def emit_event(self, event: 'Event') -> None:
+    async def emit_event(self, event: Event) -> None:
         """Adds an event to the queue of events."""
         self.emit_event_sync(event)
 
@@ -198,10 +204,14 @@ class LaunchContext:
                 name: str(value) for name, value in self.launch_configurations.items()}
         return _link.ask(question)
 
-    def _feros_text(self, parts: List[Substitution]) -> Text:
-        from . import _wire
+    def _feros_text(self, template: Any) -> Text:
+        """Asks `feros launch` for the text that data give."""
+        return str(self._feros_ask({'ask': 'text', 'template': template}))
 
-        return str(self._feros_ask({'ask': 'text', 'template': _wire.template(parts)}))
+    def _feros_request(self, data: Callable[[], Dict[str, Any]]) -> None:
+        """Notes what a function of a launch file requests."""
+        with _wire.in_entity:
+            self._feros_perform(_wire.present(_wire.numbered(_Request(), data())))
 
     def _feros_perform(self, data: Dict[str, Any]) -> None:
         """Notes an action, which is performed when the calling function has returned."""

@@ -1,13 +1,13 @@
 """The description of a launch."""
 
-from typing import TYPE_CHECKING, Any, Dict, Iterable, List, Optional, Text
+from typing import Any, Dict, Iterable, List, Optional, Text
 
+from . import _wire
+from ._declarations import DeclareLaunchArgument
+from ._entities import entities
 from ._positions import is_method_of_ours
+from .launch_context import LaunchContext
 from .launch_description_entity import LaunchDescriptionEntity
-
-if TYPE_CHECKING:
-    from .actions import DeclareLaunchArgument
-    from .launch_context import LaunchContext
 
 
 class LaunchDescription(LaunchDescriptionEntity):
@@ -44,7 +44,7 @@ class LaunchDescription(LaunchDescriptionEntity):
         """Adds an action at the end."""
         self.add_entity(action)
 
-    def visit(self, context: 'LaunchContext') -> Optional[List[LaunchDescriptionEntity]]:
+    def visit(self, context: LaunchContext) -> Optional[List[LaunchDescriptionEntity]]:
         """Returns the entities."""
         return self.__entities
 
@@ -54,14 +54,12 @@ class LaunchDescription(LaunchDescriptionEntity):
 
     def get_launch_arguments(
         self, conditional_inclusion: bool = False,
-    ) -> List['DeclareLaunchArgument']:
+    ) -> List[DeclareLaunchArgument]:
         """Returns the declarations of arguments, without those of included files."""
-        from .actions import DeclareLaunchArgument
-
         found: List[DeclareLaunchArgument] = []
 
-        def search(entities: Iterable[LaunchDescriptionEntity], is_conditional: bool) -> None:
-            for entity in entities:
+        def search(some: Iterable[LaunchDescriptionEntity], is_conditional: bool) -> None:
+            for entity in some:
                 if isinstance(entity, DeclareLaunchArgument):
                     entity._conditionally_included = is_conditional
                     if all(entity.name != known.name for known in found):
@@ -84,18 +82,17 @@ class LaunchDescription(LaunchDescriptionEntity):
         return self.__deprecated_reason
 
     def _feros_entities(self) -> List[Dict[str, Any]]:
-        from . import _wire
-        from .actions import LogWarning
-
         if not is_method_of_ours(type(self), 'visit'):
-            return [_wire.called(self)]
-        entities: List[LaunchDescriptionEntity] = list(self.__entities)
-        if self.__deprecated_reason is not None:
-            warning = LogWarning(
-                msg=f'this launch description is deprecated: {self.__deprecated_reason}')
-            warning._feros_at = self._feros_at
-            entities.insert(0, warning)
-        return _wire.entities(entities)
+            return super()._feros_entities()
+        with _wire.in_entity:
+            return [*self.__warnings(), *entities(self.__entities)]
+
+    def __warnings(self) -> List[Dict[str, Any]]:
+        if self.__deprecated_reason is None:
+            return []
+        return [_wire.present(_wire.numbered(self, {
+            'do': 'log', 'level': 'WARNING',
+            'message': f'this launch description is deprecated: {self.__deprecated_reason}'}))]
 
 
 def _name(value: Any) -> str:

@@ -1,13 +1,12 @@
 """The base of all sources of launch descriptions."""
 
-from typing import TYPE_CHECKING, Any, Optional, Text
+from typing import Any, Optional, Text
 
+from . import _wire
 from ._text import normalize_to_list_of_substitutions, perform_substitutions
+from .launch_context import LaunchContext
 from .launch_description import LaunchDescription
 from .some_substitutions_type import SomeSubstitutionsType
-
-if TYPE_CHECKING:
-    from .launch_context import LaunchContext
 
 
 class LaunchDescriptionSource:
@@ -47,7 +46,7 @@ class LaunchDescriptionSource:
         """Returns the launch description, if no file has to be read for it."""
         return self.__launch_description
 
-    def get_launch_description(self, context: 'LaunchContext') -> LaunchDescription:
+    def get_launch_description(self, context: LaunchContext) -> LaunchDescription:
         """Returns the launch description."""
         if self.__expanded_location is None:
             self.__expanded_location = perform_substitutions(context, self.__location)
@@ -60,6 +59,4 @@ class LaunchDescriptionSource:
         raise RuntimeError('the source has neither a launch description nor a file')
 
     def _feros_location(self) -> Any:
-        from . import _wire
-
         return _wire.template(self.__location)

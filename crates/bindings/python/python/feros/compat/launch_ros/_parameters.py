@@ -6,6 +6,7 @@ from typing import Any, Dict, Iterable, List, Optional, Tuple
 from launch import _wire
 from launch._text import TextSubstitution, normalize_to_list_of_substitutions
 from launch.substitution import Substitution
+from launch.utilities.type_utils import untyped_data
 
 from .parameter_descriptions import Parameter, ParameterFile, ParameterValue
 from .remap_rule_type import RemapRule, SomeRemapRules
@@ -103,15 +104,7 @@ def value_data(value: Any) -> Data:
     """Returns a normalized value as data."""
     if isinstance(value, ParameterValue):
         return value._feros_data()
-    if not isinstance(value, tuple):
-        return {'is': _wire.scalar(value)}
-    if value and all(isinstance(part, Substitution) for part in value):
-        return {'text': _wire.template(value)}
-    if any(isinstance(item, tuple) for item in value):
-        return {'list': [
-            {'text': _wire.template(item)} if isinstance(item, tuple)
-            else {'is': _wire.scalar(item)} for item in value]}
-    return {'is': [_wire.scalar(item) for item in value]}
+    return untyped_data(value, tuple)
 
 
 def sources_data(sources: Optional[Iterable[Any]]) -> Optional[List[Data]]:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any, Dict, List, Optional, Text, Tuple, Union
 
 from launch import _wire
 from launch._text import flag, normalize_to_list_of_substitutions, perform_substitutions
+from launch.launch_context import LaunchContext
 from launch.some_substitutions_type import SomeSubstitutionsType
 from launch.substitution import Substitution
 from launch.utilities.type_utils import (
@@ -15,8 +16,6 @@ from launch.utilities.type_utils import (
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    from launch.launch_context import LaunchContext
 
 
 class ParameterValue:
@@ -40,7 +39,7 @@ class ParameterValue:
     def __str__(self) -> Text:
         return f'ParameterValue(value={self.value}, value_type={self.__value_type})'
 
-    def evaluate(self, context: 'LaunchContext') -> Any:
+    def evaluate(self, context: LaunchContext) -> Any:
         """Returns the value that the text gives."""
         self.__evaluated = perform_typed_substitution(context, self.__value, self.__value_type)
         return self.__evaluated
@@ -77,7 +76,7 @@ class Parameter:
     def __str__(self) -> Text:
         return f'Parameter(name={self.name}, value={self.value}, value_type={self.value_type})'
 
-    def evaluate(self, context: 'LaunchContext') -> Tuple[Text, Any]:
+    def evaluate(self, context: LaunchContext) -> Tuple[Text, Any]:
         """Returns the name and the value."""
         self.__evaluated_name = perform_substitutions(context, self.__name)
         return self.__evaluated_name, self.__value.evaluate(context)
@@ -113,7 +112,7 @@ class ParameterFile:
     def __str__(self) -> Text:
         return f'ParameterFile(param_file={self.__param_file}, allow_substs={self.__allow_substs})'
 
-    def evaluate(self, context: 'LaunchContext') -> 'Path':
+    def evaluate(self, context: LaunchContext) -> 'Path':
         """Returns the path; `feros launch` evaluates the substitutions of the file itself."""
         from pathlib import Path
 

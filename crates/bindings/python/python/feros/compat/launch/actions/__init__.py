@@ -1,5 +1,6 @@
 """Actions: what a launch does."""
 
+from .._declarations import DeclareBooleanLaunchArgument, DeclareLaunchArgument
 from .._missing import absent
 from .._modules import provide
 from ._environment import (
@@ -23,8 +24,6 @@ from ._structure import (
     TimerAction,
 )
 from ._variables import (
-    DeclareBooleanLaunchArgument,
-    DeclareLaunchArgument,
     PopLaunchConfigurations,
     PushLaunchConfigurations,
     ResetLaunchConfigurations,

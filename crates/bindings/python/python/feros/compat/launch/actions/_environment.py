@@ -1,73 +1,47 @@
 """Actions that change the environment of the processes that follow."""
 
 import os
-from typing import TYPE_CHECKING, Any, Dict, List, Union
+from typing import Any, Dict, List, MutableMapping, Text, Union
 
 from .. import _wire
-from .._text import flag, normalize_to_list_of_substitutions, perform_substitutions
+from .._text import flag, normalize_to_list_of_substitutions
 from ..action import KnownAction
+from ..launch_context import LaunchContext
 from ..some_substitutions_type import SomeSubstitutionsType
 from ..substitution import Substitution
-
-if TYPE_CHECKING:
-    from ..launch_context import LaunchContext
+from ._named import NamedValue, SetVariable, UnsetVariable
 
 
-class SetEnvironmentVariable(KnownAction):
+class SetEnvironmentVariable(SetVariable):
     """Sets an environment variable."""
+
+    _FEROS_DO = 'set_environment'
 
     def __init__(
         self, name: SomeSubstitutionsType, value: SomeSubstitutionsType, **kwargs: Any,
     ) -> None:
-        super().__init__(**kwargs)
-        self.__name = normalize_to_list_of_substitutions(name)
-        self.__value = normalize_to_list_of_substitutions(value)
+        super().__init__(name, value, **kwargs)
 
-    @property
-    def name(self) -> List[Substitution]:
-        """The name."""
-        return self.__name
-
-    @property
-    def value(self) -> List[Substitution]:
-        """The value."""
-        return self.__value
-
-    def execute(self, context: 'LaunchContext') -> None:
-        """Sets the variable."""
-        name = perform_substitutions(context, self.__name)
-        context.environment[name] = perform_substitutions(context, self.__value)
-
-    def _feros_data(self) -> Dict[str, Any]:
-        return {
-            'do': 'set_environment',
-            'name': _wire.template(self.__name),
-            'value': _wire.template(self.__value),
-        }
+    def _feros_variables(self, context: LaunchContext) -> MutableMapping[Text, Text]:
+        return context.environment
 
 
-class UnsetEnvironmentVariable(KnownAction):
+class UnsetEnvironmentVariable(UnsetVariable):
     """Removes an environment variable."""
 
+    _FEROS_DO = 'unset_environment'
+
     def __init__(self, name: SomeSubstitutionsType, **kwargs: Any) -> None:
-        super().__init__(**kwargs)
-        self.__name = normalize_to_list_of_substitutions(name)
+        super().__init__(name, **kwargs)
 
-    @property
-    def name(self) -> List[Substitution]:
-        """The name."""
-        return self.__name
-
-    def execute(self, context: 'LaunchContext') -> None:
-        """Removes the variable."""
-        context.environment.pop(perform_substitutions(context, self.__name), None)
-
-    def _feros_data(self) -> Dict[str, Any]:
-        return {'do': 'unset_environment', 'name': _wire.template(self.__name)}
+    def _feros_variables(self, context: LaunchContext) -> MutableMapping[Text, Text]:
+        return context.environment
 
 
-class AppendEnvironmentVariable(KnownAction):
+class AppendEnvironmentVariable(NamedValue):
     """Adds a value at the end or the beginning of an environment variable."""
+
+    _FEROS_DO = 'append_environment'
 
     def __init__(
         self,
@@ -77,21 +51,9 @@ class AppendEnvironmentVariable(KnownAction):
         separator: SomeSubstitutionsType = os.pathsep,
         **kwargs: Any,
     ) -> None:
-        super().__init__(**kwargs)
-        self.__name = normalize_to_list_of_substitutions(name)
-        self.__value = normalize_to_list_of_substitutions(value)
+        super().__init__(name, value, **kwargs)
         self.__prepend = flag(prepend)
         self.__separator = normalize_to_list_of_substitutions(separator)
-
-    @property
-    def name(self) -> List[Substitution]:
-        """The name."""
-        return self.__name
-
-    @property
-    def value(self) -> List[Substitution]:
-        """The value that is added."""
-        return self.__value
 
     @property
     def prepend(self) -> Any:
@@ -105,9 +67,7 @@ class AppendEnvironmentVariable(KnownAction):
 
     def _feros_data(self) -> Dict[str, Any]:
         return {
-            'do': 'append_environment',
-            'name': _wire.template(self.__name),
-            'value': _wire.template(self.__value),
+            **super()._feros_data(),
             'prepend': _wire.flag(self.__prepend),
             'separator': _wire.template(self.__separator),
         }
@@ -116,19 +76,16 @@ class AppendEnvironmentVariable(KnownAction):
 class PushEnvironment(KnownAction):
     """Saves the environment."""
 
-    def _feros_data(self) -> Dict[str, Any]:
-        return {'do': 'push_environment'}
+    _FEROS_DO = 'push_environment'
 
 
 class PopEnvironment(KnownAction):
     """Restores the environment that `PushEnvironment` has saved."""
 
-    def _feros_data(self) -> Dict[str, Any]:
-        return {'do': 'pop_environment'}
+    _FEROS_DO = 'pop_environment'
 
 
 class ResetEnvironment(KnownAction):
     """Restores the environment that the launch began with."""
 
-    def _feros_data(self) -> Dict[str, Any]:
-        return {'do': 'reset_environment'}
+    _FEROS_DO = 'reset_environment'

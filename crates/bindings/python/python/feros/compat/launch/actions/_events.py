@@ -1,14 +1,14 @@
-"""Actions that emit events, and register and remove handlers."""
+"""Actions that emit events, and register and remove handlers; reactions to events."""
 
 from typing import Any, Dict, Iterable, List, Text, Tuple, Union
 
 from .. import _wire
-from .._objects import number_of
+from .._handler import checked_handler
+from .._shutdown import Shutdown as ShutdownEvent
 from .._text import normalize_to_list_of_substitutions
 from ..action import KnownAction
-from ..event import Event
+from ..event import Event, checked_event
 from ..event_handler import BaseEventHandler
-from ..events import Shutdown as ShutdownEvent
 from ..launch_description_entity import LaunchDescriptionEntity
 from ..some_substitutions_type import SomeSubstitutionsType
 
@@ -18,11 +18,7 @@ class EmitEvent(KnownAction):
 
     def __init__(self, *, event: Event, **kwargs: Any) -> None:
         super().__init__(**kwargs)
-        if not isinstance(event, Event):
-            kind = 'the class itself' if isinstance(event, type) else 'no event'
-            raise TypeError(f'`event` of `EmitEvent` is {event!r:.80}, {kind}: write for example'
-                            ' `event=Shutdown()` of `launch.events`')
-        self.__event = event
+        self.__event = checked_event(event)
 
     @property
     def event(self) -> Event:
@@ -30,10 +26,7 @@ class EmitEvent(KnownAction):
         return self.__event
 
     def _feros_data(self) -> Dict[str, Any]:
-        event = self.__event
-        if isinstance(event, ShutdownEvent):
-            return {'do': 'shutdown', 'reason': str(event.reason)}
-        return {'do': 'emit', 'event': event._feros_data()}
+        return self.__event._feros_emission()
 
 
 class Shutdown(EmitEvent):
@@ -55,7 +48,7 @@ class RegisterEventHandler(KnownAction):
 
     def __init__(self, event_handler: BaseEventHandler, **kwargs: Any) -> None:
         super().__init__(**kwargs)
-        self.__event_handler = _checked(event_handler, 'RegisterEventHandler')
+        self.__event_handler = checked_handler(event_handler, 'RegisterEventHandler')
 
     @property
     def event_handler(self) -> BaseEventHandler:
@@ -70,7 +63,7 @@ class RegisterEventHandler(KnownAction):
         return [(text, actions)] if actions else []
 
     def _feros_data(self) -> Dict[str, Any]:
-        return {'do': 'register', 'handler': self.__event_handler._feros_data()}
+        return self.__event_handler._feros_registration()
 
 
 class UnregisterEventHandler(KnownAction):
@@ -78,7 +71,7 @@ class UnregisterEventHandler(KnownAction):
 
     def __init__(self, event_handler: BaseEventHandler, **kwargs: Any) -> None:
         super().__init__(**kwargs)
-        self.__event_handler = _checked(event_handler, 'UnregisterEventHandler')
+        self.__event_handler = checked_handler(event_handler, 'UnregisterEventHandler')
 
     @property
     def event_handler(self) -> BaseEventHandler:
@@ -86,11 +79,22 @@ class UnregisterEventHandler(KnownAction):
         return self.__event_handler
 
     def _feros_data(self) -> Dict[str, Any]:
-        return {'do': 'unregister', 'handler': number_of(self.__event_handler)}
+        return self.__event_handler._feros_removal()
 
 
-def _checked(handler: BaseEventHandler, name: str) -> BaseEventHandler:
-    if not isinstance(handler, BaseEventHandler):
-        raise TypeError(f'`event_handler` of `{name}` is {handler!r:.80}: expected a handler, for'
-                        ' example `OnProcessExit(...)` of `launch.event_handlers`')
-    return handler
+def checked_reaction(reaction: Any, name: str) -> Any:
+    """Refuses what is no reaction: actions, or a function. A list is kept as it is now."""
+    if isinstance(reaction, LaunchDescriptionEntity) or callable(reaction):
+        return reaction
+    if isinstance(reaction, Event):
+        # The events and the actions have a class with the name Shutdown.
+        return EmitEvent(event=reaction)
+    if isinstance(reaction, (str, bytes, dict)) or not hasattr(reaction, '__iter__'):
+        raise TypeError(
+            f'`{name}` is {reaction!r:.80}: expected actions, for example `Shutdown()` of'
+            ' `launch.actions`, or a function')
+    reaction = list(reaction)
+    for entity in reaction:
+        if not isinstance(entity, LaunchDescriptionEntity):
+            raise TypeError(f'`{name}` has {entity!r:.80} where an action is expected')
+    return reaction

@@ -1,19 +1,22 @@
-"""The action that includes a launch description."""
+"""The action that includes a launch description, and the source of any launch file.
 
-from typing import TYPE_CHECKING, Any, Dict, Iterable, List, Optional, Tuple, Union
+The action takes the path of a file as such a source, and such a source gives the action.
+"""
+
+from typing import Any, Dict, Iterable, List, Optional, Text, Tuple, Union
 
 from .. import _wire
+from .._entities import entities
 from .._positions import is_method_of_ours
 from .._text import normalize_to_list_of_substitutions
 from ..action import KnownGroup
+from ..launch_context import LaunchContext
+from ..launch_description import LaunchDescription
 from ..launch_description_entity import LaunchDescriptionEntity
 from ..launch_description_source import LaunchDescriptionSource
 from ..some_substitutions_type import SomeSubstitutionsType
 from ..substitution import Substitution
 from ._variables import SetLaunchConfiguration, normalized_pairs
-
-if TYPE_CHECKING:
-    from ..launch_context import LaunchContext
 
 
 class _Unfit(Substitution):
@@ -27,7 +30,7 @@ class _Unfit(Substitution):
         """Returns the error."""
         return self.__problem
 
-    def perform(self, context: 'LaunchContext') -> str:
+    def perform(self, context: LaunchContext) -> str:
         """Raises the error."""
         raise TypeError(self.__problem)
 
@@ -55,8 +58,6 @@ class IncludeLaunchDescription(KnownGroup):
     ) -> None:
         super().__init__(**kwargs)
         if not isinstance(launch_description_source, LaunchDescriptionSource):
-            from ..launch_description_sources import AnyLaunchDescriptionSource
-
             if isinstance(launch_description_source, LaunchDescriptionEntity):
                 raise TypeError(
                     f'`IncludeLaunchDescription` gets a {type(launch_description_source).__name__}'
@@ -92,7 +93,7 @@ class IncludeLaunchDescription(KnownGroup):
     def _feros_is_known(self) -> bool:
         return super()._feros_is_known() and not self.__is_of_user()
 
-    def execute(self, context: 'LaunchContext') -> Optional[List[LaunchDescriptionEntity]]:
+    def execute(self, context: LaunchContext) -> Optional[List[LaunchDescriptionEntity]]:
         """Returns an entity that stands for the included one."""
         if not self.__is_of_user():
             return super().execute(context)
@@ -105,8 +106,29 @@ class IncludeLaunchDescription(KnownGroup):
             'do': 'include', 'arguments': _wire.pairs(self.__pairs)}
         description = self.__source.try_get_launch_description_without_context()
         if description is not None:
-            data['entities'] = _wire.entities(description)
+            data['entities'] = entities(description)
         else:
             data['file'] = self.__source._feros_location()
             data['language'] = self.__source._FEROS_LANGUAGE
         return data
+
+
+class SourceOfCommand(LaunchDescriptionSource):
+    """A file that `feros launch` reads."""
+
+    def _get_launch_description(self, location: Text) -> LaunchDescription:
+        return get_launch_description_from_any_launch_file(location)
+
+
+class AnyLaunchDescriptionSource(SourceOfCommand):
+    """A launch file, whose name tells its language."""
+
+    def __init__(self, launch_file_path: SomeSubstitutionsType) -> None:
+        super().__init__(None, launch_file_path, 'any launch file')
+
+
+def get_launch_description_from_any_launch_file(
+    launch_file_path: Text, *, parser: Optional[Any] = None,
+) -> LaunchDescription:
+    """Returns a launch description that includes a file; `feros launch` reads the file."""
+    return LaunchDescription([IncludeLaunchDescription(launch_file_path)])

@@ -3,13 +3,14 @@
 from typing import Any, Dict, Iterable, List, Mapping, Optional, Text, Union
 
 from .. import _link, _wire
+from .._entities import listed, reaction
 from .._text import flag, normalize_to_list_of_substitutions, some
 from ..action import KnownAction
 from ..descriptions import Executable
-from ..event_handler import checked_reaction
 from ..launch_description_entity import LaunchDescriptionEntity
 from ..some_substitutions_type import SomeSubstitutionsType
 from ..substitution import Substitution
+from ._events import checked_reaction
 
 _STREAMS = ('stdout', 'stderr', 'both')
 _SINKS = ('screen', 'log', 'own_log')
@@ -113,10 +114,7 @@ class ExecuteLocal(KnownAction):
 
     def get_sub_entities(self) -> List[LaunchDescriptionEntity]:
         """Returns the actions of `on_exit`."""
-        on_exit = self.__on_exit
-        if isinstance(on_exit, LaunchDescriptionEntity):
-            return [on_exit]
-        return [] if on_exit is None or callable(on_exit) else list(on_exit)
+        return listed(self.__on_exit)
 
     def get_stdout(self) -> bytes:
         """Raises `NotImplementedError`."""
@@ -150,7 +148,7 @@ class ExecuteLocal(KnownAction):
             'sigterm_timeout': _wire.optional(self.__sigterm_timeout),
             'sigkill_timeout': _wire.optional(self.__sigkill_timeout),
             'emulate_tty': _wire.flag(self.__emulate_tty),
-            'on_exit': _wire.reaction(self.__on_exit),
+            'on_exit': reaction(self.__on_exit),
         }
 
     def _feros_data(self) -> Dict[str, Any]:

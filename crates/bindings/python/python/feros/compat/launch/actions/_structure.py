@@ -1,19 +1,18 @@
 """Actions that contain or give other actions."""
 
 import functools
-from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, List, Optional, Text, Union
+from typing import Any, Callable, Dict, Iterable, List, Optional, Text, Union
 
 from .. import _wire
+from .._entities import entities
 from .._objects import number_of
 from .._text import flag, normalize_to_list_of_substitutions, some
 from ..action import Action, KnownAction, KnownGroup
+from ..launch_context import LaunchContext, current
 from ..launch_description_entity import LaunchDescriptionEntity
 from ..some_substitutions_type import SomeSubstitutionsType
 from ..substitution import Substitution
 from ._variables import normalized_pairs
-
-if TYPE_CHECKING:
-    from ..launch_context import LaunchContext
 
 Entities = Optional[List[LaunchDescriptionEntity]]
 
@@ -57,7 +56,7 @@ class GroupAction(KnownGroup):
             'scoped': _wire.flag(self.__scoped),
             'forwarding': _wire.flag(self.__forwarding),
             'configurations': _wire.pairs(self.__configurations),
-            'actions': _wire.entities(self.__actions),
+            'actions': entities(self.__actions),
         }
 
 
@@ -84,7 +83,7 @@ class OpaqueFunction(KnownAction):
         self.__args = () if args is None else args
         self.__kwargs = {} if kwargs is None else kwargs
 
-    def execute(self, context: 'LaunchContext') -> Entities:
+    def execute(self, context: LaunchContext) -> Entities:
         """Calls the function."""
         found: Entities = self.__function(context, *self.__args, **self.__kwargs)
         return found
@@ -123,8 +122,6 @@ class TimerAction(KnownAction):
 
     def cancel(self) -> None:
         """Drops the actions if the time has not come yet."""
-        from ..launch_context import current
-
         context = current()
         if context is None:
             raise RuntimeError(
@@ -143,7 +140,7 @@ class TimerAction(KnownAction):
             'ros': self._FEROS_IS_ROS,
             'period': _wire.template(self.__period),
             'cancel_on_shutdown': _wire.flag(self.__cancel_on_shutdown),
-            'actions': _wire.entities(self.__actions),
+            'actions': entities(self.__actions),
         }
 
 

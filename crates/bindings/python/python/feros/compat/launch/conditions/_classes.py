@@ -1,16 +1,14 @@
 """Conditions that `feros launch` evaluates."""
 
-from typing import TYPE_CHECKING, Any, Dict, List, Optional, Sequence, Text
+from typing import Any, Dict, List, Optional, Sequence, Text
 
 from .. import _wire
 from .._positions import is_method_of_ours
 from .._text import normalize_to_list_of_substitutions, optional
 from ..condition import Condition
+from ..launch_context import LaunchContext
 from ..some_substitutions_type import SomeSubstitutionsType
 from ..substitution import Substitution
-
-if TYPE_CHECKING:
-    from ..launch_context import LaunchContext
 
 
 class InvalidConditionExpressionError(ValueError):
@@ -27,7 +25,7 @@ class InvalidConditionExpressionError(ValueError):
 
 
 def evaluate_condition_expression(
-    context: 'LaunchContext', expression: List[Substitution],
+    context: LaunchContext, expression: List[Substitution],
 ) -> bool:
     """Returns the boolean that a text gives."""
     return bool(context._feros_ask(
@@ -40,7 +38,7 @@ class _KnownCondition(Condition):
     def _feros_decided(self) -> Dict[str, Any]:
         raise NotImplementedError
 
-    def _predicate_func(self, context: 'LaunchContext') -> bool:
+    def _predicate_func(self, context: LaunchContext) -> bool:
         """Asks `feros launch` whether the condition holds."""
         return bool(context._feros_ask({'ask': 'condition', 'condition': self._feros_decided()}))
 
@@ -93,4 +91,3 @@ class LaunchConfigurationNotEquals(LaunchConfigurationEquals):
 
     def _feros_decided(self) -> Dict[str, Any]:
         return {**super()._feros_decided(), 'negated': True}
-

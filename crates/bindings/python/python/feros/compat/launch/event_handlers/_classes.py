@@ -1,19 +1,21 @@
 """Handlers of the events of a launch."""
 
-from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Text, Tuple, Type
+from typing import Any, Callable, Dict, List, Optional, Text, Tuple, Type
 
 from .. import _wire
+from .._entities import listed, reaction
 from .._objects import number_of
+from .._shutdown import Shutdown
+from ..action import Action
+from ..actions import ExecuteLocal
+from ..actions._events import checked_reaction
 from ..event import Event
-from ..event_handler import BaseEventHandler, EventHandler, checked_reaction, listed
-from ..events import ExecutionComplete, IncludeLaunchDescription, Shutdown
+from ..event_handler import BaseEventHandler, EventHandler
+from ..events import ExecutionComplete, IncludeLaunchDescription
 from ..events.process import ProcessExited, ProcessIO, ProcessStarted
+from ..launch_context import LaunchContext
 from ..launch_description_entity import LaunchDescriptionEntity
 from ..some_entities_type import SomeEntitiesType
-
-if TYPE_CHECKING:
-    from ..action import Action
-    from ..launch_context import LaunchContext
 
 Target = Any
 """An action, a function that takes an action, or `None` for all actions."""
@@ -22,9 +24,9 @@ Reaction = Any
 """Entities, or a function that takes the event and the context, and returns entities."""
 
 
-def _handled(reaction: Reaction, event: Event, context: 'LaunchContext') -> Any:
-    is_function = callable(reaction) and not isinstance(reaction, LaunchDescriptionEntity)
-    return reaction(event, context) if is_function else reaction
+def _handled(some: Reaction, event: Event, context: LaunchContext) -> Any:
+    is_function = callable(some) and not isinstance(some, LaunchDescriptionEntity)
+    return some(event, context) if is_function else some
 
 
 class OnActionEventBase(BaseEventHandler):
@@ -39,7 +41,7 @@ class OnActionEventBase(BaseEventHandler):
         action_matcher: Target,
         on_event: Reaction,
         target_event_cls: Type[Event],
-        target_action_cls: Type['Action'],
+        target_action_cls: Type[Action],
         **kwargs: Any,
     ) -> None:
         if not issubclass(target_event_cls, Event):
@@ -63,7 +65,7 @@ class OnActionEventBase(BaseEventHandler):
             return matcher is None or event.action is matcher  # type: ignore[attr-defined]
         return bool(matcher(event.action))  # type: ignore[attr-defined]
 
-    def handle(self, event: Event, context: 'LaunchContext') -> Optional[SomeEntitiesType]:
+    def handle(self, event: Event, context: LaunchContext) -> Optional[SomeEntitiesType]:
         """Returns the entities that follow the event."""
         super().handle(event, context)
         entities: Optional[SomeEntitiesType] = _handled(self.__on_event, event, context)
@@ -95,14 +97,8 @@ class OnActionEventBase(BaseEventHandler):
         return {
             'on': self._FEROS_ON,
             'target': self._feros_target(),
-            'reaction': _wire.reaction(self.__on_event),
+            'reaction': reaction(self.__on_event),
         }
-
-
-def _process_action() -> Type['Action']:
-    from ..actions import ExecuteLocal
-
-    return ExecuteLocal
 
 
 class OnProcessExit(OnActionEventBase):
@@ -116,7 +112,7 @@ class OnProcessExit(OnActionEventBase):
     ) -> None:
         super().__init__(
             action_matcher=target_action, on_event=on_exit, target_event_cls=ProcessExited,
-            target_action_cls=_process_action(), **kwargs)
+            target_action_cls=ExecuteLocal, **kwargs)
 
 
 class OnProcessStart(OnActionEventBase):
@@ -130,7 +126,7 @@ class OnProcessStart(OnActionEventBase):
     ) -> None:
         super().__init__(
             action_matcher=target_action, on_event=on_start, target_event_cls=ProcessStarted,
-            target_action_cls=_process_action(), **kwargs)
+            target_action_cls=ExecuteLocal, **kwargs)
 
 
 class OnExecutionComplete(OnActionEventBase):
@@ -142,8 +138,6 @@ class OnExecutionComplete(OnActionEventBase):
     def __init__(
         self, *, target_action: Target = None, on_completion: Reaction, **kwargs: Any,
     ) -> None:
-        from ..action import Action
-
         super().__init__(
             action_matcher=target_action, on_event=on_completion,
             target_event_cls=ExecutionComplete, target_action_cls=Action, **kwargs)
@@ -155,7 +149,7 @@ class _OfIo:
     def __init__(self, function: Callable[[ProcessIO], Any]) -> None:
         self.func = function
 
-    def __call__(self, event: Any, context: 'LaunchContext') -> Any:
+    def __call__(self, event: Any, context: LaunchContext) -> Any:
         return self.func(event)
 
 
@@ -182,9 +176,9 @@ class OnProcessIO(OnActionEventBase):
             name: _OfIo(function) for name, function in given.items() if function is not None}
         super().__init__(
             action_matcher=target_action, on_event=self.__handle, target_event_cls=ProcessIO,
-            target_action_cls=_process_action(), **kwargs)
+            target_action_cls=ExecuteLocal, **kwargs)
 
-    def __handle(self, event: Any, context: 'LaunchContext') -> Optional[SomeEntitiesType]:
+    def __handle(self, event: Any, context: LaunchContext) -> Optional[SomeEntitiesType]:
         stream = 'stdout' if event.from_stdout else 'stderr' if event.from_stderr else 'stdin'
         function = self.__functions.get(stream)
         entities: Optional[SomeEntitiesType] = None
@@ -195,7 +189,7 @@ class OnProcessIO(OnActionEventBase):
     def _feros_event(self) -> Dict[str, Any]:
         data: Dict[str, Any] = {'on': self._FEROS_ON, 'target': self._feros_target()}
         for name, function in self.__functions.items():
-            data[name] = _wire.reaction(function)
+            data[name] = reaction(function)
         return data
 
 
@@ -206,7 +200,7 @@ class OnShutdown(BaseEventHandler):
         self.__on_shutdown = checked_reaction(on_shutdown, 'on_shutdown')
         super().__init__(matcher=lambda event: isinstance(event, Shutdown), **kwargs)
 
-    def handle(self, event: Event, context: 'LaunchContext') -> Optional[SomeEntitiesType]:
+    def handle(self, event: Event, context: LaunchContext) -> Optional[SomeEntitiesType]:
         """Returns the entities that follow the event."""
         super().handle(event, context)
         entities: Optional[SomeEntitiesType] = _handled(self.__on_shutdown, event, context)
@@ -227,7 +221,7 @@ class OnShutdown(BaseEventHandler):
         return 'event == Shutdown'
 
     def _feros_event(self) -> Dict[str, Any]:
-        return {'on': 'shutdown', 'reaction': _wire.reaction(self.__on_shutdown)}
+        return {'on': 'shutdown', 'reaction': reaction(self.__on_shutdown)}
 
 
 class OnIncludeLaunchDescription(EventHandler):

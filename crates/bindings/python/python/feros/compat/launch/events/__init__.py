@@ -2,11 +2,11 @@
 
 from .._missing import absent
 from .._modules import provide
+from .._shutdown import Shutdown
 from . import process
 from ._classes import (
     ExecutionComplete,
     IncludeLaunchDescription,
-    Shutdown,
     TimerEvent,
     matches_action,
 )

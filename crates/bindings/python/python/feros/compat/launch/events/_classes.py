@@ -1,19 +1,17 @@
 """Events that are not about a process."""
 
-from typing import TYPE_CHECKING, Any, Dict, Text
+from typing import Any, Dict
 
 from .._objects import number_of
+from ..action import Action
 from ..event import Event
-
-if TYPE_CHECKING:
-    from ..action import Action
-    from ..launch_description import LaunchDescription
+from ..launch_description import LaunchDescription
 
 
 class ActionMatcher:
     """Matches one action."""
 
-    def __init__(self, target_action: 'Action') -> None:
+    def __init__(self, target_action: Action) -> None:
         self.target_action = target_action
 
     def __call__(self, action: Any) -> bool:
@@ -23,7 +21,7 @@ class ActionMatcher:
         return {'action': number_of(self.target_action)}
 
 
-def matches_action(target_action: 'Action') -> ActionMatcher:
+def matches_action(target_action: Action) -> ActionMatcher:
     """Returns a function that matches this action only."""
     return ActionMatcher(target_action)
 
@@ -40,38 +38,16 @@ def matcher(function: Any) -> Dict[str, Any]:
     return {'py': number_of(function)}
 
 
-class Shutdown(Event):
-    """The launch ends."""
-
-    name = 'launch.events.Shutdown'
-
-    def __init__(
-        self, *, reason: Text = 'reason not given', due_to_sigint: bool = False,
-    ) -> None:
-        self.__reason = reason
-        self.__due_to_sigint = due_to_sigint
-
-    @property
-    def reason(self) -> Text:
-        """The reason for people."""
-        return self.__reason
-
-    @property
-    def due_to_sigint(self) -> bool:
-        """Whether Ctrl-C ends the launch."""
-        return self.__due_to_sigint
-
-
 class ExecutionComplete(Event):
     """An action is complete."""
 
     name = 'launch.events.ExecutionComplete'
 
-    def __init__(self, *, action: 'Action') -> None:
+    def __init__(self, *, action: Action) -> None:
         self.__action = action
 
     @property
-    def action(self) -> 'Action':
+    def action(self) -> Action:
         """The action."""
         return self.__action
 
@@ -81,11 +57,11 @@ class TimerEvent(Event):
 
     name = 'launch.events.TimerEvent'
 
-    def __init__(self, *, timer_action: 'Action') -> None:
+    def __init__(self, *, timer_action: Action) -> None:
         self.__timer_action = timer_action
 
     @property
-    def timer_action(self) -> 'Action':
+    def timer_action(self) -> Action:
         """The timer."""
         return self.__timer_action
 
@@ -95,10 +71,10 @@ class IncludeLaunchDescription(Event):
 
     name = 'launch.events.IncludeLaunchDescription'
 
-    def __init__(self, launch_description: 'LaunchDescription') -> None:
+    def __init__(self, launch_description: LaunchDescription) -> None:
         self.__launch_description = launch_description
 
     @property
-    def launch_description(self) -> 'LaunchDescription':
+    def launch_description(self) -> LaunchDescription:
         """The launch description."""
         return self.__launch_description

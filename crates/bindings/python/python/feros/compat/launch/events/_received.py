@@ -1,11 +1,11 @@
 """Events that `feros launch` tells about, as objects."""
 
-from types import SimpleNamespace
 from typing import Any, Dict
 
 from .._objects import object_of
+from .._shutdown import Shutdown
 from ..event import Event
-from ._classes import ExecutionComplete, Shutdown, TimerEvent
+from ._classes import ExecutionComplete, TimerEvent
 from .process import ProcessExited, ProcessStarted, ProcessStderr, ProcessStdin, ProcessStdout
 
 _STREAMS = {'stdin': ProcessStdin, 'stdout': ProcessStdout, 'stderr': ProcessStderr}
@@ -20,9 +20,6 @@ def received(data: Dict[str, Any]) -> Event:
     if kind == 'shutdown':
         return Shutdown(
             reason=data.get('reason', ''), due_to_sigint=bool(data.get('due_to_sigint')))
-    if kind == 'state':
-        # A handler may watch all nodes, also those of other launches.
-        return _transition(object_of(data['action']) if data.get('action') else None, data)
     action = object_of(data['action'])
     if kind == 'execution_complete':
         return ExecutionComplete(action=action)
@@ -46,15 +43,3 @@ def _of_process(kind: str, action: Any, data: Dict[str, Any]) -> Event:
         raise LookupError(f'the event {kind!r} is not known')
     text = str(data['text']).encode('utf-8', 'replace')
     return _STREAMS[data['stream']](action=action, text=text, **details)
-
-
-def _transition(action: Any, data: Dict[str, Any]) -> Event:
-    from launch_ros.events.lifecycle import StateTransition
-
-    def named(name: str) -> SimpleNamespace:
-        return SimpleNamespace(id=0, label=data.get(name) or '')
-
-    message = SimpleNamespace(
-        timestamp=data.get('timestamp', 0), transition=named('transition'),
-        start_state=named('start'), goal_state=named('goal'))
-    return StateTransition(action=action, msg=message)

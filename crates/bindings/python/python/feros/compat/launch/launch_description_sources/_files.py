@@ -4,6 +4,11 @@ import sys
 from types import ModuleType
 from typing import Any, Optional, Text, Tuple
 
+from ..actions._include import (
+    AnyLaunchDescriptionSource,
+    SourceOfCommand,
+    get_launch_description_from_any_launch_file,
+)
 from ..invalid_launch_file_error import InvalidFrontendLaunchFileError, InvalidLaunchFileError
 from ..launch_description import LaunchDescription
 from ..launch_description_source import LaunchDescriptionSource
@@ -75,21 +80,7 @@ class PythonLaunchDescriptionSource(LaunchDescriptionSource):
         return get_launch_description_from_python_launch_file(location)
 
 
-class _OfCommand(LaunchDescriptionSource):
-    """A file that `feros launch` reads."""
-
-    def _get_launch_description(self, location: Text) -> LaunchDescription:
-        return get_launch_description_from_any_launch_file(location)
-
-
-class AnyLaunchDescriptionSource(_OfCommand):
-    """A launch file, whose name tells its language."""
-
-    def __init__(self, launch_file_path: SomeSubstitutionsType) -> None:
-        super().__init__(None, launch_file_path, 'any launch file')
-
-
-class FrontendLaunchDescriptionSource(_OfCommand):
+class FrontendLaunchDescriptionSource(SourceOfCommand):
     """A launch file in XML or YAML."""
 
     def __init__(
@@ -100,15 +91,6 @@ class FrontendLaunchDescriptionSource(_OfCommand):
         parser: Optional[Any] = None,
     ) -> None:
         super().__init__(None, launch_file_path, method)
-
-
-def get_launch_description_from_any_launch_file(
-    launch_file_path: Text, *, parser: Optional[Any] = None,
-) -> LaunchDescription:
-    """Returns a launch description that includes a file; `feros launch` reads the file."""
-    from ..actions import IncludeLaunchDescription
-
-    return LaunchDescription([IncludeLaunchDescription(launch_file_path)])
 
 
 def get_launch_description_from_frontend_launch_file(

@@ -1,67 +1,9 @@
 """Loggers of launch files, which write to the output of the launch."""
 
-import logging
-from typing import Any, Optional, Text
-
 from .._missing import absent
+from ._loggers import LaunchConfig, get_logger, launch_config, reset  # noqa: F401
 
 __all__ = ['get_logger', 'launch_config', 'reset']
-
-
-class LaunchConfig:
-    """The settings of the loggers."""
-
-    def __init__(self) -> None:
-        self.level = logging.INFO
-
-    @property
-    def log_dir(self) -> Text:
-        """The folder with the logs of this launch."""
-        from .. import _link
-
-        return str(_link.ask({'ask': 'text', 'template': {'s': 'launch_log_dir'}}))
-
-
-launch_config = LaunchConfig()
-
-
-class _Handler(logging.StreamHandler):  # type: ignore[type-arg]
-    """Writes to the stderr of the moment."""
-
-    def __init__(self) -> None:
-        logging.Handler.__init__(self)
-
-    @property
-    def stream(self) -> Any:
-        """Where the lines go."""
-        import sys
-
-        return sys.stderr
-
-
-def get_logger(name: Optional[Text] = None) -> logging.Logger:
-    """Returns a logger; it writes the severity, the name and the message."""
-    root = logging.getLogger('launch')
-    if not root.handlers:
-        handler = _Handler()
-        handler.setFormatter(logging.Formatter('[%(levelname)s] [%(name)s]: %(message)s'))
-        root.addHandler(handler)
-        root.propagate = False
-    root.setLevel(launch_config.level)
-    if not name or name == 'launch':
-        return root
-    logger = logging.getLogger(name)
-    if not name.startswith('launch.') and not logger.handlers:
-        logger.addHandler(root.handlers[0])
-        logger.propagate = False
-        logger.setLevel(launch_config.level)
-    return logger
-
-
-def reset() -> None:
-    """Restores the settings."""
-    launch_config.level = logging.INFO
-
 
 __getattr__ = absent(__name__, globals(), {
     'get_output_loggers': '`feros launch` writes the output; write `output=` of the process',

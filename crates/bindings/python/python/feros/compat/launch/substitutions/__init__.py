@@ -1,9 +1,9 @@
 """Substitutions: texts that are known when a launch is planned."""
 
+from .._failure import SubstitutionFailure
 from .._missing import absent
 from .._modules import provide
 from .._text import TextSubstitution
-from ._failure import SubstitutionFailure
 from ._paths import (
     FileContent,
     FindExecutable,

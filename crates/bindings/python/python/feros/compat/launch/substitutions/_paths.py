@@ -1,11 +1,11 @@
 """Substitutions that give paths."""
 
-import os
 from typing import Iterable, List, Sequence
 
-from .._text import normalize_to_list_of_substitutions
+from .._text import normalize_to_list_of_substitutions, several
 from ..some_substitutions_type import SomeSubstitutionsType
 from ..substitution import KnownSubstitution, Substitution
+from ._shapes import OfName, OfTexts
 
 
 class PathJoinSubstitution(KnownSubstitution):
@@ -15,9 +15,7 @@ class PathJoinSubstitution(KnownSubstitution):
 
     def __init__(self, substitutions: Iterable[SomeSubstitutionsType]) -> None:
         super().__init__()
-        if isinstance(substitutions, (str, os.PathLike, Substitution)):
-            substitutions = [substitutions]
-        self.__substitutions = [normalize_to_list_of_substitutions(part) for part in substitutions]
+        self.__substitutions = several(substitutions)
 
     @property
     def substitutions(self) -> List[List[Substitution]]:
@@ -38,40 +36,27 @@ class PathSubstitution(PathJoinSubstitution):
         super().__init__(normalize_to_list_of_substitutions(path))
 
 
-class FindExecutable(KnownSubstitution):
+class FindExecutable(OfName):
     """The path of a program of the environment's PATH."""
 
     _FEROS_KIND = 'find-exec'
 
     def __init__(self, *, name: SomeSubstitutionsType) -> None:
-        super().__init__()
-        self.__name = normalize_to_list_of_substitutions(name)
-
-    @property
-    def name(self) -> List[Substitution]:
-        """The name of the program."""
-        return self.__name
-
-    def _feros_arguments(self) -> Sequence[List[Substitution]]:
-        return [self.__name]
+        super().__init__(normalize_to_list_of_substitutions(name))
 
 
-class FileContent(KnownSubstitution):
+class FileContent(OfTexts):
     """The content of a file."""
 
     _FEROS_KIND = 'file-content'
 
     def __init__(self, path: SomeSubstitutionsType) -> None:
-        super().__init__()
-        self.__path = normalize_to_list_of_substitutions(path)
+        super().__init__(normalize_to_list_of_substitutions(path))
 
     @property
     def path(self) -> List[Substitution]:
         """The path of the file."""
-        return self.__path
-
-    def _feros_arguments(self) -> Sequence[List[Substitution]]:
-        return [self.__path]
+        return self._feros_arguments()[0]
 
 
 class ThisLaunchFile(KnownSubstitution):

@@ -1,18 +1,17 @@
 """Substitutions that make a text from other texts."""
 
-import os
-from typing import TYPE_CHECKING, Any, Dict, Iterable, List, Sequence, Text
+from typing import Any, Dict, Iterable, List, Sequence, Text
 
+from .._failure import SubstitutionFailure
 from .._objects import number_of
-from .._text import normalize_to_list_of_substitutions, perform_substitutions
+from .._text import normalize_to_list_of_substitutions, perform_substitutions, several
+from ..launch_context import LaunchContext
 from ..some_substitutions_type import SomeSubstitutionsType
 from ..substitution import KnownSubstitution, Substitution
-
-if TYPE_CHECKING:
-    from ..launch_context import LaunchContext
+from ._shapes import OfTexts, OfValue
 
 
-class Command(KnownSubstitution):
+class Command(OfTexts):
     """The output of a command."""
 
     _FEROS_KIND = 'command'
@@ -23,25 +22,22 @@ class Command(KnownSubstitution):
         *,
         on_stderr: SomeSubstitutionsType = 'fail',
     ) -> None:
-        super().__init__()
-        self.__command = normalize_to_list_of_substitutions(command)
-        self.__on_stderr = normalize_to_list_of_substitutions(on_stderr)
+        super().__init__(
+            normalize_to_list_of_substitutions(command),
+            normalize_to_list_of_substitutions(on_stderr))
 
     @property
     def command(self) -> List[Substitution]:
         """The command with its arguments."""
-        return self.__command
+        return self._feros_arguments()[0]
 
     @property
     def on_stderr(self) -> List[Substitution]:
         """What output on stderr means: `fail`, `ignore`, `warn` or `capture`."""
-        return self.__on_stderr
-
-    def _feros_arguments(self) -> Sequence[List[Substitution]]:
-        return [self.__command, self.__on_stderr]
+        return self._feros_arguments()[1]
 
 
-class PythonExpression(KnownSubstitution):
+class PythonExpression(OfTexts):
     """The value of an expression in Python."""
 
     _FEROS_KIND = 'eval'
@@ -51,22 +47,18 @@ class PythonExpression(KnownSubstitution):
         expression: SomeSubstitutionsType,
         python_modules: SomeSubstitutionsType = ('math',),
     ) -> None:
-        super().__init__()
-        self.__expression = normalize_to_list_of_substitutions(expression)
+        super().__init__(normalize_to_list_of_substitutions(expression))
         self.__python_modules = normalize_to_list_of_substitutions(python_modules)
 
     @property
     def expression(self) -> List[Substitution]:
         """The expression."""
-        return self.__expression
+        return self._feros_arguments()[0]
 
     @property
     def python_modules(self) -> List[Substitution]:
         """The modules that the expression may use."""
         return self.__python_modules
-
-    def _feros_arguments(self) -> Sequence[List[Substitution]]:
-        return [self.__expression]
 
     def _feros_completed(self, call: Dict[str, Any]) -> Dict[str, Any]:
         call['py'] = number_of(self)
@@ -77,7 +69,7 @@ class PythonExpression(KnownSubstitution):
             call['describe'] = self.describe()
         return call
 
-    def perform(self, context: 'LaunchContext') -> Text:
+    def perform(self, context: LaunchContext) -> Text:
         """Evaluates the expression in this process."""
         import importlib
 
@@ -88,12 +80,10 @@ class PythonExpression(KnownSubstitution):
             if name == 'math':
                 names.update(vars(module))
             names[module.__name__] = module
-        text = perform_substitutions(context, self.__expression)
+        text = perform_substitutions(context, self.expression)
         try:
             return str(eval(text, {}, names))
         except Exception as error:
-            from ._failure import SubstitutionFailure
-
             failure = SubstitutionFailure(
                 f'{type(error).__name__}: {error}, in the expression `{text}`')
             failure._feros_is_whole = True  # type: ignore[attr-defined]
@@ -111,9 +101,7 @@ class StringJoinSubstitution(KnownSubstitution):
         delimiter: SomeSubstitutionsType = '',
     ) -> None:
         super().__init__()
-        if isinstance(substitutions, (str, os.PathLike, Substitution)):
-            substitutions = [substitutions]
-        self.__substitutions = [normalize_to_list_of_substitutions(text) for text in substitutions]
+        self.__substitutions = several(substitutions)
         self.__delimiter = normalize_to_list_of_substitutions(delimiter)
 
     @property
@@ -130,19 +118,10 @@ class StringJoinSubstitution(KnownSubstitution):
         return [self.__delimiter, *self.__substitutions]
 
 
-class StringStripSubstitution(KnownSubstitution):
+class StringStripSubstitution(OfValue):
     """A text without the spaces at its ends."""
 
     _FEROS_KIND = 'string-strip'
 
     def __init__(self, value: SomeSubstitutionsType) -> None:
-        super().__init__()
-        self.__value = normalize_to_list_of_substitutions(value)
-
-    @property
-    def value(self) -> List[Substitution]:
-        """The text."""
-        return self.__value
-
-    def _feros_arguments(self) -> Sequence[List[Substitution]]:
-        return [self.__value]
+        super().__init__(normalize_to_list_of_substitutions(value))

@@ -6,45 +6,36 @@ from typing import Any, Iterable, List, Optional, Sequence, Union
 from .._text import normalize_to_list_of_substitutions
 from ..some_substitutions_type import SomeSubstitutionsType
 from ..substitution import KnownSubstitution, Substitution
+from ._shapes import OfTexts, OfValue
 
 
-class NotSubstitution(KnownSubstitution):
+class NotSubstitution(OfValue):
     """`true` if a text is `false`."""
 
     _FEROS_KIND = 'not'
 
     def __init__(self, value: SomeSubstitutionsType) -> None:
-        super().__init__()
-        self.__value = normalize_to_list_of_substitutions(value)
-
-    @property
-    def value(self) -> List[Substitution]:
-        """The text."""
-        return self.__value
-
-    def _feros_arguments(self) -> Sequence[List[Substitution]]:
-        return [self.__value]
+        super().__init__(normalize_to_list_of_substitutions(value))
 
 
-class _OfTwo(KnownSubstitution):
-
-    def __init__(self, left: SomeSubstitutionsType, right: SomeSubstitutionsType) -> None:
-        super().__init__()
-        self.__left = normalize_to_list_of_substitutions(left)
-        self.__right = normalize_to_list_of_substitutions(right)
+class _Sides(OfTexts):
 
     @property
     def left(self) -> List[Substitution]:
         """The first text."""
-        return self.__left
+        return self._feros_arguments()[0]
 
     @property
     def right(self) -> List[Substitution]:
         """The second text."""
-        return self.__right
+        return self._feros_arguments()[1]
 
-    def _feros_arguments(self) -> Sequence[List[Substitution]]:
-        return [self.__left, self.__right]
+
+class _OfTwo(_Sides):
+
+    def __init__(self, left: SomeSubstitutionsType, right: SomeSubstitutionsType) -> None:
+        super().__init__(
+            normalize_to_list_of_substitutions(left), normalize_to_list_of_substitutions(right))
 
 
 class AndSubstitution(_OfTwo):
@@ -86,7 +77,7 @@ class AllSubstitution(_OfMany):
     _FEROS_KIND = 'all'
 
 
-class EqualsSubstitution(KnownSubstitution):
+class EqualsSubstitution(_Sides):
     """`true` if two values are equal; booleans and numbers are compared by value."""
 
     _FEROS_KIND = 'equals'
@@ -96,22 +87,7 @@ class EqualsSubstitution(KnownSubstitution):
         left: Optional[Union[Any, Iterable[Any]]],
         right: Optional[Union[Any, Iterable[Any]]],
     ) -> None:
-        super().__init__()
-        self.__left = _value(left)
-        self.__right = _value(right)
-
-    @property
-    def left(self) -> List[Substitution]:
-        """The first value."""
-        return self.__left
-
-    @property
-    def right(self) -> List[Substitution]:
-        """The second value."""
-        return self.__right
-
-    def _feros_arguments(self) -> Sequence[List[Substitution]]:
-        return [self.__left, self.__right]
+        super().__init__(_value(left), _value(right))
 
 
 def _value(value: Any) -> List[Substitution]:
@@ -131,7 +107,7 @@ class NotEqualsSubstitution(EqualsSubstitution):
     _FEROS_KIND = 'not-equals'
 
 
-class IfElseSubstitution(KnownSubstitution):
+class IfElseSubstitution(OfTexts):
     """One of two texts, depending on a third one."""
 
     _FEROS_KIND = 'if'
@@ -142,48 +118,36 @@ class IfElseSubstitution(KnownSubstitution):
         if_value: SomeSubstitutionsType = '',
         else_value: SomeSubstitutionsType = '',
     ) -> None:
-        super().__init__()
-        self.__condition = normalize_to_list_of_substitutions(condition)
-        self.__if_value = normalize_to_list_of_substitutions(if_value)
-        self.__else_value = normalize_to_list_of_substitutions(else_value)
+        super().__init__(
+            normalize_to_list_of_substitutions(condition),
+            normalize_to_list_of_substitutions(if_value),
+            normalize_to_list_of_substitutions(else_value))
         if if_value == '' and else_value == '':
             raise RuntimeError('IfElseSubstitution needs `if_value` or `else_value`')
 
     @property
     def condition(self) -> List[Substitution]:
         """The text that decides."""
-        return self.__condition
+        return self._feros_arguments()[0]
 
     @property
     def if_value(self) -> List[Substitution]:
         """The text if the condition is `true`."""
-        return self.__if_value
+        return self._feros_arguments()[1]
 
     @property
     def else_value(self) -> List[Substitution]:
         """The text if the condition is `false`."""
-        return self.__else_value
-
-    def _feros_arguments(self) -> Sequence[List[Substitution]]:
-        return [self.__condition, self.__if_value, self.__else_value]
+        return self._feros_arguments()[2]
 
 
-class IsEmptySubstitution(KnownSubstitution):
+class IsEmptySubstitution(OfValue):
     """`true` if a text is empty."""
 
     _FEROS_KIND = 'is-empty'
 
     def __init__(self, value: SomeSubstitutionsType) -> None:
-        super().__init__()
-        self.__value = normalize_to_list_of_substitutions(value)
-
-    @property
-    def value(self) -> List[Substitution]:
-        """The text."""
-        return self.__value
-
-    def _feros_arguments(self) -> Sequence[List[Substitution]]:
-        return [self.__value]
+        super().__init__(normalize_to_list_of_substitutions(value))
 
 
 class NotEmptySubstitution(IsEmptySubstitution):

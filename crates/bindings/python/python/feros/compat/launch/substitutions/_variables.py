@@ -1,16 +1,16 @@
 """Substitutions that read a variable: of the launch, of the environment, of a loop or an event."""
 
-from typing import TYPE_CHECKING, Any, Iterable, List, Optional, Sequence, Text, Union
+from typing import Any, Iterable, List, Optional, Text, Union
 
+from .._failure import SubstitutionFailure
 from .._text import normalize_to_list_of_substitutions, optional, some_or_str
+from ..launch_context import LaunchContext
 from ..some_substitutions_type import SomeSubstitutionsType
-from ..substitution import KnownSubstitution, Substitution
-
-if TYPE_CHECKING:
-    from ..launch_context import LaunchContext
+from ..substitution import Substitution
+from ._shapes import OfName, OfNameAndDefault, OfTexts
 
 
-class LaunchConfiguration(KnownSubstitution):
+class LaunchConfiguration(OfTexts):
     """The value of an argument or of `SetLaunchConfiguration`."""
 
     _FEROS_KIND = 'var'
@@ -21,20 +21,17 @@ class LaunchConfiguration(KnownSubstitution):
         *,
         default: Optional[Union[Any, Iterable[Any]]] = None,
     ) -> None:
-        super().__init__()
-        self.__variable_name = normalize_to_list_of_substitutions(variable_name)
-        self.__default = None if default is None else some_or_str(default)
+        super().__init__(
+            normalize_to_list_of_substitutions(variable_name),
+            None if default is None else some_or_str(default))
 
     @property
     def variable_name(self) -> List[Substitution]:
         """The name of the variable."""
-        return self.__variable_name
-
-    def _feros_arguments(self) -> Sequence[List[Substitution]]:
-        return [self.__variable_name, *([] if self.__default is None else [self.__default])]
+        return self._feros_arguments()[0]
 
 
-class EnvironmentVariable(KnownSubstitution):
+class EnvironmentVariable(OfNameAndDefault):
     """The value of an environment variable."""
 
     _FEROS_KIND = 'env'
@@ -45,41 +42,16 @@ class EnvironmentVariable(KnownSubstitution):
         *,
         default_value: Optional[SomeSubstitutionsType] = None,
     ) -> None:
-        super().__init__()
-        self.__name = normalize_to_list_of_substitutions(name)
-        self.__default_value = optional(default_value)
-
-    @property
-    def name(self) -> List[Substitution]:
-        """The name of the variable."""
-        return self.__name
-
-    @property
-    def default_value(self) -> Optional[List[Substitution]]:
-        """The text if there is no such variable."""
-        return self.__default_value
-
-    def _feros_arguments(self) -> Sequence[List[Substitution]]:
-        default = self.__default_value
-        return [self.__name, *([] if default is None else [default])]
+        super().__init__(normalize_to_list_of_substitutions(name), optional(default_value))
 
 
-class AnonName(KnownSubstitution):
+class AnonName(OfName):
     """A unique name; the same `name` always gives the same text."""
 
     _FEROS_KIND = 'anon'
 
     def __init__(self, name: SomeSubstitutionsType) -> None:
-        super().__init__()
-        self.__name = normalize_to_list_of_substitutions(name)
-
-    @property
-    def name(self) -> List[Substitution]:
-        """The name that the text begins with."""
-        return self.__name
-
-    def _feros_arguments(self) -> Sequence[List[Substitution]]:
-        return [self.__name]
+        super().__init__(normalize_to_list_of_substitutions(name))
 
 
 class LocalSubstitution(Substitution):
@@ -107,10 +79,8 @@ class LocalSubstitution(Substitution):
         """Returns a text for people."""
         return f"LocalSubstitution('{self.__description or self.__expression}')"
 
-    def perform(self, context: 'LaunchContext') -> Text:
+    def perform(self, context: LaunchContext) -> Text:
         """Evaluates the expression."""
-        from ._failure import SubstitutionFailure
-
         variables = context.get_locals_as_dict()
         try:
             value = eval(self.__expression, {}, variables)
@@ -121,25 +91,16 @@ class LocalSubstitution(Substitution):
         return value if isinstance(value, str) else str(value)
 
 
-class ForLoopIndex(KnownSubstitution):
+class ForLoopIndex(OfName):
     """The number of the iteration of a `ForLoop`."""
 
     _FEROS_KIND = 'index'
 
     def __init__(self, name: SomeSubstitutionsType) -> None:
-        super().__init__()
-        self.__name = normalize_to_list_of_substitutions(name)
-
-    @property
-    def name(self) -> List[Substitution]:
-        """The name of the loop."""
-        return self.__name
-
-    def _feros_arguments(self) -> Sequence[List[Substitution]]:
-        return [self.__name]
+        super().__init__(normalize_to_list_of_substitutions(name))
 
 
-class ForEachVar(KnownSubstitution):
+class ForEachVar(OfNameAndDefault):
     """A value of the current iteration of a `ForEach`."""
 
     _FEROS_KIND = 'for-var'
@@ -150,20 +111,6 @@ class ForEachVar(KnownSubstitution):
         *,
         default_value: Optional[Union[Any, Iterable[Any]]] = None,
     ) -> None:
-        super().__init__()
-        self.__name = normalize_to_list_of_substitutions(name)
-        self.__default_value = None if default_value is None else some_or_str(default_value)
-
-    @property
-    def name(self) -> List[Substitution]:
-        """The name of the value."""
-        return self.__name
-
-    @property
-    def default_value(self) -> Optional[List[Substitution]]:
-        """The text if the iteration has no such value."""
-        return self.__default_value
-
-    def _feros_arguments(self) -> Sequence[List[Substitution]]:
-        default = self.__default_value
-        return [self.__name, *([] if default is None else [default])]
+        super().__init__(
+            normalize_to_list_of_substitutions(name),
+            None if default_value is None else some_or_str(default_value))

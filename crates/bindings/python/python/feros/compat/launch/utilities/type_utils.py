@@ -1,15 +1,13 @@
 """Values that are given as a value of a type, or as a text that gives one."""
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, Dict, List, Optional, Tuple, Union
+from typing import Any, Dict, List, Optional, Sequence, Tuple, Type, Union
 
 from .. import _wire
 from .._text import normalize_to_list_of_substitutions
+from ..launch_context import LaunchContext, current
 from ..some_substitutions_type import SomeSubstitutionsType
 from ..substitution import Substitution
-
-if TYPE_CHECKING:
-    from ..launch_context import LaunchContext
 
 ScalarTypesTuple = (int, float, bool, str)
 AllowedTypesTuple = (
@@ -133,23 +131,24 @@ def _check_items(items: List[Any], inner: Any) -> None:
 def typed_data(value: Any, data_type: Any) -> Dict[str, Any]:
     """Returns a normalized value as data."""
     name = name_of_type(data_type)
-    data: Dict[str, Any]
-    if isinstance(value, Substitution):
-        data = {'text': _wire.template([value])}
-    elif not isinstance(value, list):
-        data = {'is': _wire.scalar(value)}
-    elif value and all(isinstance(item, Substitution) for item in value):
-        data = {'text': _wire.template(value)}
-    elif any(isinstance(item, list) for item in value):
-        data = {'list': [
-            {'text': _wire.template(item)} if isinstance(item, list)
-            else {'is': _wire.scalar(item)} for item in value]}
-    else:
-        data = {'is': [_wire.scalar(item) for item in value]}
+    data = untyped_data([value] if isinstance(value, Substitution) else value, list)
     return data if name is None else {**data, 'type': name}
 
 
-def evaluated(context: 'LaunchContext', data: Dict[str, Any]) -> Any:
+def untyped_data(value: Any, several: Type[Sequence[Any]]) -> Dict[str, Any]:
+    """Returns a value as data; `several` is the type of lists, and of texts with substitutions."""
+    if not isinstance(value, several):
+        return {'is': _wire.scalar(value)}
+    if value and all(isinstance(item, Substitution) for item in value):
+        return {'text': _wire.template(value)}
+    if any(isinstance(item, several) for item in value):
+        return {'list': [
+            {'text': _wire.template(item)} if isinstance(item, several)
+            else {'is': _wire.scalar(item)} for item in value]}
+    return {'is': [_wire.scalar(item) for item in value]}
+
+
+def evaluated(context: LaunchContext, data: Dict[str, Any]) -> Any:
     """Returns the value that data give."""
     answer = context._feros_ask({'ask': 'value', 'value': data})['is']
     if isinstance(answer, list):
@@ -157,7 +156,7 @@ def evaluated(context: 'LaunchContext', data: Dict[str, Any]) -> Any:
     return _wire.constant(answer)
 
 
-def perform_typed_substitution(context: 'LaunchContext', value: Any, data_type: Any) -> Any:
+def perform_typed_substitution(context: LaunchContext, value: Any, data_type: Any) -> Any:
     """Returns the value of a type that a normalized value gives."""
     return evaluated(context, typed_data(value, data_type))
 
@@ -167,8 +166,6 @@ def coerce_to_type(value: str, data_type: Any = None, *, can_be_str: bool = Fals
 
     Raises `ValueError` if it gives no such value.
     """
-    from ..launch_context import current
-
     context = current()
     if context is None:
         raise RuntimeError('`coerce_to_type` works in files that `feros launch` starts only')

@@ -6,6 +6,7 @@ from launch import _wire
 from launch._text import flag, normalize_to_list_of_substitutions
 from launch.action import KnownAction
 from launch.actions import TimerAction
+from launch.actions._named import Named
 from launch.some_substitutions_type import SomeSubstitutionsType
 from launch.substitution import Substitution
 
@@ -28,21 +29,17 @@ class PushROSNamespace(KnownAction):
         return {'do': 'push_namespace', 'namespace': _wire.template(self.__namespace)}
 
 
-class SetParameter(KnownAction):
+class SetParameter(Named):
     """Sets a parameter of all nodes that follow."""
 
+    _FEROS_DO = 'set_parameter'
+
     def __init__(self, name: SomeSubstitutionsType, value: Any, **kwargs: Any) -> None:
-        super().__init__(**kwargs)
-        self.__name = normalize_to_list_of_substitutions(name)
+        super().__init__(name, **kwargs)
         if isinstance(value, dict):
             raise TypeError('`value` of `SetParameter` is a dict: write a SetParameter for each'
                             ' item, or SetParametersFromFile')
-        (self.__value,) = normalize_parameter_dict({tuple(self.__name): value}).values()
-
-    @property
-    def name(self) -> List[Substitution]:
-        """The name."""
-        return self.__name
+        (self.__value,) = normalize_parameter_dict({tuple(self.name): value}).values()
 
     @property
     def value(self) -> Any:
@@ -50,11 +47,7 @@ class SetParameter(KnownAction):
         return self.__value
 
     def _feros_data(self) -> Dict[str, Any]:
-        return {
-            'do': 'set_parameter',
-            'name': _wire.template(self.__name),
-            'value': value_data(self.__value),
-        }
+        return {**super()._feros_data(), 'value': value_data(self.__value)}
 
 
 class SetParametersFromFile(KnownAction):

@@ -4,7 +4,7 @@ from typing import Any, Dict, List, Optional
 
 from launch import _wire
 from launch._missing import lacking, refuse_keywords
-from launch._positions import Place, here
+from launch._positions import Placed
 from launch._text import normalize_to_list_of_substitutions, optional
 from launch.condition import Condition
 from launch.some_substitutions_type import SomeSubstitutionsType
@@ -15,15 +15,8 @@ from ..parameters_type import SomeParameters
 from ..remap_rule_type import SomeRemapRules
 
 
-class ComposableNode:
+class ComposableNode(Placed):
     """A node that a container loads."""
-
-    _feros_at: Optional[Place]
-
-    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
-        made = super().__new__(cls)
-        object.__setattr__(made, '_feros_at', here())
-        return made
 
     def __init__(
         self,
@@ -94,7 +87,7 @@ class ComposableNode:
 
     def _feros_data(self) -> Dict[str, Any]:
         remappings = self.__remappings
-        data = {
+        return _wire.present({
             'at': _wire.at(self),
             'if': _wire.condition(self.__condition),
             'package': _wire.template(self.__package),
@@ -104,8 +97,7 @@ class ComposableNode:
             'parameters': sources_data(self.__parameters),
             'remappings': None if remappings is None else _wire.pairs(remappings),
             'extra_arguments': sources_data(self.__extra_arguments),
-        }
-        return {key: value for key, value in data.items() if value is not None}
+        })
 
 
 def checked(descriptions: Any, name: str) -> List[ComposableNode]:

@@ -2,7 +2,7 @@
 
 from typing import Any, Callable, Dict, Optional, Text
 
-from launch import _wire
+from launch._entities import reaction
 from launch._objects import number_of
 from launch.event import Event
 from launch.event_handler import EventHandler
@@ -63,6 +63,6 @@ class OnStateTransition(EventHandler):
         return {
             'on': 'state',
             'node': None if self.__node is None else number_of(self.__node),
-            'reaction': _wire.reaction(self.entities),
+            'reaction': reaction(self.entities),
             **wanted,
         }

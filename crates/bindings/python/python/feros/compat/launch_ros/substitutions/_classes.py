@@ -1,6 +1,6 @@
 """Substitutions on packages and parameters."""
 
-from typing import TYPE_CHECKING, Any, Iterable, List, Optional, Sequence, Text, Union
+from typing import Any, Iterable, List, Optional, Sequence, Text, Union
 
 from launch import _link
 from launch._positions import is_method_of_ours
@@ -9,11 +9,10 @@ from launch._text import (
     perform_substitutions,
     some_or_str,
 )
+from launch.launch_context import LaunchContext
 from launch.some_substitutions_type import SomeSubstitutionsType
 from launch.substitution import KnownSubstitution, Substitution
-
-if TYPE_CHECKING:
-    from launch.launch_context import LaunchContext
+from launch.substitutions._shapes import OfName
 
 
 class FindPackage(KnownSubstitution):
@@ -38,7 +37,7 @@ class FindPackage(KnownSubstitution):
         """
         return str(_link.ask({'ask': self._FEROS_ASKED, 'package': package_name}))
 
-    def perform(self, context: 'LaunchContext') -> Text:
+    def perform(self, context: LaunchContext) -> Text:
         """Returns the folder of the package."""
         if is_method_of_ours(type(self), 'find'):
             return super().perform(context)
@@ -80,7 +79,7 @@ class ExecutableInPackage(FindPackagePrefix):
         return [self.__executable, self.package]
 
 
-class Parameter(KnownSubstitution):
+class Parameter(OfName):
     """The value that `SetParameter` has given a parameter."""
 
     _FEROS_KIND = 'param'
@@ -91,14 +90,6 @@ class Parameter(KnownSubstitution):
         *,
         default: Optional[Union[Any, Iterable[Any]]] = None,
     ) -> None:
-        super().__init__()
-        self.__name = normalize_to_list_of_substitutions(name)
-        self.__default = None if default is None else some_or_str(default)
-
-    @property
-    def name(self) -> List[Substitution]:
-        """The name of the parameter."""
-        return self.__name
-
-    def _feros_arguments(self) -> Sequence[List[Substitution]]:
-        return [self.__name, *([] if self.__default is None else [self.__default])]
+        super().__init__(
+            normalize_to_list_of_substitutions(name),
+            None if default is None else some_or_str(default))

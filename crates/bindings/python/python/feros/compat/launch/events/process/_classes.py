@@ -2,13 +2,12 @@
 
 import os
 import signal as signals
-from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Text, Union
+from typing import Any, Callable, Dict, List, Optional, Text, Union
 
+from ..._objects import number_of
+from ...actions import ExecuteLocal
 from ...event import Event
 from .._classes import matcher
-
-if TYPE_CHECKING:
-    from ...actions import ExecuteLocal
 
 
 class RunningProcessEvent(Event):
@@ -19,7 +18,7 @@ class RunningProcessEvent(Event):
     def __init__(
         self,
         *,
-        action: 'ExecuteLocal',
+        action: ExecuteLocal,
         name: Text,
         cmd: List[Text],
         cwd: Optional[Text],
@@ -34,12 +33,12 @@ class RunningProcessEvent(Event):
         self.__pid = pid
 
     @property
-    def action(self) -> 'ExecuteLocal':
+    def action(self) -> ExecuteLocal:
         """The action that started the process."""
         return self.__action
 
     @property
-    def execute_process_action(self) -> 'ExecuteLocal':
+    def execute_process_action(self) -> ExecuteLocal:
         """The action that started the process."""
         return self.__action
 
@@ -132,8 +131,6 @@ class ProcessStdin(ProcessIO):
         super().__init__(text=text, fd=0, **kwargs)
 
     def _feros_data(self) -> Dict[str, Any]:
-        from ..._objects import number_of
-
         text = self.text.decode('utf-8', 'replace') if isinstance(self.text, bytes) else self.text
         return {
             'event': 'send_stdin', 'process': {'action': number_of(self.action)}, 'text': text}
@@ -162,11 +159,11 @@ class ProcessTargetedEvent(Event):
 
     name = 'launch.events.process.ProcessTargetedEvent'
 
-    def __init__(self, *, process_matcher: Callable[['ExecuteLocal'], bool]) -> None:
+    def __init__(self, *, process_matcher: Callable[[ExecuteLocal], bool]) -> None:
         self.__process_matcher = process_matcher
 
     @property
-    def process_matcher(self) -> Callable[['ExecuteLocal'], bool]:
+    def process_matcher(self) -> Callable[[ExecuteLocal], bool]:
         """The function."""
         return self.__process_matcher
 
@@ -189,7 +186,7 @@ class SignalProcess(ProcessTargetedEvent):
         self,
         *,
         signal_number: Union[Text, int, signals.Signals],
-        process_matcher: Callable[['ExecuteLocal'], bool],
+        process_matcher: Callable[[ExecuteLocal], bool],
     ) -> None:
         super().__init__(process_matcher=process_matcher)
         if isinstance(signal_number, str):
@@ -233,14 +230,14 @@ def matches_name(name: Text) -> NameMatcher:
     return NameMatcher(name)
 
 
-def matches_pid(pid: int) -> Callable[['ExecuteLocal'], bool]:
+def matches_pid(pid: int) -> Callable[[ExecuteLocal], bool]:
     """Returns a function that matches the process with this number."""
     return lambda action: (action.process_details or {}).get('pid') == pid
 
 
-def matches_executable(executable: Text) -> Callable[['ExecuteLocal'], bool]:
+def matches_executable(executable: Text) -> Callable[[ExecuteLocal], bool]:
     """Returns a function that matches the processes of this program."""
-    def matches(action: 'ExecuteLocal') -> bool:
+    def matches(action: ExecuteLocal) -> bool:
         words = (action.process_details or {}).get('cmd') or ['']
         return os.path.basename(str(words[0])) == executable
 

@@ -3,3 +3,5 @@
 
 class SubstitutionFailure(RuntimeError):
     """A substitution cannot be evaluated."""
+
+    __module__ = 'launch.substitutions'
