@@ -294,6 +294,9 @@ def check_commands(command):
                 # The rest of the line belongs to another program.
                 ends = [words.index(end) for end in ("--", "--ros-args", "&", "|", ">", "&&") if end in words]
                 arguments = words[1 : min(ends, default=len(words))]
+                # What follows the name of an executable belongs to the executable.
+                if arguments[:1] == ["run"]:
+                    arguments = arguments[:2]
                 asked = subprocess.run(
                     [command, *arguments, "--help"], capture_output=True, text=True, timeout=60
                 )

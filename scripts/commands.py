@@ -179,6 +179,7 @@ NOT_HERE = {
     "docs/book/pages/fastdds.md": "an engine that is a feature: `./test fastdds`",
     "docs/book/pages/from_launch_py.md": "Python's part: crates/tools/cli/tests/it/launch_python.rs",
     "docs/book/pages/humble.md": "it is for a robot with Humble: tests/interop/tests/it/humble.rs",
+    "docs/book/pages/robot_description.md": "it needs a robot: crates/tools/cli/tests/it/robot_nodes.rs",
     "docs/book/pages/ros1.md": "it needs a ROS 1 master: crates/tools/cli/tests/ros1",
     "docs/book/pages/zenoh.md": "an engine that is a feature: `./test zenoh`",
 }

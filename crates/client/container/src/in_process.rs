@@ -20,7 +20,7 @@ fn begin(
     context: &Context,
     start_request: StartRequest,
 ) -> Result<(Box<dyn Component>, Node, String), String> {
-    let component = instantiate(context, &start_request.library, &start_request.request)?;
+    let component = instantiate(context, &start_request.code, &start_request.request)?;
     let node = component.node().clone();
     apply_log_level(&start_request.request, node.logger_name());
     let failed = start_request.on_failure;

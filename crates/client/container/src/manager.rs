@@ -14,7 +14,9 @@ use feros_component::remote::{ComponentState, Loaded};
 use feros_sync::{Condvar, Mutex};
 
 use crate::completion::Completion;
-use crate::placement::{NO_SUCH_CLASS, Placement, Running, StartRequest, Started, library_refusal};
+use crate::placement::{
+    Code, NO_SUCH_CLASS, Placement, Running, StartRequest, Started, library_refusal,
+};
 use crate::restart::{Failures, RestartPolicy};
 
 /// The time that the components may take to end when the container ends.
@@ -49,7 +51,7 @@ struct State {
 
 /// A component that is loaded or being loaded.
 struct Slot {
-    library: std::path::PathBuf,
+    code: Code,
     request: Arc<LoadNode_Request>,
     /// The name of the node, once it is known.
     name: Option<String>,
@@ -135,44 +137,18 @@ impl Manager {
                 answer(result);
             }
         };
-        let library = match self.find(&request) {
-            Ok(library) => library,
+        let code = match find(&request) {
+            Ok(code) => code,
             Err(text) => return log_and_answer(Err(text)),
         };
         let id = {
             let mut state = self.state.lock();
             state.last_id += 1;
             let id = state.last_id;
-            state.slots.insert(id, Slot::new(library, request));
+            state.slots.insert(id, Slot::new(code, request));
             id
         };
         self.start(id, Box::new(log_and_answer));
-    }
-
-    /// The library that a request names, if it contains the component.
-    fn find(&self, request: &LoadNode_Request) -> Result<std::path::PathBuf, String> {
-        let components = Index::from_env().components(&request.package_name).map_err(|error| {
-            let words = match error {
-                IndexError::InvalidLine { .. } => "Invalid resource entry",
-                _ => "Could not find requested resource in ament index",
-            };
-            format!("{words}: {error}")
-        })?;
-        let Some(found) = components.iter().find(|entry| entry.plugin == request.plugin_name)
-        else {
-            let known: Vec<&str> = components.iter().map(|entry| entry.plugin.as_str()).collect();
-            return Err(format!(
-                "{NO_SUCH_CLASS} package {} has no component {:?}; it has {}",
-                request.package_name,
-                request.plugin_name,
-                known.join(", ")
-            ));
-        };
-        let installed = found.installed_library();
-        let path = installed.map_err(|error| format!("Failed to load library: {error}"))?;
-        let library = Library::read(&path);
-        let checked = library.and_then(|library| library.check(&request.plugin_name));
-        checked.map(|()| path).map_err(|error| library_refusal(&error))
     }
 
     /// Starts the component of a slot.
@@ -183,10 +159,10 @@ impl Manager {
             slot.map(|slot| {
                 slot.start += 1;
                 slot.phase = Phase::Starting;
-                (slot.start, slot.library.clone(), slot.request.clone())
+                (slot.start, slot.code.clone(), slot.request.clone())
             })
         };
-        let Some((start, library, request)) = start_request else {
+        let Some((start, code, request)) = start_request else {
             return answer(Err(not_found(id)));
         };
         let manager = self.itself.clone();
@@ -196,7 +172,7 @@ impl Manager {
                 manager.wake.trigger();
             }
         };
-        let start_request = StartRequest { library, request, on_failure: Box::new(failed) };
+        let start_request = StartRequest { code, request, on_failure: Box::new(failed) };
         let manager = self.itself.clone();
         let done = move |result: Result<Started, String>| match manager.upgrade() {
             Some(manager) => answer(manager.started(id, result)),
@@ -448,9 +424,9 @@ impl Manager {
 }
 
 impl Slot {
-    fn new(library: std::path::PathBuf, request: LoadNode_Request) -> Self {
+    fn new(code: Code, request: LoadNode_Request) -> Self {
         Self {
-            library,
+            code,
             request: Arc::new(request),
             name: None,
             phase: Phase::Starting,
@@ -461,6 +437,40 @@ impl Slot {
             shutdown: None,
         }
     }
+}
+
+/// The code of the component that a request names. Shipped components are searched last, and
+/// components for rclcpp, which no container of Feros can load, do not hide them.
+fn find(request: &LoadNode_Request) -> Result<Code, String> {
+    let (package, plugin) = (&request.package_name, &request.plugin_name);
+    let is_shipped = feros_robot_nodes::constructor(package, plugin).is_some();
+    let components = match Index::from_env().components(package) {
+        Ok(components) => components,
+        Err(IndexError::UnknownPackage { .. } | IndexError::OnlyCpp { .. }) if is_shipped => {
+            return Ok(Code::Shipped);
+        }
+        Err(error) => {
+            let words = match error {
+                IndexError::InvalidLine { .. } => "Invalid resource entry",
+                _ => "Could not find requested resource in ament index",
+            };
+            return Err(format!("{words}: {error}"));
+        }
+    };
+    let Some(found) = components.iter().find(|entry| entry.plugin == *plugin) else {
+        if is_shipped {
+            return Ok(Code::Shipped);
+        }
+        let known: Vec<&str> = components.iter().map(|entry| entry.plugin.as_str()).collect();
+        let known = known.join(", ");
+        return Err(format!(
+            "{NO_SUCH_CLASS} package {package} has no component {plugin:?}; it has {known}"
+        ));
+    };
+    let installed = found.installed_library();
+    let path = installed.map_err(|error| format!("Failed to load library: {error}"))?;
+    let checked = Library::read(&path).and_then(|library| library.check(plugin));
+    checked.map(|()| Code::Library(path)).map_err(|error| library_refusal(&error))
 }
 
 /// The wording of `rclcpp_components/src/component_manager.cpp`.

@@ -2,7 +2,7 @@
 //! components on an executor, on threads or in processes.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread;
 
@@ -16,9 +16,18 @@ use feros_sync::Mutex;
 use crate::loader::{self, LoadError};
 use crate::request;
 
+/// Where the code of a component is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Code {
+    /// In this library.
+    Library(PathBuf),
+    /// In this program, which ships the component.
+    Shipped,
+}
+
 /// A request to start a component.
 pub(crate) struct StartRequest {
-    pub(crate) library: PathBuf,
+    pub(crate) code: Code,
     pub(crate) request: Arc<LoadNode_Request>,
     /// Called with the reason when the component fails after its start.
     pub(crate) on_failure: Box<dyn FnOnce(String) + Send>,
@@ -73,12 +82,16 @@ pub(crate) trait Running: Send {
 /// error.
 pub(crate) fn instantiate(
     context: &Context,
-    library: &Path,
+    code: &Code,
     request: &LoadNode_Request,
 ) -> Result<Box<dyn Component>, String> {
     let options = request::node_options(request)?;
-    let constructor =
-        loader::constructor(library, &request.plugin_name).map_err(|e| refusal(&e))?;
+    let plugin = &request.plugin_name;
+    let constructor = match code {
+        Code::Library(path) => loader::constructor(path, plugin).map_err(|e| refusal(&e))?,
+        Code::Shipped => feros_robot_nodes::constructor(&request.package_name, plugin)
+            .ok_or_else(|| format!("{NO_SUCH_CLASS} {plugin:?} is not shipped"))?,
+    };
     match catch_unwind(AssertUnwindSafe(|| constructor(context, options))) {
         Ok(Ok(component)) => Ok(component),
         Ok(Err(error)) => Err(format!("Component constructor threw an exception: {error}")),

@@ -151,6 +151,11 @@ impl CommandLine {
         let matches = read_numbers_as_values(Self::command()).get_matches_from(words);
         Self::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
     }
+
+    /// Whether this process may become a node, which logs in the form of nodes.
+    pub(crate) fn is_a_node(&self) -> bool {
+        matches!(self.command, Command::Run(_))
+    }
 }
 
 /// If a shell asks for completions, prints them and ends the process; nothing may have been printed

@@ -55,7 +55,9 @@ fn main() -> ExitCode {
     commands::complete_if_asked();
     let line = commands::CommandLine::of_process();
     line.color.apply();
-    notices::init();
+    if !line.is_a_node() {
+        notices::init();
+    }
     let engine = line.engine.join(",");
     let wanted = [
         (feros::ENGINE_VARIABLE, engine.clone()),

@@ -10,7 +10,8 @@ use crate::error::CliError;
 /// The package under which containers are installed.
 const CONTAINER_PACKAGE: &str = "feros_component";
 
-/// Returns the installed packages, and Feros's own containers in the folder of this program.
+/// Returns the installed packages, Feros's own containers in the folder of this program, and the
+/// nodes that this program contains.
 pub(crate) fn installed_packages() -> Packages {
     let mut packages = Packages::from_env();
     let program = std::env::current_exe().ok();
@@ -19,6 +20,9 @@ pub(crate) fn installed_packages() -> Packages {
     }
     if let Some(prefix) = default_prefix() {
         packages = packages.with_default_prefix(prefix);
+    }
+    if let Some(program) = program {
+        packages = packages.with_shipped(program, feros_robot_nodes::EXECUTABLES);
     }
     packages
 }

@@ -9,6 +9,14 @@ pub struct Packages {
     prefixes: Vec<PathBuf>,
     containers: Option<PathBuf>,
     default_prefix: Option<PathBuf>,
+    shipped: Option<Shipped>,
+}
+
+/// The executables that a program contains.
+#[derive(Clone, Debug)]
+struct Shipped {
+    program: PathBuf,
+    executables: &'static [(&'static str, &'static str)],
 }
 
 /// The packages whose `component_container...` executables are replaced by the containers of Feros.
@@ -47,6 +55,17 @@ pub enum FindError {
         package: String,
         /// The launch files that the package has.
         known: Vec<String>,
+    },
+    /// The package has no folder and no files, because a program contains its executables.
+    #[error(
+        "the package `{package}` is part of the command feros and has no files; `feros run` and \
+         launch files start its executables ({})", .executables.join(", ")
+    )]
+    Shipped {
+        /// The package.
+        package: String,
+        /// Its executables.
+        executables: Vec<String>,
     },
 }
 
@@ -98,6 +117,24 @@ impl Packages {
         self
     }
 
+    /// Also finds executables that `program` contains, given as packages and names, if no prefix
+    /// has them. `program run PACKAGE EXECUTABLE` starts one.
+    #[must_use]
+    pub fn with_shipped(
+        mut self,
+        program: impl Into<PathBuf>,
+        executables: &'static [(&'static str, &'static str)],
+    ) -> Self {
+        self.shipped = Some(Shipped { program: program.into(), executables });
+        self
+    }
+
+    /// The names of the shipped executables of a package.
+    fn shipped(&self, package: &str) -> Vec<String> {
+        let all = self.shipped.iter().flat_map(|shipped| shipped.executables);
+        all.filter(|(of, _)| *of == package).map(|(_, name)| (*name).to_owned()).collect()
+    }
+
     /// The prefixes, in the order of the search.
     pub(crate) fn all_prefixes(&self) -> impl Iterator<Item = &PathBuf> {
         self.prefixes.iter().chain(&self.default_prefix)
@@ -106,22 +143,26 @@ impl Packages {
     /// The prefix of a package.
     ///
     /// # Errors
-    /// Fails with [`FindError::Package`], which holds the known packages.
+    /// Fails with [`FindError::Package`], which holds the known packages, or with
+    /// [`FindError::Shipped`].
     pub fn prefix(&self, package: &str) -> Result<&Path, FindError> {
         let holds = |prefix: &&PathBuf| {
             is_name(package) && places(prefix).iter().any(|place| place.join(package).exists())
         };
-        self.all_prefixes().find(holds).map(PathBuf::as_path).ok_or_else(|| FindError::Package {
-            package: package.to_owned(),
-            known: self.packages(),
-            prefixes: self.all_prefixes().cloned().collect(),
+        self.all_prefixes().find(holds).map(PathBuf::as_path).ok_or_else(|| {
+            let (package, executables) = (package.to_owned(), self.shipped(package));
+            if !executables.is_empty() {
+                return FindError::Shipped { package, executables };
+            }
+            let prefixes = self.all_prefixes().cloned().collect();
+            FindError::Package { package, known: self.packages(), prefixes }
         })
     }
 
     /// The share folder of a package.
     ///
     /// # Errors
-    /// Fails with [`FindError::Package`], which holds the known packages.
+    /// The same as for [`Packages::prefix`].
     pub fn share(&self, package: &str) -> Result<PathBuf, FindError> {
         Ok(self.prefix(package)?.join("share").join(package))
     }
@@ -129,12 +170,17 @@ impl Packages {
     /// The path of an executable of a package.
     ///
     /// # Errors
-    /// Fails with a [`FindError`], which holds the known packages or the package's executables.
+    /// Fails with a [`FindError`], which holds the known packages or the package's executables, or
+    /// says that a program contains the executable.
     pub fn executable(&self, package: &str, executable: &str) -> Result<PathBuf, FindError> {
         if let Some(container) = self.container(package, executable) {
             return Ok(container);
         }
-        self.prefix(package)?;
+        let shipped = self.shipped(package);
+        match self.prefix(package) {
+            Err(error) if shipped.is_empty() => return Err(error),
+            _ => {}
+        }
         let missing = || FindError::Executable {
             executable: executable.to_owned(),
             package: package.to_owned(),
@@ -145,7 +191,30 @@ impl Packages {
         }
         let mut found =
             self.all_prefixes().map(|prefix| prefix.join("lib").join(package).join(executable));
-        found.find(|path| is_executable(path)).ok_or_else(missing)
+        found.find(|path| is_executable(path)).ok_or_else(|| {
+            if shipped.iter().any(|name| name == executable) {
+                let package = package.to_owned();
+                return FindError::Shipped { package, executables: shipped };
+            }
+            missing()
+        })
+    }
+
+    /// The words of the command line that start an executable: its path, or for a shipped
+    /// executable the program that contains it, with arguments.
+    ///
+    /// # Errors
+    /// Fails with a [`FindError`], which holds the known packages or the package's executables.
+    pub fn command(&self, package: &str, executable: &str) -> Result<Vec<String>, FindError> {
+        let path = match (self.executable(package, executable), &self.shipped) {
+            (Err(FindError::Shipped { .. }), Some(shipped)) => {
+                let program = shipped.program.display().to_string();
+                let words = [program.as_str(), "run", package, executable];
+                return Ok(words.map(str::to_owned).into());
+            }
+            (found, _) => found?,
+        };
+        Ok(vec![path.display().to_string()])
     }
 
     /// Finds a container of Feros: below a named prefix, in the folder of
@@ -167,7 +236,8 @@ impl Packages {
     /// The sorted names of a package's executables.
     pub fn executables(&self, package: &str) -> Vec<String> {
         let folders = self.all_prefixes().map(|prefix| prefix.join("lib").join(package));
-        sorted(folders.flat_map(|folder| names(&folder, is_executable)))
+        let installed = folders.flat_map(|folder| names(&folder, is_executable));
+        sorted(installed.chain(self.shipped(package)))
     }
 
     /// The sorted names of the known packages.
@@ -283,6 +353,40 @@ mod tests {
     use super::*;
     use std::os::unix::fs::PermissionsExt as _;
 
+    fn executable_file(path: &Path) {
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, "").unwrap();
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    }
+
+    #[test]
+    fn shipped_executables_are_found_last() {
+        const SHIPPED: &[(&str, &str)] = &[("tf2_ros", "publisher"), ("tf2_ros", "other")];
+        let root = tempfile::tempdir().unwrap();
+        let packages = Packages::new([root.path().join("named")])
+            .with_default_prefix(root.path().join("default"))
+            .with_shipped("/bin/feros", SHIPPED);
+        let command = |name: &str| packages.command("tf2_ros", name);
+        assert_eq!(command("publisher").unwrap(), ["/bin/feros", "run", "tf2_ros", "publisher"]);
+        let text = packages.executable("tf2_ros", "publisher").unwrap_err().to_string();
+        assert!(text.contains("part of the command feros"), "{text}");
+        assert!(text.contains("(publisher, other)"), "{text}");
+        assert!(matches!(packages.share("tf2_ros"), Err(FindError::Shipped { .. })));
+        let text = command("publishr").unwrap_err().to_string();
+        assert!(text.contains("did you mean `publisher`"), "{text}");
+        assert!(matches!(command("../publisher"), Err(FindError::Executable { .. })));
+        assert!(matches!(packages.command("tf2", "publisher"), Err(FindError::Package { .. })));
+        // A prefix may have other executables of the package.
+        executable_file(&root.path().join("named/lib/tf2_ros/echo"));
+        assert_eq!(command("publisher").unwrap()[1], "run");
+        assert_eq!(packages.executables("tf2_ros"), ["echo", "other", "publisher"]);
+        for prefix in ["default", "named"] {
+            let file = root.path().join(prefix).join("lib/tf2_ros/publisher");
+            executable_file(&file);
+            assert_eq!(command("publisher").unwrap(), [file.display().to_string()]);
+        }
+    }
+
     #[test]
     fn a_container_comes_from_where_the_libraries_are() {
         let root = tempfile::tempdir().unwrap();
@@ -300,9 +404,7 @@ mod tests {
             "first/lib/feros_component",
         ] {
             let container = folder(below).join("component_container");
-            std::fs::create_dir_all(folder(below)).unwrap();
-            std::fs::write(&container, "").unwrap();
-            std::fs::set_permissions(&container, std::fs::Permissions::from_mode(0o755)).unwrap();
+            executable_file(&container);
             assert_eq!(find().unwrap(), container);
         }
         assert_eq!(packages.packages(), ["feros_component"]);

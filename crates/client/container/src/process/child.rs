@@ -3,7 +3,6 @@
 use std::os::fd::AsFd as _;
 use std::os::unix::ffi::OsStringExt as _;
 use std::os::unix::net::UnixStream;
-use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::{ffi::OsString, fs::File, io, thread};
@@ -16,7 +15,7 @@ use feros_executor::RealtimeConfig;
 use feros_sync::Mutex;
 
 use crate::command_line::LOCK_MEMORY;
-use crate::placement::{drop_catching_panic, instantiate};
+use crate::placement::{Code, drop_catching_panic, instantiate};
 use crate::request::apply_log_level;
 
 /// The exit code of a process whose component failed.
@@ -39,7 +38,11 @@ fn run(line: Vec<String>) -> Result<ExitCode, Box<dyn std::error::Error>> {
     let Some(Frame::Start { library, request }) = Frame::read(&mut socket)? else {
         return Err("standard input is not connected to a container".into());
     };
-    let library = PathBuf::from(OsString::from_vec(library));
+    let code = if library.is_empty() {
+        Code::Shipped
+    } else {
+        Code::Library(OsString::from_vec(library).into())
+    };
     let request: LoadNode_Request = message::from_bytes(&request)?;
     let refuse = |mut socket: UnixStream, text: String| {
         Frame::Refused { text }.write(&mut socket)?;
@@ -55,7 +58,7 @@ fn run(line: Vec<String>) -> Result<ExitCode, Box<dyn std::error::Error>> {
         Ok(made) => made,
         Err(error) => return refuse(socket, error.to_string()),
     };
-    let component = match instantiate(&context, &library, &request) {
+    let component = match instantiate(&context, &code, &request) {
         Ok(component) => component,
         Err(text) => return refuse(socket, text),
     };

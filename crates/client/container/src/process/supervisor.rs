@@ -14,7 +14,7 @@ use feros_process::{ChildGroup, Ending, Signal, described};
 use super::wire::Frame;
 use feros_sync::Mutex;
 
-use crate::placement::{Done, Running, StartRequest, Started, on_thread};
+use crate::placement::{Code, Done, Running, StartRequest, Started, on_thread};
 
 /// The argument that marks a child process, which is not a container.
 pub(crate) const CHILD_FLAG: &str = "--component-child";
@@ -73,7 +73,10 @@ fn supervise(
     done: Done,
 ) {
     let state = Arc::new(Mutex::new(Lifecycle::default()));
-    let library = start_request.library.as_os_str().as_bytes().to_vec();
+    let library = match &start_request.code {
+        Code::Library(path) => path.as_os_str().as_bytes().to_vec(),
+        Code::Shipped => Vec::new(),
+    };
     let mut frame = Frame::Start { library, request }
         .write(&mut socket)
         .and_then(|()| Frame::read(&mut socket));

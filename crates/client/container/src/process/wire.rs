@@ -9,7 +9,8 @@ const MAX_FRAME_BYTES: u32 = 64 << 20;
 /// One message of the protocol.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Frame {
-    /// To the child: the library, and the serialized request to load from it.
+    /// To the child: the library, which is empty for a shipped component, and the serialized load
+    /// request.
     Start { library: Vec<u8>, request: Vec<u8> },
     /// From the child: the component is running; `name` is the name of its node.
     Started { name: String },

@@ -8,6 +8,7 @@ mod load;
 mod local_requests;
 mod realtime;
 mod restart;
+mod shipped;
 mod stock;
 mod support;
 mod unload;

@@ -70,7 +70,8 @@ fn candidates(group: &str, argument: &str) -> Option<fn() -> Vec<Candidate>> {
         ("component", "container_node_name") => live::containers,
         ("component", "package_name") => live::component_packages,
         ("component", "plugin_name") => live::components,
-        ("pkg" | "run", "package") => live::packages,
+        ("pkg", "package") => live::packages,
+        ("run", "package") => live::packages_to_run,
         ("run", "executable") => live::executables,
         _ => return None,
     })

@@ -1,8 +1,11 @@
-//! `feros run`: starts one executable of a package, or a Python script, in place of this process.
+//! `feros run`: starts one executable of a package, or a Python script, in place of this process,
+//! or runs a node that this program contains.
 
 use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::Command;
+
+use feros_launch::FindError;
 
 use crate::error::CliError;
 use crate::packages::installed_packages;
@@ -20,12 +23,11 @@ pub(crate) struct Args {
     /// The package; or a Python script, which gets Feros's rclpy whatever else is installed
     #[arg(value_name = "PACKAGE|SCRIPT.py")]
     package: String,
-    /// The executable; `feros pkg executables PACKAGE` lists them
-    #[arg(value_name = "EXECUTABLE", allow_hyphen_values = true)]
-    executable: Option<String>,
-    /// Arguments of the executable
-    #[arg(value_name = "ARGUMENTS", trailing_var_arg = true, allow_hyphen_values = true)]
-    arguments: Vec<String>,
+    /// The executable, which `feros pkg executables PACKAGE` lists, and its arguments
+    // One argument takes both, so that options of this command after the executable's name belong
+    // to the executable.
+    #[arg(value_name = "EXECUTABLE", trailing_var_arg = true, allow_hyphen_values = true)]
+    executable: Vec<String>,
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), CliError> {
@@ -35,8 +37,18 @@ pub(crate) fn run(args: &Args) -> Result<(), CliError> {
         None => Vec::new(),
     };
     let is_script = Path::new(&args.package).extension().is_some_and(|ending| ending == "py");
-    words.extend(if is_script { script(args)? } else { vec![executable(args)?] });
-    words.extend_from_slice(&args.arguments);
+    if is_script {
+        words.extend(script(args)?);
+    } else {
+        let (package, (name, arguments)) = (&args.package, executable(args)?);
+        let packages = installed_packages();
+        let found = packages.executable(package, name);
+        if words.is_empty() && matches!(found, Err(FindError::Shipped { .. })) {
+            return shipped(package, name, arguments);
+        }
+        words.extend(packages.command(package, name).map_err(CliError::usage)?);
+        words.extend_from_slice(arguments);
+    }
     let (program, rest) =
         words.split_first().ok_or_else(|| CliError::usage("--prefix needs a command"))?;
     // From here on this process is the executable: the executable gets the user's signals and the
@@ -45,19 +57,27 @@ pub(crate) fn run(args: &Args) -> Result<(), CliError> {
     Err(CliError::failed(format!("{program} cannot be started: {error}")))
 }
 
-fn executable(args: &Args) -> Result<String, CliError> {
+/// The name of the executable, and its arguments.
+fn executable(args: &Args) -> Result<(&String, &[String]), CliError> {
     let package = &args.package;
-    let name = args.executable.as_ref().ok_or_else(|| {
+    args.executable.split_first().ok_or_else(|| {
         CliError::usage(format!(
             "name an executable of `{package}`: `feros pkg executables {package}` lists them"
         ))
-    })?;
-    let path = installed_packages().executable(package, name).map_err(CliError::usage)?;
-    Ok(path.display().to_string())
+    })
 }
 
-/// The words of the command line: the interpreter, the code that it runs first, the script, and the
-/// argument that was parsed as an executable.
+/// Runs a node that this program contains, until a signal ends it.
+fn shipped(package: &str, name: &str, arguments: &[String]) -> Result<(), CliError> {
+    match feros_robot_nodes::run(package, name, arguments.to_vec()) {
+        Some(0) => Ok(()),
+        Some(code) => Err(CliError::Ended(code)),
+        None => Err(CliError::failed(format!("this command contains no {name} of {package}"))),
+    }
+}
+
+/// The words of the command line: the interpreter, the code that it runs first, the script, and its
+/// arguments, which were parsed as an executable.
 fn script(args: &Args) -> Result<Vec<String>, CliError> {
     if !Path::new(&args.package).is_file() {
         return Err(CliError::usage(format!("there is no script {}", args.package)));

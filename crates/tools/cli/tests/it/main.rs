@@ -18,6 +18,7 @@ mod offline;
 mod param;
 mod pkg;
 mod process;
+mod robot_nodes;
 mod service;
 mod stock;
 mod text_of_others;

@@ -1,7 +1,7 @@
 //! Processes, nodes and components: their command lines, parameters and names.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -53,8 +53,10 @@ impl Evaluator {
             };
             return Err(LaunchError::at(place, "the command is empty"));
         }
+        let program = file_name(words.first().map_or("", String::as_str));
         let words = words.into_iter().map(Word::Text).collect();
-        let process = self.process(words, executable.name.as_ref(), &executable.options, at)?;
+        let label = executable.name.as_ref();
+        let process = self.process(words, &program, label, &executable.options, at)?;
         self.start(process, id, &executable.options)
     }
 
@@ -72,19 +74,20 @@ impl Evaluator {
             facts.namespace.get_or_insert_with(|| "/".to_owned());
         }
         let executable = self.text(&node.executable)?;
-        let path = match &node.package {
+        let program = file_name(&executable);
+        let command = match &node.package {
             Some(package) => {
                 let package_name = self.text(package)?;
-                let found = self.packages.executable(&package_name, &executable);
+                let found = self.packages.command(&package_name, &executable);
                 found.map_err(|error| {
                     let is_package = matches!(error, crate::packages::FindError::Package { .. });
                     let place = if is_package { &package.at } else { &node.executable.at };
                     LaunchError::at(place, error.to_string())
                 })?
             }
-            None => PathBuf::from(executable),
+            None => vec![executable],
         };
-        let mut words = vec![Word::Text(path.display().to_string())];
+        let mut words: Vec<Word> = command.into_iter().map(Word::Text).collect();
         let text_words = |given: Option<&Words>| -> Result<Vec<Word>, LaunchError> {
             Ok(self.words(given)?.into_iter().map(Word::Text).collect())
         };
@@ -95,7 +98,7 @@ impl Evaluator {
             words.push(Word::Text("--ros-args".to_owned()));
             words.extend(ros_words);
         }
-        let mut process = self.process(words, node.label.as_ref(), &node.options, at)?;
+        let mut process = self.process(words, &program, node.label.as_ref(), &node.options, at)?;
         if let Some(name) = facts.full_name() {
             self.note_node(name, at);
         }
@@ -187,28 +190,21 @@ impl Evaluator {
         templates.iter().map(|template| self.text(template)).collect()
     }
 
-    /// Makes a process with its options. `command` is complete except for the launch prefix.
+    /// Makes a process with its options. `command` is complete except for the launch prefix, and
+    /// `program` is the name of the program.
     fn process(
         &mut self,
         mut command: Vec<Word>,
+        program: &str,
         label: Option<&Template>,
         options: &ProcessOptions,
         at: &Position,
     ) -> Result<Process, LaunchError> {
-        let program = match command.first() {
-            Some(Word::Text(program)) => {
-                Path::new(program).file_name().map(|name| name.to_string_lossy().into_owned())
-            }
-            _ => None,
-        };
-        let program = program.unwrap_or_default();
-        let prefix = self.prefix(options, &program, at)?;
+        let prefix = self.prefix(options, program, at)?;
         let name = match (self.optional_text(label)?, prefix.first()) {
             (Some(label), _) => label,
-            (None, Some(first)) => {
-                Path::new(first).file_name().unwrap_or_default().to_string_lossy().into_owned()
-            }
-            (None, None) => program,
+            (None, Some(first)) => file_name(first),
+            (None, None) => program.to_owned(),
         };
         command.splice(0..0, prefix.into_iter().map(Word::Text));
         let has_nul = |word: &Word| matches!(word, Word::Text(text) if text.contains('\0'));
@@ -413,6 +409,11 @@ impl Evaluator {
             extra_arguments,
         })
     }
+}
+
+/// The last part of a path.
+fn file_name(path: &str) -> String {
+    Path::new(path).file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
 /// The ROS arguments of a node (`-r __node:=...` and so on), in the order of `ros2 launch`.

@@ -134,11 +134,19 @@ pub(super) fn packages() -> Vec<Candidate> {
     installed_packages().packages().into_iter().map(plain).collect()
 }
 
+/// The packages, with those whose executables this command contains.
+pub(super) fn packages_to_run() -> Vec<Candidate> {
+    let mut packages = installed_packages().packages();
+    packages.extend(feros_robot_nodes::EXECUTABLES.iter().map(|(name, _)| (*name).to_owned()));
+    packages.sort();
+    packages.dedup();
+    packages.into_iter().map(plain).collect()
+}
+
 /// The executables of the package that the line names.
 pub(super) fn executables() -> Vec<Candidate> {
     let packages = installed_packages();
-    let known = packages.packages();
-    let named = words().into_iter().find(|word| known.contains(word));
+    let named = words().into_iter().find(|word| !packages.executables(word).is_empty());
     named.map_or_else(Vec::new, |package| {
         packages.executables(&package).into_iter().map(plain).collect()
     })

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use feros_component::index::{Index, IndexEntry, IndexError};
+use feros_robot_nodes::COMPONENTS;
 use serde::Serialize;
 
 use crate::error::CliError;
@@ -19,7 +20,8 @@ pub(crate) struct Args {
     /// List only the components of this package
     #[arg(value_name = "PACKAGE")]
     package_name: Option<String>,
-    /// Print a JSON array of objects with package, plugin, library and kind (feros, rclcpp)
+    /// Print a JSON array of objects with package, plugin, library and kind (feros, rclcpp,
+    /// shipped)
     #[arg(long)]
     json: bool,
 }
@@ -38,6 +40,8 @@ struct Component {
 enum Kind {
     Feros,
     Rclcpp,
+    /// Containers of Feros have the component without a library.
+    Shipped,
 }
 
 impl Kind {
@@ -45,6 +49,7 @@ impl Kind {
         match self {
             Self::Feros => index.packages(),
             Self::Rclcpp => index.cpp_packages(),
+            Self::Shipped => Vec::new(),
         }
     }
 
@@ -52,6 +57,7 @@ impl Kind {
         match self {
             Self::Feros => index.components(package),
             Self::Rclcpp => index.cpp_components(package),
+            Self::Shipped => Ok(Vec::new()),
         }
     }
 }
@@ -61,6 +67,7 @@ impl Component {
         match self.kind {
             Kind::Feros => self.plugin.clone(),
             Kind::Rclcpp => format!("{} (rclcpp)", self.plugin),
+            Kind::Shipped => format!("{} (shipped)", self.plugin),
         }
     }
 }
@@ -77,7 +84,8 @@ pub(crate) fn run(args: &Args) -> Result<(), CliError> {
     for package in &packages {
         let has = |kind: &Kind| kind.packages(&index).contains(package);
         let kinds: Vec<Kind> = both.into_iter().filter(has).collect();
-        if kinds.is_empty() {
+        let shipped = COMPONENTS.iter().filter(|(of, _)| of == package);
+        if kinds.is_empty() && shipped.clone().next().is_none() {
             index.components(package).map_err(CliError::failed)?;
         }
         if args.package_name.is_none() {
@@ -98,6 +106,15 @@ pub(crate) fn run(args: &Args) -> Result<(), CliError> {
                 let plugin = entry.plugin;
                 let component = Component { package: package.clone(), plugin, library, kind };
                 lines.push(format!("{indentation}{}", component.line()));
+                found.push(component);
+            }
+        }
+        if args.package_name.is_some() {
+            for (package, plugin) in shipped {
+                let (package, plugin) = ((*package).to_owned(), (*plugin).to_owned());
+                let component =
+                    Component { package, plugin, library: String::new(), kind: Kind::Shipped };
+                lines.push(component.line());
                 found.push(component);
             }
         }

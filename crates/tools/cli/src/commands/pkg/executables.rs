@@ -32,7 +32,9 @@ pub(crate) fn run(args: &Args) -> Result<(), CliError> {
     let packages = installed_packages();
     let names = match &args.package {
         Some(package) => {
-            packages.prefix(package).map_err(CliError::failed)?;
+            if packages.executables(package).is_empty() {
+                packages.prefix(package).map_err(CliError::failed)?;
+            }
             vec![package.clone()]
         }
         None => packages.packages(),
@@ -40,9 +42,10 @@ pub(crate) fn run(args: &Args) -> Result<(), CliError> {
     let mut found = Vec::new();
     for package in names {
         for executable in packages.executables(&package) {
-            // An executable that was removed meanwhile is left out.
-            if let Ok(path) = packages.executable(&package, &executable) {
-                let path = path.display().to_string();
+            // An executable that was removed meanwhile is left out. The path of a shipped
+            // executable is that of this command.
+            if let Ok(command) = packages.command(&package, &executable) {
+                let path = command.into_iter().next().unwrap_or_default();
                 found.push(Executable { package: package.clone(), executable, path });
             }
         }

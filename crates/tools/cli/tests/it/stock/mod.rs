@@ -11,6 +11,7 @@ mod graph;
 mod hello;
 mod lifecycle;
 mod parameters;
+mod robot_nodes;
 mod services;
 mod topics;
 

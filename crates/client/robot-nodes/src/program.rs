@@ -1,0 +1,97 @@
+//! Runs a node as the executable of its package.
+
+use std::path::Path;
+
+use feros::{Context, Error, Executor, NodeOptions};
+use feros_component::Component;
+use feros_wording::harmless_block;
+
+use crate::joint_state_publisher::JointStatePublisher;
+use crate::robot_state_publisher::RobotStatePublisher;
+use crate::shipped::EXECUTABLES;
+use crate::static_arguments::{self, Line};
+use crate::static_transform_publisher::StaticTransformPublisher;
+
+const SUCCESS: u8 = 0;
+/// The exit code for wrong usage.
+const USAGE: u8 = 2;
+
+/// Runs an executable of [`EXECUTABLES`] with its command line (without the program's name), until
+/// a signal ends it. Returns its exit code, or `None` if there is no such executable.
+#[must_use]
+pub fn run(package: &str, executable: &str, line: Vec<String>) -> Option<u8> {
+    if !EXECUTABLES.contains(&(package, executable)) {
+        return None;
+    }
+    let (context, rest) = match Context::from_args(line) {
+        Ok(made) => made,
+        Err(error) => return Some(failed(&error, USAGE)),
+    };
+    Some(match executable {
+        "static_transform_publisher" => static_transform_publisher(&context, &rest),
+        "joint_state_publisher" => with_file(executable, &rest, |file| {
+            JointStatePublisher::with_file(&context, node(), file)
+        }),
+        _ => with_file(executable, &rest, |file| {
+            RobotStatePublisher::with_file(&context, node(), file)
+        }),
+    })
+}
+
+fn node() -> NodeOptions {
+    NodeOptions::default()
+}
+
+/// Runs a node whose only argument is the file of a robot description.
+fn with_file<C: Component>(
+    executable: &str,
+    arguments: &[String],
+    make: impl FnOnce(Option<&Path>) -> Result<C, Error>,
+) -> u8 {
+    let usage = format!(
+        "Usage: {executable} [FILE] [--ros-args -p NAME:=VALUE ...]\n\n\
+         FILE is the description of a robot (URDF). Without it, the parameter robot_description has \
+         the text of the description."
+    );
+    if arguments.iter().any(|argument| argument == "-h" || argument == "--help") {
+        println!("{usage}");
+        return SUCCESS;
+    }
+    let file = match arguments {
+        [] => None,
+        [file] if !file.starts_with('-') => Some(Path::new(file)),
+        [file] => return failed(&format!("unknown argument {file:?}\n{usage}"), USAGE),
+        _ => return failed(&format!("{} arguments, at most 1\n{usage}", arguments.len()), USAGE),
+    };
+    spin(make(file))
+}
+
+fn static_transform_publisher(context: &Context, arguments: &[String]) -> u8 {
+    match static_arguments::read(arguments) {
+        Ok(Line::Help) => {
+            println!("{}", static_arguments::USAGE);
+            SUCCESS
+        }
+        Ok(Line::Publish(transform)) => {
+            spin(StaticTransformPublisher::of(context, node(), &transform))
+        }
+        // Stock ends with 1 as well.
+        Err(error) => failed(&format!("{error}\n{}", static_arguments::USAGE), 1),
+    }
+}
+
+/// Runs a node until its context ends.
+fn spin<C: Component>(made: Result<C, Error>) -> u8 {
+    let spun = made.and_then(|component| {
+        let executor = Executor::new();
+        executor.add_node(component.node())?;
+        executor.spin()?;
+        Ok(())
+    });
+    spun.map_or_else(|error| failed(&error, 1), |()| SUCCESS)
+}
+
+fn failed(error: &dyn std::fmt::Display, code: u8) -> u8 {
+    eprintln!("error: {}", harmless_block(&error.to_string()));
+    code
+}
