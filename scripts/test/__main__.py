@@ -42,6 +42,7 @@ def run(names):
         signal.signal(number, lambda *_: plan.stop())
     leftovers.adopt_orphans()
     before = leftovers.Before()
+    before.watch()
     began = time.monotonic()
     passed = plan.run()
     results = list(plan.results.values())

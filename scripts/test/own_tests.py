@@ -13,6 +13,7 @@ import tempfile
 import threading
 import time
 import unittest
+import unittest.mock
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 import commands
@@ -259,16 +260,62 @@ class Variables(unittest.TestCase):
 
 
 class Remains(unittest.TestCase):
-    def test_an_orphan_and_a_file_in_shared_memory_are_found_and_removed(self):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
         leftovers.adopt_orphans()
-        before = leftovers.Before()
-        file = leftovers.SHARED_MEMORY / f"feros_own_test_{os.getpid()}"
-        subprocess.run(["sh", "-c", "sleep 600 & : >" + str(file)], check=True)
-        lines = before.remove_new()
+        self.before = leftovers.Before(self.folder)
+
+    def orphan_with(self, file):
+        """Starts an orphan that has this file open, and returns when it has."""
+        subprocess.run(["sh", "-c", f"sleep 600 3>{file} & while ! [ -e {file} ]; do sleep 0.01; done"], check=True)
+
+    def lines_about(self, file, fate, lines):
+        form = re.escape(str(file)) + r", last written after \d+ s" + re.escape(fate)
+        return [line for line in lines if re.fullmatch(form, line)]
+
+    def test_an_orphan_and_a_file_in_shared_memory_are_found_and_removed(self):
+        file = self.folder / "feros_of_orphan"
+        self.orphan_with(file)
+        lines = self.before.remove_new()
         self.assertEqual(len([line for line in lines if "sleep 600" in line]), 1, lines)
-        self.assertIn(f"{file}, last written after 0 s", lines)
+        self.assertEqual(len(self.lines_about(file, "", lines)), 1, lines)
         self.assertFalse(file.exists())
         self.assertEqual(leftovers.children(), {})
+
+    def test_a_file_and_a_folder_of_processes_that_have_ended_are_removed(self):
+        folder = self.folder / "feros-test-folder"
+        folder.mkdir()
+        self.orphan_with(self.folder / "iox_of_orphan")
+        self.orphan_with(folder / "lock")
+        self.before.look()
+        leftovers.end(leftovers.children())
+        lines = self.before.remove_new()
+        self.assertEqual(len(lines), 2, lines)
+        self.assertEqual(list(self.folder.iterdir()), [], lines)
+
+    def test_files_of_other_programs_are_named_and_left(self):
+        file = self.folder / "feros_of_another_run"
+        file.touch()
+        self.orphan_with(self.folder / "feros_of_orphan")
+        lines = self.before.remove_new()
+        fate = ", not removed: it may be of another program"
+        self.assertEqual(len(self.lines_about(file, fate, lines)), 1, lines)
+        self.assertEqual(list(self.folder.iterdir()), [file], lines)
+
+    def test_files_in_use_and_of_other_systems_are_not_named(self):
+        (self.folder / "lttng-ust-wait-6").touch()
+        with open(self.folder / "feros_in_use", "w"):
+            self.assertEqual(self.before.remove_new(), [])
+        self.assertEqual(len(list(self.folder.iterdir())), 2)
+
+    def test_a_file_that_disappears_in_the_meantime_is_no_leftover(self):
+        for of_run in (set(), {"feros_gone"}):
+            self.before.of_run = of_run
+            with unittest.mock.patch.object(self.before, "new_files", return_value=["feros_gone"]):
+                self.assertEqual(self.before.remove_new(), [])
+        self.assertEqual(leftovers.remove(self.folder / "feros_gone"), "")
 
 
 if __name__ == "__main__":

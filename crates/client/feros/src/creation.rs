@@ -407,7 +407,7 @@ impl Node {
     /// Makes a group for callbacks of this node that is added to an executor separately from the
     /// node, with [`Executor::add_callback_group`](crate::Executor::add_callback_group).
     pub fn create_separate_callback_group(&self, kind: CallbackGroupKind) -> CallbackGroup {
-        CallbackGroup::separate(kind, self.members())
+        CallbackGroup::separate(kind, self.members(), self.context())
     }
 
     /// Makes a guard condition: the executor calls `callback` after each trigger.

@@ -25,7 +25,7 @@ use crate::node::{Node, WeakNode};
 /// order or real-time scheduling.
 ///
 /// Nodes may be added and removed while the executor spins. Spinning ends when the context of one
-/// of the nodes is shut down.
+/// of the nodes, or of the node of a separate callback group, is shut down.
 ///
 /// ```no_run
 /// use feros::{Context, Executor};
@@ -162,6 +162,9 @@ impl Executor {
                 });
             }
         }
+        if let Some(context) = group.context() {
+            self.stop_with(context);
+        }
         self.groups.lock().push(group.clone());
         Ok(())
     }
@@ -192,7 +195,7 @@ impl Executor {
     }
 
     /// Runs callbacks until a [`stopper`](Self::stopper) stops the executor, or until the context
-    /// of one of its nodes is shut down, for example by SIGINT.
+    /// of one of its nodes or separate callback groups is shut down, for example by SIGINT.
     ///
     /// # Errors
     /// When another thread already spins the executor, or one of the executor's own callbacks calls

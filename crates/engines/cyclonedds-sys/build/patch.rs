@@ -33,6 +33,7 @@
 //! | `discovery_heartbeats` | heartbeats of discovery go only to readers that are behind |
 //! | `discovery_history` | the greeting of a reader of discovery is answered with the whole history |
 //! | `discovery_answers` | announcements of participants are repeated less often |
+//! | `announcements` | a peer that is off does not delay the discovery of others |
 //! | `no_cxx` | no C++ compiler is required |
 
 use std::path::Path;
@@ -62,6 +63,7 @@ const PATCHES: &[&str] = &[
     include_str!("../patches/discovery_heartbeats.patch"),
     include_str!("../patches/discovery_history.patch"),
     include_str!("../patches/discovery_answers.patch"),
+    include_str!("../patches/announcements.patch"),
 ];
 
 /// A change of one file: `old` occurs exactly `times` times, and becomes `new`.

@@ -5,47 +5,25 @@
 #![allow(clippy::unwrap_used)]
 
 mod meeting;
+mod namespace;
 
-use std::process::Command;
 use std::sync::Arc;
 
 use feros_cyclonedds::ConfiguredCycloneEngine;
 use feros_engine::engine::LOG_TARGET;
 use feros_engine::{DiscoveryRange, Engine, Session, SessionOptions};
-use feros_test_support::{listen_to_log, skip, words_of};
+use feros_test_support::{listen_to_log, skip};
 use meeting::find_each_other;
+use namespace::in_namespace;
 
 /// The environment variable that names the case for the child.
 const CASE: &str = "FEROS_TEST_NO_MULTICAST_CASE";
-
-/// Runs a case of `child` in a network namespace that `setup` prepares, and returns the output. The
-/// error contains the reason, such as a missing permission or tool.
-fn in_namespace(setup: &str, case: &str) -> Result<String, String> {
-    let program = words_of(std::env::current_exe().unwrap());
-    let unshare = |script: &str| {
-        let mut command = Command::new("unshare");
-        command.args(["--user", "--map-root-user", "--net", "sh", "-c", script, "sh"]);
-        command
-            .args(&program)
-            .args(["child", "--exact", "--ignored", "--nocapture"])
-            .env(CASE, case);
-        command.output()
-    };
-    let prepared = unshare(setup);
-    if !prepared.as_ref().is_ok_and(|prepared| prepared.status.success()) {
-        return Err(format!("`{setup}`: {prepared:?}"));
-    }
-    let output = unshare(&format!("{setup} && exec \"$@\"")).unwrap();
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(output.status.success(), "{text}\n{}", String::from_utf8_lossy(&output.stderr));
-    Ok(text)
-}
 
 /// Checks the output of each case, and reports all cases that could not run.
 fn in_namespaces(cases: &[(&str, &str)], check: impl Fn(&str, &str)) {
     let mut missing = Vec::new();
     for (setup, case) in cases {
-        match in_namespace(setup, case) {
+        match in_namespace(setup, CASE, case) {
             Ok(output) => check(setup, &output),
             Err(why) => missing.push(why),
         }

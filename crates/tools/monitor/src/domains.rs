@@ -127,6 +127,14 @@ fn given_out_ports() -> RangeInclusive<u16> {
     ends.unwrap_or(32_768..=60_999)
 }
 
+/// The UDP ports on which nodes of a domain listen, if they follow from the number of the domain;
+/// `None` if the domain has no ports.
+pub fn ports_of_domain(domain_id: u32) -> Option<RangeInclusive<u16>> {
+    let beyond = domain_id.checked_mul(u32::from(PORTS_OF_A_DOMAIN))?;
+    let first = u16::try_from(beyond.checked_add(u32::from(FIRST_PORT))?).ok()?;
+    Some(first..=first.saturating_add(PORTS_OF_A_DOMAIN - 1))
+}
+
 /// A port's domain, and its position among the domain's ports.
 fn domain_of(port: u16) -> Option<(u32, u16)> {
     let beyond = port.checked_sub(FIRST_PORT)?;
@@ -200,6 +208,20 @@ mod tests {
         assert_eq!(of(&[7400 + 250 * 232 + 10, 7400 + 250 * 232 + 11]), [232]);
         assert_eq!(of(&[65_534, 65_535]), [232], "its last participant");
         assert_eq!(of(&[53, 5353, 7399, 7401, 7411, 65_535]), NONE);
+    }
+
+    #[test]
+    fn a_domain_has_its_own_ports() {
+        assert_eq!(ports_of_domain(0), Some(7400..=7649));
+        assert_eq!(ports_of_domain(7), Some(9150..=9399));
+        assert_eq!(ports_of_domain(232), Some(65_400..=65_535));
+        assert_eq!([233, u32::MAX].map(ports_of_domain), [None, None]);
+        for domain in 0..=232 {
+            let ports = ports_of_domain(domain).unwrap();
+            for port in [*ports.start(), *ports.end()] {
+                assert_eq!(domain_of(port).unwrap().0, domain, "port {port}");
+            }
+        }
     }
 
     #[test]

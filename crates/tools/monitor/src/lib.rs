@@ -27,7 +27,7 @@ mod program_name;
 mod rmw_programs;
 
 pub use distributions::{Distribution, DistributionGroup, Distributions};
-pub use domains::{DomainProgram, Program, domain_programs};
+pub use domains::{DomainProgram, Program, domain_programs, ports_of_domain};
 pub use graph::{MatchesByTransport, NodeSummary, TopicSummary, nodes, topics};
 pub use losses::Losses;
 pub use meter::{TopicFigures, TopicMeter, watching_qos};

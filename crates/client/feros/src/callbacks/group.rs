@@ -6,6 +6,7 @@ use std::time::Duration;
 use feros_executor::{AddError, Attributes, ExclusiveGroup, ExecutorHandle, Kind};
 
 use super::node_members::{NodeMembers, SeparateGroup};
+use crate::context::Context;
 
 /// The rule that decides which callbacks of a group may overlap on an executor with several
 /// threads.
@@ -43,7 +44,13 @@ struct Inner {
     exclusive: ExclusiveGroup,
     members: NodeMembers,
     /// `Some` if the group is added to executors separately from its node.
-    separate: Option<Arc<SeparateGroup>>,
+    separate: Option<Separate>,
+}
+
+struct Separate {
+    membership: Arc<SeparateGroup>,
+    /// The context of the node, with which the group's executor stops.
+    context: Context,
 }
 
 impl CallbackGroup {
@@ -53,15 +60,16 @@ impl CallbackGroup {
     }
 
     /// Makes a group of a node, which is added to executors separately from the node.
-    pub(crate) fn separate(kind: CallbackGroupKind, members: &NodeMembers) -> Self {
-        Self::with(kind, members, Some(Arc::default()))
-    }
-
-    fn with(
+    pub(crate) fn separate(
         kind: CallbackGroupKind,
         members: &NodeMembers,
-        separate: Option<Arc<SeparateGroup>>,
+        context: &Context,
     ) -> Self {
+        let (membership, context) = (Arc::default(), context.clone());
+        Self::with(kind, members, Some(Separate { membership, context }))
+    }
+
+    fn with(kind: CallbackGroupKind, members: &NodeMembers, separate: Option<Separate>) -> Self {
         let (exclusive, members) = (ExclusiveGroup::new(), members.clone());
         Self(Arc::new(Inner { kind, exclusive, members, separate }))
     }
@@ -84,19 +92,24 @@ impl CallbackGroup {
 
     /// The group's own membership in an executor; `None` if the group is not separate.
     pub(crate) fn as_separate(&self) -> Option<&Arc<SeparateGroup>> {
-        self.0.separate.as_ref()
+        self.0.separate.as_ref().map(|separate| &separate.membership)
+    }
+
+    /// The context with which the executor of the group stops; `None` if the group is not separate.
+    pub(crate) fn context(&self) -> Option<&Context> {
+        self.0.separate.as_ref().map(|separate| &separate.context)
     }
 
     /// Moves the entities of a separate group to an executor. Returns `None` if the group is not
     /// separate, and `Some(false)` if it is already on an executor.
     pub(crate) fn join(&self, executor: &ExecutorHandle) -> Result<Option<bool>, AddError> {
-        let separate = self.0.separate.as_ref();
+        let separate = self.as_separate();
         separate.map(|separate| self.0.members.join_group(separate, executor)).transpose()
     }
 
     /// Takes the entities of a separate group off its executor.
     pub(crate) fn leave(&self) {
-        if let Some(separate) = &self.0.separate {
+        if let Some(separate) = self.as_separate() {
             self.0.members.leave_group(separate);
         }
     }

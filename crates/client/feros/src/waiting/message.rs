@@ -75,8 +75,6 @@ impl Node {
             })?;
         let executor = Executor::new();
         executor.add_callback_group(&group)?;
-        let stopper = executor.stopper();
-        let _guard = self.context().on_shutdown(move || stopper.stop());
         let came = || inbox.lock().is_full || !self.context().is_ok();
         executor.spin_until(Some(timeout), came)?;
         let what = || format!("a message of {}", subscription.topic_name());

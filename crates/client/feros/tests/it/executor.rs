@@ -254,6 +254,31 @@ fn a_separate_group_goes_to_an_executor_of_its_own() {
 }
 
 #[test]
+fn an_executor_with_only_a_separate_group_ends_when_the_context_is_shut_down() {
+    let context = context();
+    let node = context.create_node("node").unwrap();
+    let group = node.create_separate_callback_group(CallbackGroupKind::MutuallyExclusive);
+    let (ticked, ticks) = sync_channel(1);
+    let tick = move || {
+        let _ = ticked.try_send(()); // the first tick is enough
+    };
+    let options = TimerOptions::wall(Duration::from_millis(1)).callback_group(&group);
+    let _timer = node.create_timer_with(options, tick).unwrap();
+    let executor = Executor::new();
+    executor.add_callback_group(&group).unwrap();
+    let (ended, end) = sync_channel(1);
+    let spinning = std::thread::spawn(move || ended.send(executor.spin()).unwrap());
+    ticks.recv_timeout(WATCHDOG).unwrap();
+    context.shutdown();
+    end.recv_timeout(WATCHDOG).expect("the executor spins on").unwrap();
+    spinning.join().unwrap();
+    // A group whose context is already shut down does not make an executor spin either.
+    let late = Executor::new();
+    late.add_callback_group(&group).unwrap();
+    assert_eq!(late.spin_once(None).unwrap(), Outcome::Stopped);
+}
+
+#[test]
 fn isolated_nodes_do_not_wait_for_each_other() {
     let context = context();
     let (stuck, free) =

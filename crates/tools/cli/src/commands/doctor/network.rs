@@ -5,6 +5,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr, SocketAddrV4, UdpSocket};
 use std::time::{Duration, Instant};
 
 use feros_engine::{DiscoveryRange, SessionOptions};
+use feros_monitor::ports_of_domain;
 use socket2::{Domain, Protocol, Socket, Type};
 
 use super::finding::Finding;
@@ -36,8 +37,9 @@ pub(super) fn examine() -> Vec<Finding> {
             IpAddr::V6(_) => None,
         })
         .collect();
-    let localhost_only = SessionOptions::from_variables(|name| std::env::var_os(name))
-        .is_ok_and(|options| options.discovery_range == DiscoveryRange::Localhost);
+    // A variable that cannot be read is a finding of another check.
+    let options = SessionOptions::from_variables(|name| std::env::var_os(name)).unwrap_or_default();
+    let localhost_only = options.discovery_range == DiscoveryRange::Localhost;
     let mut findings = Vec::new();
     for (name, address) in &addresses {
         findings.push(Finding::ok(AREA, format!("{name} has address {address}{}", link(name))));
@@ -56,7 +58,7 @@ pub(super) fn examine() -> Vec<Finding> {
             "connect to a network, or declare this intended: export ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST",
         ));
     }
-    findings.extend(outward.map(|(name, address)| multicast(name, *address, localhost_only)));
+    findings.extend(outward.map(|(name, address)| multicast(name, *address, &options)));
     findings.push(receive_buffer());
     findings
 }
@@ -72,8 +74,9 @@ fn link(name: &str) -> String {
 
 /// Tests whether a datagram to the discovery group comes back through an interface. The datagram
 /// does not leave the machine.
-fn multicast(name: &str, address: Ipv4Addr, localhost_only: bool) -> Finding {
+fn multicast(name: &str, address: Ipv4Addr, options: &SessionOptions) -> Finding {
     const AREA: &str = "multicast";
+    let localhost_only = options.discovery_range == DiscoveryRange::Localhost;
     match send_and_receive(address) {
         Ok(()) => {
             Finding::ok(AREA, format!("works on {name} (group {GROUP}, tried on this machine)"))
@@ -87,12 +90,19 @@ fn multicast(name: &str, address: Ipv4Addr, localhost_only: bool) -> Finding {
             format!(
                 "fails on {name}: {error}; nodes on other machines are not discovered automatically"
             ),
-            format!(
-                "ip link set {name} multicast on; allow UDP 7400-7999 and group {GROUP} in the firewall; if the \
-                 network forbids multicast, name the other machines: export ROS_STATIC_PEERS='10.0.0.2;10.0.0.3'"
-            ),
+            cure_of_multicast(name, options.domain_id),
         ),
     }
+}
+
+fn cure_of_multicast(name: &str, domain_id: u32) -> String {
+    let ports = ports_of_domain(domain_id)
+        .map(|ports| format!("UDP {}-{} and ", ports.start(), ports.end()))
+        .unwrap_or_default();
+    format!(
+        "ip link set {name} multicast on; allow {ports}group {GROUP} in the firewall; if the network \
+         forbids multicast, name the other machines: export ROS_STATIC_PEERS='10.0.0.2;10.0.0.3'"
+    )
 }
 
 fn send_and_receive(address: Ipv4Addr) -> std::io::Result<()> {
@@ -159,6 +169,20 @@ fn judge_receive_buffer(limit_bytes: u64) -> Finding {
 mod tests {
     use super::*;
     use crate::commands::doctor::finding::Status;
+
+    #[test]
+    fn the_firewall_is_opened_for_the_ports_of_the_domain() {
+        let ports = [(0, "7400-7649"), (7, "9150-9399"), (232, "65400-65535")];
+        for (domain_id, ports) in ports {
+            let cure = cure_of_multicast("eth0", domain_id);
+            assert!(
+                cure.contains(&format!("allow UDP {ports} and group 239.255.0.1 in")),
+                "{cure}"
+            );
+        }
+        let cure = cure_of_multicast("eth0", 233);
+        assert!(cure.contains("allow group 239.255.0.1 in the firewall"), "{cure}");
+    }
 
     #[test]
     fn small_buffers_are_a_warning_with_the_cure() {
