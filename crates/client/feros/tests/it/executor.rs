@@ -267,7 +267,8 @@ fn an_executor_with_only_a_separate_group_ends_when_the_context_is_shut_down() {
     let executor = Executor::new();
     executor.add_callback_group(&group).unwrap();
     let (ended, end) = sync_channel(1);
-    let spinning = std::thread::spawn(move || ended.send(executor.spin()).unwrap());
+    let spinning = std::thread::Builder::new().name("spinning".into());
+    let spinning = spinning.spawn(move || ended.send(executor.spin()).unwrap()).unwrap();
     ticks.recv_timeout(WATCHDOG).unwrap();
     context.shutdown();
     end.recv_timeout(WATCHDOG).expect("the executor spins on").unwrap();
