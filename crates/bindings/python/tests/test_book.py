@@ -4,6 +4,7 @@ import re
 import signal
 import subprocess
 import sys
+import sysconfig
 import threading
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,11 +12,18 @@ from pathlib import Path
 import pytest
 
 PAGES = Path(__file__).parents[4] / "docs/book/pages"
-BLOCKS = [
-    block
-    for page in sorted(PAGES.glob("*.md"))
-    for block in re.findall(r"^```python\n(.*?)^```", page.read_text(), re.M | re.S)
-]
+
+
+def blocks_of(language):
+    """The code blocks of all pages in this language."""
+    pages = (page.read_text() for page in sorted(PAGES.glob("*.md")))
+    pattern = re.compile(rf"^```{language}\n(.*?)^```", re.M | re.S)
+    return [block for page in pages for block in pattern.findall(page)]
+
+
+BLOCKS = blocks_of("python")
+# Launch files in Python.
+LAUNCH_FILES = blocks_of("py")
 # After the part from the page, a program waits until its standard input ends.
 STAYS = "\nimport sys\nprint('at the end', flush=True)\nsys.stdin.read()\n"
 
@@ -146,3 +154,18 @@ def test_a_program_of_the_book_runs_beside_another_process(block, start):
         program.kill()
         program.wait()
         program.stdout.close()
+
+
+@pytest.mark.parametrize("block", LAUNCH_FILES, ids=range(len(LAUNCH_FILES)))
+def test_a_launch_file_of_the_book_is_read(block, tmp_path):
+    file = tmp_path / "book.launch.py"
+    file.write_text(block)
+    command = [Path(sysconfig.get_path("scripts")) / "feros", "launch", file, "--show-args"]
+    read = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert read.returncode == 0, read.stderr
+    declared = re.findall(r"DeclareLaunchArgument\('(\w+)'", block)
+    assert all(name in read.stdout for name in declared), read.stdout
+
+
+def test_the_book_has_launch_files():
+    assert len(LAUNCH_FILES) >= 2
