@@ -351,9 +351,8 @@ fn two_processes_are_joined_and_one_that_is_killed_is_named() {
         .unwrap();
     assert!(host.end_to_end.count >= u64::from(MESSAGES), "{summary:?}");
     let names: Vec<_> = host.layers.iter().map(|layer| layer.name).collect();
-    for layer in
-        [Client, Serialize, EngineWrite, Wire, Notification, Queue, Take, Dispatching, Deserialize]
-    {
+    // On a busy machine, the listener may be awake all the time, so there may be no notification.
+    for layer in [Client, Serialize, EngineWrite, Wire, Queue, Take, Dispatching, Deserialize] {
         assert!(names.contains(&layer.name()), "{names:?}");
     }
     for topic in &summary.topics {
