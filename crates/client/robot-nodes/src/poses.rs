@@ -48,7 +48,7 @@ pub(crate) enum Note {
     MovedBack,
     /// The message has names, but no positions.
     NoPositions { joint: String },
-    /// The message has as many positions as names.
+    /// The number of positions differs from the number of names.
     Lengths { names: usize, positions: usize },
     /// The robot has no joints of these names.
     Unknown { joints: Vec<String>, is_last: bool },
@@ -131,7 +131,7 @@ pub(crate) struct Poses {
     reported: Reported,
 }
 
-/// The notes that have been made, each of which is made once.
+/// The notes that are made only once, and whether they have been made.
 #[derive(Default)]
 struct Reported {
     no_positions: bool,
@@ -140,8 +140,8 @@ struct Reported {
     not_finite: bool,
 }
 
-/// The transforms that a message with certain joint names moves. Messages usually have the same
-/// names, so nothing is searched or allocated for them.
+/// The transforms that follow from a message with certain joint names. It is kept, since the next
+/// messages usually have the same names, and then need no search and no allocation.
 struct Selection {
     names: Vec<String>,
     /// The joints whose publications count for the frequency: those among the names, and those that

@@ -16,7 +16,7 @@ pub(crate) struct Announcer<T>(Arc<Shared<T>>);
 
 struct Shared<T> {
     announce: Box<dyn Fn(&T) + Send + Sync>,
-    /// The pause after an announcement that is sent now.
+    /// Returns the pause after the last announcement; it may change during the pause.
     pause: Box<dyn Fn() -> Duration + Send + Sync>,
     state: Mutex<State<T>>,
     /// Notified when the announcer is closed.
@@ -28,8 +28,9 @@ struct State<T> {
     /// The time of the last announcement.
     last: Option<Instant>,
     is_closed: bool,
-    /// The thread that announces at the end of a pause, and its handle.
+    /// Whether the thread that announces at the end of a pause is running.
     is_running: bool,
+    /// The handle of the last such thread.
     thread: Option<JoinHandle<()>>,
 }
 

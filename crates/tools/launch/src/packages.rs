@@ -36,6 +36,18 @@ pub enum FindError {
         /// The prefixes that were searched.
         prefixes: Vec<PathBuf>,
     },
+    /// The containers of Feros are not built, and no prefix has those of stock ROS 2.
+    #[error(
+        "there is no container `{executable}`: it is neither beside the command nor in \
+         `lib/feros_component` below a prefix{}; `feros component build` in the folder of a package \
+         with components builds the containers", looked_in(.prefixes)
+    )]
+    Container {
+        /// The executable.
+        executable: String,
+        /// The prefixes that were searched.
+        prefixes: Vec<PathBuf>,
+    },
     /// The package has no such executable.
     #[error("there is no executable `{executable}` in the package `{package}`{}", among(.executable, .known))]
     Executable {
@@ -67,6 +79,13 @@ pub enum FindError {
         /// Its executables.
         executables: Vec<String>,
     },
+}
+
+/// Whether Feros has a container in place of this executable.
+fn is_container(package: &str, executable: &str) -> bool {
+    CONTAINER_PACKAGES.contains(&package)
+        && executable.starts_with("component_container")
+        && is_name(executable)
 }
 
 fn looked_in(prefixes: &[PathBuf]) -> String {
@@ -178,6 +197,9 @@ impl Packages {
         }
         let shipped = self.shipped(package);
         match self.prefix(package) {
+            Err(FindError::Package { prefixes, .. }) if is_container(package, executable) => {
+                return Err(FindError::Container { executable: executable.to_owned(), prefixes });
+            }
             Err(error) if shipped.is_empty() => return Err(error),
             _ => {}
         }
@@ -220,10 +242,7 @@ impl Packages {
     /// Finds a container of Feros: below a named prefix, in the folder of
     /// [`with_containers`](Self::with_containers), or below the default prefix.
     fn container(&self, package: &str, executable: &str) -> Option<PathBuf> {
-        if !CONTAINER_PACKAGES.contains(&package)
-            || !executable.starts_with("component_container")
-            || !is_name(executable)
-        {
+        if !is_container(package, executable) {
             return None;
         }
         let below = |prefix: &PathBuf| prefix.join("lib/feros_component").join(executable);
@@ -395,7 +414,10 @@ mod tests {
             .with_containers(folder("beside"))
             .with_default_prefix(folder("default"));
         let find = || packages.executable("rclcpp_components", "component_container");
-        assert!(find().is_err());
+        let missing = find().unwrap_err().to_string();
+        assert!(missing.contains("`feros component build`"), "{missing}");
+        let other = packages.executable("rclcpp_components", "component_x").unwrap_err();
+        assert!(matches!(other, FindError::Package { .. }), "{other}");
         // Each file is found until a file with higher priority exists.
         for below in [
             "default/lib/feros_component",

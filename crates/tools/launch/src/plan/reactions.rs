@@ -1,5 +1,6 @@
-//! Reactions to events: they are planned when the event occurs, in the scope in which the launch
-//! file has ended, since all of its groups are closed by then (ros2/launch#743).
+//! Reactions to events. A reaction is planned when its event occurs. All groups of the launch file
+//! are closed by then, so the reaction gets the scope that was left at the end of the launch file,
+//! not the scope of its handler (ros2/launch#743).
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -24,7 +25,7 @@ pub(crate) struct Event {
     pub(crate) kind: EventKind,
     /// The action of the process.
     pub(crate) action: Option<u64>,
-    /// What Python sees of the event, beside these.
+    /// What Python sees of the event, in addition to its kind and action.
     pub(crate) details: Json,
 }
 
@@ -63,7 +64,7 @@ impl fmt::Debug for Reactions {
 }
 
 impl Reactions {
-    /// The reactions to the handlers that this evaluator has met.
+    /// The reactions of the handlers that this evaluator has met.
     pub(super) fn new(evaluator: Evaluator) -> Self {
         Self {
             planned: Mutex::default(),
@@ -105,8 +106,8 @@ impl Reactions {
 }
 
 impl Evaluator {
-    /// Plans a reaction for people to see it, without a lasting effect. What the event would
-    /// change is unknown, so variables may be missing.
+    /// Plans a reaction before its event, to show it and to find its mistakes. This has no lasting
+    /// effect. The values that the event would set are unknown, so variables may be missing.
     pub(super) fn watch(&mut self, handler: &Handler) -> Result<Watch, LaunchError> {
         let before = self.save();
         let first_own = self.handlers.len();
@@ -192,7 +193,7 @@ impl Evaluator {
         nodes
     }
 
-    /// Makes managed nodes do transitions
+    /// Plans transitions of managed nodes
     /// (`launch_ros/launch_ros/utilities/lifecycle_event_manager.py`).
     pub(super) fn change_states(
         &mut self,
@@ -221,7 +222,7 @@ impl Evaluator {
         Ok(())
     }
 
-    /// The full names of managed nodes.
+    /// The full names of the managed nodes that `node` describes.
     fn matched(&self, node: &NodeMatch, at: &Position) -> Result<Vec<String>, LaunchError> {
         let managed = self.python.managed();
         match node {

@@ -16,7 +16,7 @@ class Part(Protocol):
 
 
 _MOST_LEVELS = 110
-"""The limit on the nesting of a message; the command accepts 120 levels."""
+"""The limit on the counted levels of a message. The command (serde_json) refuses 128 levels."""
 
 _level = 0
 
@@ -28,7 +28,7 @@ def at(made: Any) -> Optional[Tuple[str, int, int]]:
 
 
 class _Nested:
-    """Counts the levels of a message, since too many levels would end the process."""
+    """Counts the levels of a message, since the command refuses a message with too many."""
 
     def __init__(self, levels: int) -> None:
         self._levels = levels
@@ -95,7 +95,7 @@ def scalar(value: Any) -> Any:
 
 
 def constant(data: Any) -> Any:
-    """The value of a scalar of the command."""
+    """The value of a scalar that the command has sent."""
     if isinstance(data, dict):
         if 'float' in data:
             return float(data['float'])
@@ -113,22 +113,22 @@ def condition(value: Any) -> Optional[Data]:
 
 
 def called(one: Any) -> Data:
-    """An entity whose method the command asks for."""
+    """An entity as data that make the command call its method."""
     return {'do': 'python', 'id': number_of(one), 'at': at(one), 'name': type(one).__name__}
 
 
 def numbered(made: Any, data: Data) -> Data:
-    """What the command does, with the number and the position of the object that asks for it."""
+    """The data of an action, with the number and the position of the object that describes it."""
     return {'do': data['do'], 'id': number_of(made), 'at': at(made), **data}
 
 
 def present(data: Data) -> Data:
-    """The data without what is missing."""
+    """The data without the entries whose value is `None`."""
     return {key: value for key, value in data.items() if value is not None}
 
 
 def name_of(function: Any) -> str:
-    """The name of a function for people."""
+    """The name of a function, for messages."""
     while hasattr(function, 'func'):  # functools.partial
         function = function.func
     return str(getattr(function, '__name__', None) or type(function).__name__)
