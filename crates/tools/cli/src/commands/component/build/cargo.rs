@@ -212,9 +212,10 @@ impl Built {
         let std = needed.iter().find(|name| name.starts_with("libstd-"));
         let std = cargo.library_of_rustc(std.ok_or_else(|| missing("shared standard library"))?)?;
         let name = shared_feros(needed).ok_or_else(|| missing("libferos_shared"))?;
-        let shared = files(&|artifact, file| {
-            artifact.target.name == "feros_shared" && file.file_name() == Some(name.as_ref())
-        });
+        let is_shared = |artifact: &Artifact, file: &Path| {
+            artifact.target.name == "feros_shared" && file.extension() == Some("so".as_ref())
+        };
+        let shared = files(&is_shared).and_then(|file| library_named(&file, &name));
         let shared = shared.ok_or_else(|| missing(&name))?;
 
         let library = |name: &String| {
@@ -226,6 +227,13 @@ impl Built {
         let libraries = libraries.iter().map(library).collect::<Result<_, _>>()?;
         Ok(Self { shared: vec![std, shared], containers, libraries })
     }
+}
+
+/// The file of a library under the name by which programs need it. For a crate of a registry, cargo
+/// reports only a copy without the hash in its name, beside the folder `deps` that has the library.
+fn library_named(reported: &Path, name: &str) -> Option<PathBuf> {
+    let beside = [reported.with_file_name(name), reported.with_file_name("deps").join(name)];
+    beside.into_iter().find(|file| file.is_file())
 }
 
 /// The program that a variable such as `RUSTC` names, as for cargo itself; `name` by default.
