@@ -10,14 +10,14 @@ use feros::msgs::sensor_msgs::msg::JointState;
 use feros::msgs::std_msgs::msg::String as Text;
 use feros::{
     Context, Error, Node, NodeOptions, NodeTimer, Parameter, ParameterValue, Parameters,
-    QosProfile, Subscription,
+    Subscription,
 };
 use feros_component::Component;
 use feros_sync::Mutex;
 
 use crate::description::Robot;
 use crate::joint_values::{Dependent, JointValues, Settings};
-use crate::robot_state_publisher::read;
+use crate::robot_state_publisher::{DESCRIPTION, latched, read};
 
 /// The rates that the node allows, in Hz.
 const RATES: std::ops::RangeInclusive<f64> = 0.001..=10_000.0;
@@ -232,14 +232,13 @@ fn follow_description(
     settings: Settings,
 ) -> Result<Subscription<Text>, Error> {
     let joints = joints.clone();
-    let latched = QosProfile::keep_last(1).transient_local();
     let callback = move |text: Text| {
         let configured = joints.lock().configure(text.data, &settings);
         if let Err(error) = configured {
             tracing::warn!("the robot description on the topic is not used: {error}");
         }
     };
-    Ok(node.create_subscription("robot_description", latched, callback)?)
+    Ok(node.create_subscription(DESCRIPTION, latched(), callback)?)
 }
 
 fn publish(

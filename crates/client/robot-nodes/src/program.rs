@@ -8,7 +8,6 @@ use feros_wording::harmless_block;
 
 use crate::joint_state_publisher::JointStatePublisher;
 use crate::robot_state_publisher::RobotStatePublisher;
-use crate::shipped::EXECUTABLES;
 use crate::static_arguments::{self, Line};
 use crate::static_transform_publisher::StaticTransformPublisher;
 
@@ -16,30 +15,33 @@ const SUCCESS: u8 = 0;
 /// The exit code for wrong usage.
 const USAGE: u8 = 2;
 
-/// Runs an executable of [`EXECUTABLES`] with its command line (without the program's name), until
-/// a signal ends it. Returns its exit code, or `None` if there is no such executable.
+/// Runs an executable of [`EXECUTABLES`](crate::EXECUTABLES) with its command line (without the
+/// program's name), until a signal ends it. Returns its exit code, or `None` if there is no such
+/// executable.
 #[must_use]
 pub fn run(package: &str, executable: &str, line: Vec<String>) -> Option<u8> {
-    if !EXECUTABLES.contains(&(package, executable)) {
-        return None;
-    }
-    let (context, rest) = match Context::from_args(line) {
-        Ok(made) => made,
-        Err(error) => return Some(failed(&error, USAGE)),
+    let main: fn(&Context, &[String]) -> u8 = match (package, executable) {
+        ("joint_state_publisher", "joint_state_publisher") => joint_state_publisher,
+        ("robot_state_publisher", "robot_state_publisher") => robot_state_publisher,
+        ("tf2_ros", "static_transform_publisher") => static_transform_publisher,
+        _ => return None,
     };
-    Some(match executable {
-        "static_transform_publisher" => static_transform_publisher(&context, &rest),
-        "joint_state_publisher" => with_file(executable, &rest, |file| {
-            JointStatePublisher::with_file(&context, node(), file)
-        }),
-        _ => with_file(executable, &rest, |file| {
-            RobotStatePublisher::with_file(&context, node(), file)
-        }),
+    Some(match Context::from_args(line) {
+        Ok((context, rest)) => main(&context, &rest),
+        Err(error) => failed(&error, USAGE),
     })
 }
 
-fn node() -> NodeOptions {
-    NodeOptions::default()
+fn joint_state_publisher(context: &Context, arguments: &[String]) -> u8 {
+    with_file("joint_state_publisher", arguments, |file| {
+        JointStatePublisher::with_file(context, NodeOptions::default(), file)
+    })
+}
+
+fn robot_state_publisher(context: &Context, arguments: &[String]) -> u8 {
+    with_file("robot_state_publisher", arguments, |file| {
+        RobotStatePublisher::with_file(context, NodeOptions::default(), file)
+    })
 }
 
 /// Runs a node whose only argument is the file of a robot description.
@@ -73,7 +75,7 @@ fn static_transform_publisher(context: &Context, arguments: &[String]) -> u8 {
             SUCCESS
         }
         Ok(Line::Publish(transform)) => {
-            spin(StaticTransformPublisher::of(context, node(), &transform))
+            spin(StaticTransformPublisher::of(context, NodeOptions::default(), &transform))
         }
         // Stock ends with 1 as well.
         Err(error) => failed(&format!("{error}\n{}", static_arguments::USAGE), 1),

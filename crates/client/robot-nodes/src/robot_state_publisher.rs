@@ -19,7 +19,8 @@ use feros_tf2::{STATIC_TOPIC, TransformBroadcaster, static_qos};
 use crate::description::{self, Robot};
 use crate::poses::{Poses, Rules, fixed_transforms};
 
-const DESCRIPTION: &str = "robot_description";
+/// The parameter and the topic of the description.
+pub(crate) const DESCRIPTION: &str = "robot_description";
 const PREFIX: &str = "frame_prefix";
 
 #[derive(Parameters)]
@@ -198,7 +199,8 @@ impl Outlet {
     }
 }
 
-fn latched() -> QosProfile {
+/// The QoS of the topic of the description: late subscriptions get it too.
+pub(crate) fn latched() -> QosProfile {
     QosProfile::keep_last(1).transient_local()
 }
 

@@ -1,6 +1,5 @@
 //! The components and executables of this crate, under the names that they have in stock ROS 2.
 
-use feros_component::Component;
 use feros_component::plugin::{Constructor, construct};
 
 use crate::joint_state_publisher::JointStatePublisher;
@@ -24,13 +23,18 @@ pub const COMPONENTS: &[(&str, &str)] = &[
 /// Returns the constructor of a component of [`COMPONENTS`].
 #[must_use]
 pub fn constructor(package: &str, plugin: &str) -> Option<Constructor> {
-    fn of<C: Component>() -> Constructor {
-        construct::<C>
-    }
-    let known = COMPONENTS.iter().position(|component| *component == (package, plugin))?;
-    [of::<JointStatePublisher>(), of::<RobotStatePublisher>(), of::<StaticTransformPublisher>()]
-        .get(known)
-        .copied()
+    Some(match (package, plugin) {
+        ("joint_state_publisher", "joint_state_publisher::JointStatePublisher") => {
+            construct::<JointStatePublisher>
+        }
+        ("robot_state_publisher", "robot_state_publisher::RobotStatePublisher") => {
+            construct::<RobotStatePublisher>
+        }
+        ("tf2_ros", "tf2_ros::StaticTransformBroadcasterNode") => {
+            construct::<StaticTransformPublisher>
+        }
+        _ => return None,
+    })
 }
 
 #[cfg(test)]
