@@ -34,7 +34,7 @@ struct State<T> {
     thread: Option<JoinHandle<()>>,
 }
 
-impl<T: Send + 'static> Announcer<T> {
+impl<T: Clone + Send + 'static> Announcer<T> {
     pub(crate) fn new(
         announce: impl Fn(&T) + Send + Sync + 'static,
         pause: impl Fn() -> Duration + Send + Sync + 'static,
@@ -54,18 +54,18 @@ impl<T: Send + 'static> Announcer<T> {
     }
 
     /// Announces `value` now, or at the end of the pause. The value replaces a value that waits.
-    pub(crate) fn announce(&self, value: T) {
+    pub(crate) fn announce(&self, value: &T) {
         let mut state = self.0.state.lock();
         if self.0.rest(&state).is_zero() {
-            self.0.send(&mut state, &value);
+            self.0.send(&mut state, value);
             return;
         }
-        state.waiting = Some(value);
+        state.waiting = Some(value.clone());
         if state.is_running {
             return;
         }
         let shared = self.0.clone();
-        match thread::Builder::new().name("feros-announce".into()).spawn(move || shared.run()) {
+        match thread::Builder::new().name("feros-nodes".into()).spawn(move || shared.run()) {
             Ok(thread) => (state.thread, state.is_running) = (Some(thread), true),
             // Without a thread, announcing too often is better than not at all.
             Err(_) => self.0.send_waiting(&mut state),
@@ -132,7 +132,7 @@ mod tests {
     fn announced(pause: Duration) -> (Announcer<u32>, Receiver<u32>) {
         let (sender, receiver) = sync_channel(CHANGES as usize);
         let announcer = Announcer::new(move |&value| sender.send(value).unwrap(), move || pause);
-        (0..CHANGES).for_each(|value| announcer.announce(value));
+        (0..CHANGES).for_each(|value| announcer.announce(&value));
         (announcer, receiver)
     }
 

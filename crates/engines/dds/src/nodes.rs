@@ -119,7 +119,7 @@ impl<P: Participant> SessionState<P> {
             nodes: nodes.by_id.values().cloned().collect(),
         };
         if is_told {
-            self.announcer.announce(entities.clone());
+            self.announcer.announce(&entities);
         }
         self.graph.announced(entities);
     }
