@@ -164,7 +164,7 @@ class Before:
         lines = [f"process {process}: {words[:160]}" for process, words in left.items()]
         end(left)
         # Another program may have made a network namespace in the meantime, so namespaces are only
-        # named. So are files that no process of the run was seen to use.
+        # named. The same is true of files that no process of the run was seen to use.
         lines += [f"network namespace {name}" for name in self.new_namespaces()]
         for name in self.new_files():
             path = self.folder / name

@@ -53,8 +53,8 @@ impl LateReader<'_> {
         eventually(|| last(self.told()).ok_or("the writer has not sent a heartbeat"))
     }
 
-    /// Answers by an ACKNACK (DDSI-RTPS 2.5, 9.4.5.2): the samples before `base` have come, and
-    /// `missing` samples from `base` on have not.
+    /// Answers by an ACKNACK (DDSI-RTPS 2.5, 9.4.5.2): the samples before `base` have come, and the
+    /// next `missing` samples are missing.
     fn answer(&mut self, base: u32, missing: u32) {
         self.answers += 1;
         let bits = (missing > 0).then(|| u32::MAX << (32 - missing));

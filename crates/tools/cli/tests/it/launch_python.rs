@@ -303,7 +303,7 @@ def generate_launch_description():
         at("[INFO] [launch]: shutdown (enough): the whole launch ends"),
         at("[INFO] [launch]: bye"),
     ];
-    // The reactions to the end of the second process are asked newest first.
+    // The newest handler of the end of the second process reacts first.
     assert!(order.is_sorted() && out.contains("[INFO] [third-3]: started"), "{out}");
     let plan = robot.launch(&[&file, "--dry-run"]).success();
     for shown in [

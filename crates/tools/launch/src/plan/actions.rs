@@ -17,7 +17,7 @@ use crate::value::Value;
 
 /// The limit on evaluated actions.
 pub(super) const MAX_ACTIONS: usize = 1_000_000;
-/// The limit on event handlers, each of which is asked about each event.
+/// The limit on event handlers. Each event costs a look at each handler.
 const MAX_HANDLERS: usize = 1_000;
 
 /// Whether an action declares an argument without a default, and therefore depends on no other

@@ -1,4 +1,4 @@
-//! What the evaluation of a launch knows about its Python files and objects.
+//! The facts about Python files and objects that the evaluation of a launch collects.
 
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};

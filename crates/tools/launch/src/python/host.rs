@@ -255,7 +255,7 @@ impl Host {
             return None;
         }
         let deadline = Instant::now() + GRACE;
-        // Nobody may wait for the process before the group is killed: its id must not be free.
+        // `has_ended` does not collect the process, so its id stays taken until the kill.
         while !self.child.has_ended() && Instant::now() < deadline {
             thread::sleep(END_INTERVAL);
         }

@@ -1,4 +1,4 @@
-"""What a launch registers to handle events."""
+"""The handlers of events that a launch file registers."""
 
 from typing import Any, Dict, TypeVar
 

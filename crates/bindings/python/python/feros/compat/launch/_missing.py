@@ -1,4 +1,4 @@
-"""What a launch file is told that asks for a name or a keyword which these packages lack."""
+"""The errors for names and keywords that these packages lack."""
 
 import sys
 from typing import Any, Callable, Dict, Iterable, Mapping

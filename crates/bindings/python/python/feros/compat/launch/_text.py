@@ -69,7 +69,7 @@ def normalize_to_list_of_substitutions(subs: SomeSubstitutionsType) -> List[Subs
 
 
 def several(texts: Iterable[SomeSubstitutionsType]) -> List[List[Substitution]]:
-    """Returns the parts of each text of a list; a text alone is a list of one."""
+    """Returns the parts of each text of a list. A single text counts as a list with one text."""
     if isinstance(texts, (str, os.PathLike, Substitution)):
         texts = [texts]
     return [normalize_to_list_of_substitutions(text) for text in texts]
