@@ -42,4 +42,5 @@ fi
 (cd / && "$venv/bin/feros" interface show std_msgs/msg/String >/dev/null)
 "$venv/bin/python" -m pip install --quiet --disable-pip-version-check -r scripts/requirements-python.txt
 
-exec "$venv/bin/python" -m pytest -q -p no:cacheprovider -rs crates/bindings/python/tests "$@"
+# A test that fails runs once more; the table of `./test` then names it, and it still has to be fixed.
+exec "$venv/bin/python" -m pytest -q -p no:cacheprovider -rsRf --reruns 1 crates/bindings/python/tests "$@"

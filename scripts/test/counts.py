@@ -34,11 +34,12 @@ def of_libtest(said):
 
 
 def of_pytest(said):
-    """Reads the last line of pytest."""
+    """Reads the last line of pytest, and the lines of pytest-rerunfailures (`pytest -rR`)."""
     lines = re.findall(r"^=*\s*((?:\d+ \w+(?:, )?)+) in [\d.]+s", said, re.M)
     numbers = {word: int(number) for number, word in re.findall(r"(\d+) (\w+)", lines[-1] if lines else "")}
     failed = numbers.get("failed", 0) + numbers.get("error", 0) + numbers.get("errors", 0)
-    return Counts(numbers.get("passed", 0), failed, numbers.get("skipped", 0))
+    again = sorted(set(re.findall(r"^RERUN (\S+)", said, re.M)) - set(re.findall(r"^FAILED (\S+)", said, re.M)))
+    return Counts(numbers.get("passed", 0), failed, numbers.get("skipped", 0), again)
 
 
 def of_node(said):

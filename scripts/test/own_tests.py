@@ -46,6 +46,11 @@ class Numbers(unittest.TestCase):
         self.assertEqual((found.passed, found.failed, found.skipped), (100, 2, 3))
         self.assertEqual(counts.of_pytest("81 passed in 3s\n").passed, 81)
 
+    def test_of_pytest_names_what_was_run_again(self):
+        said = "RERUN t.py::a\nRERUN t.py::b\nFAILED t.py::b - assert\n1 failed, 4 passed, 2 rerun in 3s\n"
+        found = counts.of_pytest(said)
+        self.assertEqual((found.passed, found.failed, found.run_again), (4, 1, ["t.py::a"]))
+
     def test_of_node_reads_the_summary(self):
         found = counts.of_node("ℹ tests 59\nℹ pass 57\nℹ fail 1\nℹ skipped 1\n")
         self.assertEqual((found.passed, found.failed, found.skipped), (57, 1, 1))
