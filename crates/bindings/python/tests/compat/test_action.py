@@ -324,12 +324,14 @@ def test_feedback_overtakes_the_answer_on_the_same_executor_as_in_stock(node, ev
     executor.add_node(node)
     assert client.wait_for_service(60.0)
     eventually(lambda: server._feedback.get_subscription_count() == 1)
-    for number in range(3):
+    # A new match makes the client ready, too. If that happens together with the request, the client
+    # has its turn in the executor before the feedback exists. So the first round does not count.
+    for number in range(4):
         request = impl.SendGoalService.Request()
         request.goal_id.uuid = [number] * 16
         sent = client.call_async(request)
         sent.add_done_callback(lambda _: told.append("answer"))
         executor.spin_until_future_complete(sent, timeout_sec=60)
         eventually(lambda: len(told) == 2 * (number + 1), lambda: executor.spin_once(0.1))
-    assert told == ["feedback", "answer"] * 3
+    assert told[2:] == ["feedback", "answer"] * 3
     executor.shutdown()
