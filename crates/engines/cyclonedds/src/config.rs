@@ -58,7 +58,9 @@ pub(crate) fn largest_participant_index(domain_id: u32) -> Option<u32> {
 
 /// Returns the engine's configuration for these inputs, in the format of Cyclone DDS.
 pub fn configuration(of: &Circumstances<'_>) -> String {
-    let local_only = of.options.discovery_range == DiscoveryRange::Localhost
+    // Static peers are on other hosts.
+    let local_only = (of.options.discovery_range == DiscoveryRange::Localhost
+        && of.options.peers().is_empty())
         || !of.interfaces.iter().any(|interface| interface.up && !interface.loopback);
     let tuning = if local_only { LOOPBACK } else { NETWORK };
     let user = of.user_configuration.unwrap_or("").trim();
@@ -120,11 +122,7 @@ fn discovery(xml: &mut String, of: &Circumstances<'_>, local_only: bool) {
     let no_multicast = crate::multicast::is_impossible(of.interfaces);
     // Without multicast, other sessions can find this session only at the ports that are computed
     // from its participant index.
-    if local_only
-        || no_multicast
-        || *discovery_range == DiscoveryRange::Off
-        || !static_peers.is_empty()
-    {
+    if local_only || no_multicast || !static_peers.is_empty() {
         xml.push_str("<ParticipantIndex>auto</ParticipantIndex>");
     }
     write_all(
@@ -134,12 +132,13 @@ fn discovery(xml: &mut String, of: &Circumstances<'_>, local_only: bool) {
             largest_participant_index(of.options.domain_id).unwrap_or(0)
         ),
     );
-    let nobody = *discovery_range == DiscoveryRange::Off && static_peers.is_empty();
-    if nobody {
+    let is_off = *discovery_range == DiscoveryRange::Off;
+    if is_off {
         // Participants with different tags do not discover each other.
         write_all(xml, format_args!("<Tag>feros_off_{}</Tag>", of.process_id));
     }
-    let localhost = (local_only || no_multicast) && *discovery_range != DiscoveryRange::Off;
+    let by_address = no_multicast || *discovery_range == DiscoveryRange::Localhost;
+    let localhost = (local_only || by_address) && !is_off;
     write_all(xml, format_args!("<Peers AddLocalhost=\"{localhost}\">"));
     for peer in static_peers {
         write_all(xml, format_args!("<Peer Address=\"{peer}\"/>"));
@@ -259,13 +258,20 @@ mod tests {
             off.contains("<Tag>feros_off_7</Tag>") && off.contains("<AllowMulticast>false"),
             "{off}"
         );
-        let peers = SessionOptions {
-            static_peers: vec!["10.0.0.1".into(), "a\"/><Tag>x,${HOME}".into()],
-            ..with_range(DiscoveryRange::Off)
+        let with_peers = |range| {
+            let peers = vec!["10.0.0.1".into(), "a\"/><Tag>x,${HOME}".into()];
+            made(&SessionOptions { static_peers: peers, ..with_range(range) }, &both, None)
         };
-        let xml = made(&peers, &both, None);
-        assert!(xml.contains("<Peer Address=\"10.0.0.1\"/>") && !xml.contains("<Tag>"), "{xml}");
-        assert_eq!(xml.matches("<Peer ").count(), 1, "{xml}");
+        for range in [DiscoveryRange::Localhost, DiscoveryRange::Subnet] {
+            let xml = with_peers(range);
+            assert!(xml.contains("<Peer Address=\"10.0.0.1\"/>"), "{xml}");
+            assert!(!xml.contains("<Tag>") && !xml.contains("NetworkInterface"), "{xml}");
+            assert_eq!(xml.matches("<Peer ").count(), 1, "{xml}");
+            let is_local = range == DiscoveryRange::Localhost;
+            assert_eq!(xml.contains("<AllowMulticast>false"), is_local, "{xml}");
+            assert_eq!(xml.contains("AddLocalhost=\"true\""), is_local, "{xml}");
+        }
+        assert_eq!(with_peers(DiscoveryRange::Off), off);
     }
 
     #[test]

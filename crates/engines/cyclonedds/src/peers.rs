@@ -17,13 +17,14 @@ fn is_address(peer: &str) -> bool {
 
 /// Returns the peers that the engine can use.
 pub(crate) fn addresses(options: &SessionOptions) -> Vec<&str> {
-    options.static_peers.iter().map(String::as_str).filter(|peer| is_address(peer)).collect()
+    options.peers().iter().map(String::as_str).filter(|peer| is_address(peer)).collect()
 }
 
 /// Logs the peers that are omitted. The engine uses the same wording for peers whose address it
 /// cannot find.
 pub(crate) fn warn_of_others(options: &SessionOptions) {
-    for peer in options.static_peers.iter().filter(|peer| !is_address(peer)) {
+    options.warn_of_ignored_peers();
+    for peer in options.peers().iter().filter(|peer| !is_address(peer)) {
         tracing::warn!(
             target: LOG_TARGET,
             "the peer \"{peer}\" is left out: it is not an address. Correct ROS_STATIC_PEERS; an \

@@ -28,7 +28,7 @@ const PEERS: [&str; 4] = ["10.9.0.3", "10.9.0.5", "10.9.0.7", "10.9.0.9"];
 
 #[test]
 fn peers_that_are_off_do_not_delay_discovery_on_this_host() {
-    for range in ["off", "subnet"] {
+    for range in ["localhost", "subnet"] {
         match in_namespace(ALONE, RANGE, range) {
             Ok(output) => assert!(output.contains("found each other"), "{output}"),
             Err(why) => {
@@ -71,7 +71,8 @@ fn child() {
         println!("{panic}");
         std::process::exit(1);
     }));
-    let range = if range == "off" { DiscoveryRange::Off } else { DiscoveryRange::Subnet };
+    let range =
+        if range == "localhost" { DiscoveryRange::Localhost } else { DiscoveryRange::Subnet };
     let (near, far) = (open(63, range), open(64, range));
     find_each_other(&near, &far, "the sessions of this host do not find each other");
     find_each_other(&far, &near, "the sessions of this host do not find each other");

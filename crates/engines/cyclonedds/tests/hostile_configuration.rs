@@ -35,7 +35,7 @@ fn open(
 ) -> Result<Arc<dyn Session>, OpenError> {
     let options = SessionOptions {
         domain_id: stack,
-        discovery_range: DiscoveryRange::Off,
+        discovery_range: DiscoveryRange::Localhost,
         static_peers: peers.iter().map(|&peer| peer.to_owned()).collect(),
         ..SessionOptions::default()
     };

@@ -201,7 +201,7 @@ private:
         const bool alive = discovered.status == Status::DISCOVERED_PARTICIPANT ||
                 discovered.status == Status::CHANGED_QOS_PARTICIPANT;
         // Fast DDS 2 does not read the versions that others announce.
-        return on_participant({info.m_guid, alive, info.m_userData.data_vec(), info.metatraffic_locators,
+        return on_participant({info.m_guid, alive, info.m_userData.data_vec(),
                                {info.m_VendorId[0], info.m_VendorId[1]}, 0, {}});
     }
 

@@ -144,7 +144,7 @@ public:
         const auto& version = info.product_version;
         const bool is_fast_dds = info.vendor_id == rtps::c_VendorId_eProsima;
         const uint8_t version_kind = !is_fast_dds ? 0 : version.major == 0 ? 1 : 2;
-        should_be_ignored = on_participant({info.guid, alive, info.user_data.data_vec(), info.metatraffic_locators,
+        should_be_ignored = on_participant({info.guid, alive, info.user_data.data_vec(),
                                             {info.vendor_id[0], info.vendor_id[1]}, version_kind,
                                             {version.major, version.minor, version.patch}});
     }

@@ -11,7 +11,6 @@ struct FoundParticipant
     const rtps::GUID_t& guid;
     bool alive;
     const std::vector<rtps::octet>& user_data;
-    const rtps::RemoteLocatorList& metatraffic_locators;
     uint8_t vendor[2];
     uint8_t version_kind; // see feros_fastdds_participant_info
     uint8_t version[3];

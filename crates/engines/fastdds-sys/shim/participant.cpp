@@ -72,7 +72,7 @@ void look_for(const feros_fastdds_participant_options& options, fast::DomainPart
             add_peer(wire, host, wire.port.getUnicastPort(options.domain_id, participant));
         }
     }
-    if (hosts.empty() && options.range == OFF)
+    if (options.range == OFF)
     {
         add_peer(wire, "127.0.0.1", 9); // otherwise Fast DDS announces itself by multicast
         // Before 2.10, Fast DDS offers no callback that decides whether to ignore a participant.
@@ -158,29 +158,16 @@ private:
 namespace feros {
 
 Discovery::Discovery(const feros_fastdds_participant_options& options)
-    : peers_only_(options.range == OFF)
-    , peers_(options.peers, options.peers + options.peers_count)
+    : is_off_(options.range == OFF)
     , context_(options.context)
     , on_participant_(options.on_participant)
     , on_endpoint_(options.on_endpoint)
 {
 }
 
-bool Discovery::is_peer(const FoundParticipant& found) const
-{
-    for (const auto& locator : found.metatraffic_locators.unicast)
-    {
-        if (peers_.count(rtps::IPLocator::toIPv4string(locator)) != 0)
-        {
-            return true;
-        }
-    }
-    return false;
-}
-
 bool Discovery::on_participant(const FoundParticipant& found)
 {
-    if (found.alive && peers_only_ && !is_peer(found))
+    if (found.alive && is_off_)
     {
         return true;
     }

@@ -59,10 +59,7 @@ public:
 
 private:
 
-    bool is_peer(const FoundParticipant& found) const;
-
-    bool peers_only_;
-    std::set<std::string> peers_;
+    bool is_off_;
     void* context_;
     feros_fastdds_on_participant on_participant_;
     feros_fastdds_on_endpoint on_endpoint_;

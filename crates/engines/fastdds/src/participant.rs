@@ -91,7 +91,8 @@ impl Participant {
         let discovered = Box::new(discovered);
         let data = ParticipantData::of_this_process(&options.enclave);
         let (enclave, user_data) = (c_string(&options.enclave), c_string(&data.encode()));
-        let peers = addresses(&options.static_peers);
+        options.warn_of_ignored_peers();
+        let peers = addresses(options.peers());
         let peers: Vec<_> = peers.iter().map(|peer| peer.as_ptr()).collect();
         let described = sys::participant_options {
             domain_id: options.domain_id,

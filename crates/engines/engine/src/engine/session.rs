@@ -3,6 +3,7 @@
 
 use std::ffi::OsString;
 
+use crate::engine::notify::LOG_TARGET;
 use crate::environment_error::EnvironmentError;
 use crate::participant::DiscoveryForm;
 
@@ -12,9 +13,9 @@ pub enum DiscoveryRange {
     /// All hosts that can be reached by multicast.
     #[default]
     Subnet,
-    /// Only this host.
+    /// Only this host, and the static peers.
     Localhost,
-    /// No hosts except the static peers. The session automatically finds only its own endpoints.
+    /// No hosts, whatever the static peers are. The session finds only its own endpoints.
     Off,
     /// The range that the engine's own configuration sets.
     SystemDefault,
@@ -29,7 +30,8 @@ pub struct SessionOptions {
     pub enclave: String,
     /// How far discovery reaches.
     pub discovery_range: DiscoveryRange,
-    /// Further hosts to discover (`ROS_STATIC_PEERS`).
+    /// Further hosts to discover (`ROS_STATIC_PEERS`). [`SessionOptions::peers`] returns those that
+    /// the range permits.
     pub static_peers: Vec<String>,
     /// The form in which the session announces itself (`FEROS_ROS_DISTRO`). The session reads both
     /// forms.
@@ -52,6 +54,23 @@ impl SessionOptions {
     /// The options of a session in this domain that finds only sessions of this host.
     pub fn localhost(domain_id: u32) -> Self {
         Self { domain_id, discovery_range: DiscoveryRange::Localhost, ..Self::default() }
+    }
+
+    /// The static peers that the session looks for. As in stock ROS 2, the range
+    /// [`DiscoveryRange::Off`] permits no peers (rcl's discovery_options.c).
+    pub fn peers(&self) -> &[String] {
+        if self.discovery_range == DiscoveryRange::Off { &[] } else { &self.static_peers }
+    }
+
+    /// Logs that the range permits no peers, if there are peers.
+    pub fn warn_of_ignored_peers(&self) {
+        if self.peers().len() < self.static_peers.len() {
+            tracing::warn!(
+                target: LOG_TARGET,
+                "ROS_STATIC_PEERS is ignored, because ROS_AUTOMATIC_DISCOVERY_RANGE is OFF. For \
+                 this machine and the peers: export ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST"
+            );
+        }
     }
 
     /// Reads the options from `ROS_DOMAIN_ID`, `ROS_AUTOMATIC_DISCOVERY_RANGE`,

@@ -13,6 +13,7 @@ mod lifecycle;
 mod parameters;
 mod robot_nodes;
 mod services;
+mod static_peers;
 mod topics;
 
 use feros_interop::{Domain, Peer};
