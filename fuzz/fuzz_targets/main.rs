@@ -11,6 +11,7 @@ mod discovery_message;
 mod dynamic_decode;
 mod dynamic_input;
 mod interface_parser;
+mod launch_data;
 mod launch_file;
 mod parameter_file;
 mod ros1;
@@ -37,6 +38,7 @@ const TARGETS: &[(&str, Target)] = &[
     ("dynamic_decode", dynamic_decode::run),
     ("dynamic_input", |bytes| dynamic_input::run(text(bytes))),
     ("interface_parser", |bytes| interface_parser::run(text(bytes))),
+    ("launch_data", launch_data::run),
     ("launch_file", |bytes| launch_file::run(text(bytes))),
     ("parameter_file", |bytes| parameter_file::run(text(bytes))),
     ("ros1", ros1::run),

@@ -19,7 +19,9 @@ use condition::condition;
 use fields::Fields;
 
 pub(crate) use condition::Condition;
-pub(crate) use handler::{EventKind, Handler, HandlerTarget, NodeMatch, Reaction, StateFilter};
+pub(crate) use handler::{
+    EventKind, Handler, HandlerTarget, IoStream, NodeMatch, Reaction, StateFilter,
+};
 pub(crate) use process::{
     Component, Executable, Node, NodeFacts, NodeKind, OutputChoice, Parameter, ParameterContent,
     ParameterEntry, ParameterText, ProcessOptions, Target, Words,
@@ -106,6 +108,11 @@ pub(crate) enum Action {
     Change {
         nodes: Vec<NodeMatch>,
         transitions: Vec<Template>,
+    },
+    /// Tells the handlers of an event, by the number of its Python object.
+    Emit {
+        id: u64,
+        name: String,
     },
     /// Forgets the handler with this number.
     Unregister(u64),

@@ -32,6 +32,7 @@
 //! | `substitution`, `expression`, `value` | strings with substitutions, `$(eval ...)`, values |
 //! | `python` | the Python process that reads launch files in Python, and their actions as data |
 //! | `plan`, `packages` | evaluation with arguments into steps; `plan/actions` dispatches on the tag |
+//! | `xml_form` | the actions of a file as XML |
 //! | `run` | runs the steps, in one thread that waits in one `poll` |
 //! | `level`, `error` | severities and errors |
 //!
@@ -56,6 +57,7 @@ mod run;
 mod substitution;
 mod tree;
 mod value;
+mod xml_form;
 
 pub use error::LaunchError;
 pub use level::Level;

@@ -21,8 +21,8 @@ mod steps;
 mod substitutions;
 
 pub use arguments::{Argument, parse_assignments};
-pub(crate) use commandline::SHELL;
 pub use commandline::split_words;
+pub(crate) use commandline::{SHELL, shell_quoted};
 pub use complete::Plan;
 pub use log_folder::log_folder;
 pub use planner::Planner;

@@ -102,6 +102,22 @@ kinds! {
     NotEmpty "not-empty" 1..=1 "$(not-empty TEXT)",
 }
 
+impl Kind {
+    fn entry(self) -> Option<&'static (Self, &'static str, usize, usize, &'static str)> {
+        KINDS.iter().find(|entry| entry.0 == self)
+    }
+
+    /// The name in a launch file.
+    pub(crate) fn name(self) -> &'static str {
+        self.entry().map_or("", |entry| entry.1)
+    }
+
+    /// The most arguments that a text may give.
+    pub(crate) fn most_arguments(self) -> usize {
+        self.entry().map_or(0, |entry| entry.3)
+    }
+}
+
 impl Template {
     /// Parses the substitutions of a string.
     pub(crate) fn parse(scalar: &Scalar) -> Result<Self, LaunchError> {
@@ -163,7 +179,7 @@ impl Part {
             Self::Text(text) => text.clone(),
             Self::Object(object) => object.shown.clone(),
             Self::Call(call) => {
-                let name = KINDS.iter().find(|kind| kind.0 == call.kind).map_or("", |kind| kind.1);
+                let name = call.kind.name();
                 let arguments = call.arguments.iter().map(|argument| {
                     let source = &argument.source;
                     let is_word = !source.is_empty()

@@ -137,7 +137,7 @@ impl Value {
         }
     }
 
-    fn kind(&self) -> ValueType {
+    pub(crate) fn kind(&self) -> ValueType {
         match self {
             Self::Bool(_) => ValueType::Bool,
             Self::Integer(_) => ValueType::Integer,

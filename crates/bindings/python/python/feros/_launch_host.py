@@ -23,6 +23,7 @@ from launch import _entities, _link, _wire  # noqa: E402
 from launch._objects import object_of  # noqa: E402
 from launch._positions import failure, is_method_of_ours  # noqa: E402
 from launch.action import Action  # noqa: E402
+from launch.event_handler import BaseEventHandler  # noqa: E402
 from launch.launch_context import Call, LaunchContext, set_current  # noqa: E402
 
 PROTOCOL = 1
@@ -247,7 +248,10 @@ class Host:
             asked = object_of(request['action'])
         else:
             asked = self._context._feros_calls[-1].locals['event']
-        return {'matches': bool(object_of(request['id'])(asked))}
+        function = object_of(request['id'])
+        if isinstance(function, BaseEventHandler):
+            function = function.matches
+        return {'matches': bool(function(asked))}
 
     def _react(self, request):
         event = self._context._feros_calls[-1].locals['event']

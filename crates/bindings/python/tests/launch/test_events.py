@@ -92,14 +92,57 @@ def test_functions_on_output_get_the_event_alone(command, handler):
         "RegisterEventHandler(OnProcessIO(target_action=node,"
         " on_stdout=lambda event: LogInfo(msg=event.text.decode().upper()),"
         " on_stderr=lambda event: None))")
-    assert made["on"] == "process_io" and set(made) >= {"stdout", "stderr"}
-    told = {**EXIT, "event": "process_io", "action": node, "stream": "stdout", "text": "ä\n"}
-    (entity,) = command.request(
-        ask="react", id=made["stdout"]["py"], event=told)["entities"]
+    assert (made["on"], made["streams"]) == ("process_io", ["stdout", "stderr"])
+
+    def told(**event):
+        told = {**EXIT, "event": "process_io", "action": node, **event}
+        return command.request(ask="react", id=made["reaction"]["py"], event=told)["entities"]
+
+    (entity,) = told(stream="stdout", text="ä\n")
     assert entity["message"] == "Ä\n"
-    assert command.request(
-        ask="react", id=made["stderr"]["py"],
-        event={**told, "stream": "stderr"})["entities"] == []
+    assert told(stream="stderr", text="a") == []
+    with pytest.raises(command.Failed, match="UnicodeDecodeError"):
+        told(stream="stdout", hex="ff0a")
+    # A process of a file in XML has no action of Python.
+    assert told(stream="stderr", text="a", action=None) == []
+
+
+def test_an_own_event_is_offered_to_handlers(command, loaded):
+    *registered, ready, stdin = loaded("""
+        from launch import *
+        from launch.actions import *
+        from launch.event_handlers import *
+        from launch.events.process import ProcessStdin
+        class Ready(Event):
+            name = 'ready'
+        class OnReady(OnActionEventBase):
+            def __init__(self, **kwargs):
+                super().__init__(target_event_cls=Ready, target_action_cls=Action, **kwargs)
+        process = ExecuteProcess(cmd=['cat'])
+        def generate_launch_description():
+            return LaunchDescription([
+                RegisterEventHandler(EventHandler(
+                    matcher=lambda event: event.name == 'ready', entities=[LogInfo(msg='a')])),
+                RegisterEventHandler(OnReady(action_matcher=None, on_event=[LogInfo(msg='b')])),
+                RegisterEventHandler(OnProcessIO(
+                    target_action=process, on_stdin=lambda event: LogInfo(msg=event.text.decode()),
+                )),
+                EmitEvent(event=Ready()),
+                EmitEvent(event=ProcessStdin(
+                    text=b'in', action=process, name='', cmd=[], cwd=None, env=None, pid=1)),
+            ])
+    """)
+    handlers = [action["handler"] for action in registered]
+    assert [handler["on"] for handler in handlers] == ["event", "event", "process_io"]
+    for action, expected in ((ready, [True, True, False]), (stdin, [False, False, True])):
+        assert action["event"]["event"] == "py"
+        matches = [
+            command.request(ask="matches", id=handler["id"], event=action["event"])["matches"]
+            for handler in handlers]
+        assert matches == expected
+    (entity,) = command.request(
+        ask="react", id=handlers[2]["reaction"]["py"], event=stdin["event"])["entities"]
+    assert entity["message"] == "in"
 
 
 @pytest.mark.parametrize(("event", "name"), [
@@ -166,7 +209,7 @@ def test_a_handler_of_the_users_class(command, loaded):
     ("SignalProcess(signal_number=15, process_matcher=lambda action: action is node)",
      {"event": "signal_process", "process": {"py": 2}, "signal": "SIGTERM"}),
     ("ProcessStdin(text=b'a', action=node, name='', cmd=[], cwd=None, env=None, pid=1)",
-     {"event": "send_stdin", "process": {"action": 1}, "text": "a"}),
+     {"event": "py", "id": 2, "name": "ProcessStdin"}),
     ("launch.Event()", {"event": "py", "id": 2, "name": "Event"}),
 ])
 def test_events_that_are_emitted(command, written, line, data):

@@ -36,6 +36,9 @@ pub(crate) struct Args {
     /// Print the arguments that the launch file takes
     #[arg(short, long, alias = "show-arguments", conflicts_with = "dry_run")]
     show_args: bool,
+    /// Print the launch file, which may be in Python, as a launch file in XML
+    #[arg(long, conflicts_with_all = ["dry_run", "show_args"])]
+    to_xml: bool,
     /// Log more: command lines, timers, and the messages of `log_debug`
     #[arg(short, long)]
     debug: bool,
@@ -76,12 +79,15 @@ pub(crate) fn run(args: &Args) -> Result<(), CliError> {
     // A launch file in Python could run for ever, so signals end it.
     let signals = ending::end_signals()?;
     let planner = Planner::new(packages)
-        .python(launch_host(args.show_args || args.dry_run))
+        .python(launch_host(args.show_args || args.dry_run || args.to_xml))
         .showing_all_output(args.show_all_subprocesses_output)
         .ended_by(signals.clone());
     if args.show_args {
         let arguments = planner.arguments(&file, &assignments).map_err(refused)?;
         return output::print(&listed(&arguments));
+    }
+    if args.to_xml {
+        return output::print(&planner.to_xml(&file).map_err(refused)?);
     }
     if args.dry_run {
         let plan = planner.preview(&file, &assignments).map_err(refused)?;

@@ -163,6 +163,9 @@ fn both_languages_give_the_same_plan() {
         let words = |file| [file].into_iter().chain(given.iter().copied()).collect::<Vec<&str>>();
         assert_eq!(robot.plan(&words(&python)), robot.plan(&words(&xml)), "{given:?}");
     }
+    let form = robot.launch(&[&python, "--to-xml"]).success();
+    let form = robot.file("form.launch.xml", &form);
+    assert_eq!(robot.plan(&[&form]), robot.plan(&[&python]));
     let arguments = robot.launch(&[&python, "--show-args"]).success();
     assert_eq!(arguments, robot.launch(&[&xml, "--show-args"]).success());
     assert!(

@@ -11,13 +11,27 @@ pub(crate) struct Handler {
     /// The number of the Python object; `None` for `on_exit` of a process.
     pub(crate) id: Option<u64>,
     pub(crate) at: Position,
-    pub(crate) kind: EventKind,
+    /// The kind of events; `None` if a function chooses among all events.
+    pub(crate) kind: Option<EventKind>,
     pub(crate) target: HandlerTarget,
     /// The changes of states that count.
     pub(crate) states: StateFilter,
+    /// The streams whose text counts.
+    pub(crate) streams: Vec<IoStream>,
     /// Whether only the first event counts.
     pub(crate) once: bool,
     pub(crate) reaction: Reaction,
+}
+
+impl Handler {
+    /// Whether an event of this kind may concern the handler, before its functions are asked.
+    pub(crate) fn may_concern(&self, kind: EventKind, action: Option<u64>) -> bool {
+        let is_of_target = match &self.target {
+            HandlerTarget::Actions(ids) => action.is_some_and(|action| ids.contains(&action)),
+            HandlerTarget::Any | HandlerTarget::Function(_) | HandlerTarget::Events { .. } => true,
+        };
+        self.kind.is_none_or(|own| own == kind) && is_of_target
+    }
 }
 
 /// The kinds of events.
@@ -25,7 +39,15 @@ pub(crate) struct Handler {
 pub(crate) enum EventKind {
     ProcessStart,
     ProcessExit,
+    /// Text that a process writes.
+    ProcessIo,
+    /// The completion of an action (`launch/launch/action.py`, `visit`).
+    Complete,
+    /// The time of a timer has come.
+    Timer,
     Shutdown,
+    /// An event that a launch file has made.
+    Own,
     /// A change of the state of a managed node
     /// (`launch_ros/launch_ros/event_handlers/on_state_transition.py`).
     State,
@@ -56,20 +78,50 @@ impl EventKind {
         match self {
             Self::ProcessStart => "process_start",
             Self::ProcessExit => "process_exit",
+            Self::ProcessIo => "process_io",
+            Self::Complete => "execution_complete",
+            Self::Timer => "timer",
+            Self::Own => "py",
             Self::Shutdown => "shutdown",
             Self::State => "state",
         }
     }
 }
 
-/// The processes whose events count.
+/// A standard stream of a process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum IoStream {
+    Stdin,
+    Stdout,
+    Stderr,
+}
+
+impl IoStream {
+    pub(crate) const ALL: [Self; 3] = [Self::Stdin, Self::Stdout, Self::Stderr];
+
+    /// The name in messages to Python.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Stdin => "stdin",
+            Self::Stdout => "stdout",
+            Self::Stderr => "stderr",
+        }
+    }
+}
+
+/// The actions whose events count.
 #[derive(Clone, Debug)]
 pub(crate) enum HandlerTarget {
     Any,
-    /// The processes that these actions start.
+    /// These actions.
     Actions(Vec<u64>),
-    /// The processes of the actions for which a Python function returns true.
+    /// The actions for which a Python function returns true.
     Function(u64),
+    /// The events for which a Python function returns true.
+    Events {
+        id: u64,
+        name: String,
+    },
 }
 
 #[derive(Clone, Debug)]

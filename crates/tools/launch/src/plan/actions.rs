@@ -7,7 +7,8 @@ use super::log_folder::{LOG_VARIABLE, log_folder};
 use super::scope::{Scope, check_namespace, check_variable, joined_namespace};
 use super::steps::{Delayed, Parameters, Step};
 use crate::action::{
-    Action, Body, Declaration, ForEach, Group, Handler, Item, LogLevel, Loop, Source, Timer,
+    Action, Body, Declaration, EventKind, ForEach, Group, Handler, Item, LogLevel, Loop, Source,
+    Timer,
 };
 use crate::error::{LaunchError, MOST_ERRORS, hint, shown};
 use crate::level::Level;
@@ -39,6 +40,7 @@ fn may_go_on_after(action: &Action) -> bool {
             | Action::Node(_)
             | Action::Shutdown { .. }
             | Action::Change { .. }
+            | Action::Emit { .. }
             | Action::Unsupported(_)
     )
 }
@@ -93,7 +95,9 @@ impl Evaluator {
 
     fn item(&mut self, item: &Item) -> Result<(), LaunchError> {
         if self.holds(item.condition.as_ref())? {
-            self.action(item)
+            self.action(item)?;
+            self.note_completion(item);
+            Ok(())
         } else {
             if let Action::Argument(declaration) = &item.action {
                 self.declared.insert(declaration.name.clone());
@@ -175,7 +179,7 @@ impl Evaluator {
                 self.deeper(&item.at, |evaluator| evaluator.for_each(for_each, &item.at))
             }
             Action::Timer(timer) => {
-                self.deeper(&item.at, |evaluator| evaluator.timer(timer, &item.at))
+                self.deeper(&item.at, |evaluator| evaluator.timer(timer, item.id, &item.at))
             }
             Action::Shutdown { reason } => {
                 let reason = self.optional_text(reason.as_ref())?;
@@ -193,6 +197,10 @@ impl Evaluator {
             }),
             Action::Change { nodes, transitions } => {
                 self.change_states(nodes, transitions, &item.at)
+            }
+            Action::Emit { id, name } => {
+                self.steps.push(Step::Emit(*id, name.clone()));
+                Ok(())
             }
             Action::Register(handler) => self.register(Arc::clone(handler)),
             Action::Unregister(_) if self.python.rehearses() => Ok(()),
@@ -365,7 +373,7 @@ impl Evaluator {
 
     /// Evaluates a timer. Changes that its actions make to the scope end with the timer, since the
     /// actions are performed later than the rest of the file.
-    fn timer(&mut self, timer: &Timer, at: &Position) -> Result<(), LaunchError> {
+    fn timer(&mut self, timer: &Timer, id: Option<u64>, at: &Position) -> Result<(), LaunchError> {
         let delay = self.seconds(&timer.period)?;
         if let Some(cancel) = &timer.cancel_on_shutdown
             && !self.truth(cancel)?
@@ -374,8 +382,11 @@ impl Evaluator {
             return Err(LaunchError::at(&cancel.at, problem));
         }
         let by_clock = timer.is_ros && self.uses_simulated_time();
+        let told = self.awaited(id, &[EventKind::Timer, EventKind::Complete]);
         let (scope, steps) = (self.scope.clone(), std::mem::take(&mut self.steps));
+        self.steps.extend(told.map(Step::Fire));
         let result = self.items(&timer.actions);
+        self.steps.extend(told.map(Step::Complete));
         self.scope = scope;
         let steps = std::mem::replace(&mut self.steps, steps);
         result?;

@@ -211,6 +211,7 @@ impl Surveyor {
             | Action::Unsupported(_)
             | Action::Change { .. }
             | Action::Unregister(_)
+            | Action::Emit { .. }
             | Action::Shutdown { .. } => {}
         }
     }

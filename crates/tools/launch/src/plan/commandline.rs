@@ -85,7 +85,7 @@ pub(super) fn by_shell(words: impl IntoIterator<Item = String>) -> String {
 }
 
 /// Returns a command line that a shell splits into these words.
-pub(super) fn shell_quoted(words: impl IntoIterator<Item = String>) -> String {
+pub(crate) fn shell_quoted(words: impl IntoIterator<Item = String>) -> String {
     let harmless = |c: char| c.is_ascii_alphanumeric() || "_-./:=@%+,~".contains(c);
     let quoted = words.into_iter().map(|word| {
         if !word.is_empty() && word.chars().all(harmless) {

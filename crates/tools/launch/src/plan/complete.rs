@@ -57,6 +57,9 @@ impl Plan {
             | Step::Shutdown(_)
             | Step::Change(_)
             | Step::Watch(_)
+            | Step::Complete(_)
+            | Step::Fire(_)
+            | Step::Emit(..)
             | Step::Call(_) => 0,
         });
         loaded.sum()

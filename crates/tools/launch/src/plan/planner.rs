@@ -4,15 +4,18 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use feros_process::EndSignals;
+use serde_json::Value as Json;
 
 use super::arguments::{self, Argument};
 use super::complete::Plan;
 use super::evaluator::{Commands, Evaluator};
-use crate::action;
-use crate::error::LaunchError;
+use crate::action::{self, LaunchFile};
+use crate::error::{LaunchError, shown};
 use crate::packages::Packages;
-use crate::python::{PythonOptions, Session};
+use crate::position::Position;
+use crate::python::{Changes, Decoder, Failure, Line, PythonOptions, Session};
 use crate::tree;
+use crate::xml_form::xml_form;
 
 /// Makes plans from launch files.
 #[derive(Clone, Debug)]
@@ -143,6 +146,18 @@ impl Planner {
         self.unless_signalled(Ok(survey.arguments))
     }
 
+    /// The XML form of a launch file in any language, in which substitutions and conditions stay.
+    ///
+    /// # Errors
+    /// Fails with a [`LaunchError`] that names the actions and values that have no XML form, such
+    /// as functions and handlers of events; if the file cannot be read; or if a signal arrived.
+    pub fn to_xml(&self, file: &Path) -> Result<String, LaunchError> {
+        let session = self.session();
+        let evaluator = Evaluator::new(Arc::clone(&self.packages), session, file, &[]);
+        let launch_file = self.unless_signalled(evaluator.launch_file(file, None, None))?;
+        self.unless_signalled(xml_form(file, &launch_file.items))
+    }
+
     /// Plans a launch file from a given text, in the language that the file name implies. This
     /// function is for tests with hostile text, so it runs no commands.
     ///
@@ -162,5 +177,40 @@ impl Planner {
         let mut evaluator = Evaluator::new(Arc::clone(&self.packages), session, file, assignments);
         evaluator.all_items(&items)?;
         evaluator.into_plan(file)
+    }
+
+    /// Plans the actions in a line of JSON that Python would hand over. This function is for tests
+    /// with hostile data, so it starts no Python and runs no commands.
+    ///
+    /// # Errors
+    /// Fails like [`Planner::plan`].
+    pub fn plan_data(&self, file: &Path, line: &[u8]) -> Result<Plan, LaunchError> {
+        let actions = handed_over(file, line)?;
+        let session = Arc::<Session>::default();
+        let mut evaluator = Evaluator::new(Arc::clone(&self.packages), session, file, &[]);
+        evaluator.all_items(&actions.items)?;
+        evaluator.into_plan(file)
+    }
+
+    /// The XML form of such a line.
+    ///
+    /// # Errors
+    /// Fails like [`Planner::to_xml`].
+    pub fn data_to_xml(&self, file: &Path, line: &[u8]) -> Result<String, LaunchError> {
+        xml_form(file, &handed_over(file, line)?.items)
+    }
+}
+
+/// The actions in a line from Python.
+fn handed_over(file: &Path, line: &[u8]) -> Result<LaunchFile, LaunchError> {
+    let at = Position::new(&file.into(), 1, 1);
+    let refused = |problem: String| LaunchError::at(&at, problem);
+    match Line::parse(line).map_err(refused)? {
+        Line::Done(done) => {
+            let _ = Changes::from_json(&done).map_err(refused)?;
+            Decoder::default().launch_file(done.get("entities").unwrap_or(&Json::Null), &at)
+        }
+        Line::Failed(failed) => Err(refused(Failure::from_json(&failed).problem)),
+        Line::Question { name, .. } => Err(refused(format!("the question {}", shown(&name)))),
     }
 }

@@ -20,7 +20,8 @@ impl Display for Plan {
             counted(processes, "process", "processes"),
             counted(components, "component", "components")
         )?;
-        for step in &self.steps {
+        let is_shown = |step: &&Step| !matches!(step, Step::Complete(_) | Step::Fire(_));
+        for step in self.steps.iter().filter(is_shown) {
             write!(f, "\n{step}")?;
         }
         for warning in &self.warnings {
@@ -58,6 +59,9 @@ impl Display for Step {
                 "change {} by the transition {}  ({})",
                 change.node, change.transition, change.at
             ),
+            // The reaction to such an event is shown.
+            Self::Complete(_) | Self::Fire(_) => Ok(()),
+            Self::Emit(_, name) => writeln!(f, "emit the event {name}"),
             Self::Call(function) => writeln!(f, "calls {function}"),
         }
     }

@@ -150,15 +150,17 @@ impl Evaluator {
     ) -> Result<(), LaunchError> {
         let at = process.at.clone();
         process.action = id;
+        process.tells_completion = self.awaited(id, &[EventKind::Complete]).is_some();
         self.python.note_process(id, &process.name);
         self.push(Step::Start(Box::new(process)), &at)?;
         if let (Some(id), Some(reaction)) = (id, &options.on_exit) {
             self.register(Arc::new(Handler {
                 id: None,
                 at,
-                kind: EventKind::ProcessExit,
+                kind: Some(EventKind::ProcessExit),
                 target: HandlerTarget::Actions(vec![id]),
                 states: StateFilter::default(),
+                streams: Vec::new(),
                 once: false,
                 reaction: reaction.clone(),
             }))?;
@@ -243,6 +245,7 @@ impl Evaluator {
             environment: environment.into_iter().collect(),
             replaces_environment,
             action: None,
+            tells_completion: false,
             node: None,
             autostart: false,
             components: Vec::new(),

@@ -91,15 +91,15 @@ impl Evaluator {
         self.items_of(request_to("react", id), at)
     }
 
-    /// Whether a Python function accepts the action of a process.
+    /// Whether a Python function accepts an action, or a handler or function the current event.
     pub(super) fn python_matches(
         &self,
         id: u64,
-        action: u64,
+        action: Option<u64>,
         at: &Position,
     ) -> Result<bool, LaunchError> {
         let mut message = request_to("matches", id);
-        message.insert("action".to_owned(), action.into());
+        message.extend(action.map(|action| ("action".to_owned(), action.into())));
         let done = self.ask(message, self.file(), at)?;
         let matches = done.get("matches").and_then(Json::as_bool);
         matches.ok_or_else(|| LaunchError::at(at, "Python's answer is neither true nor false"))

@@ -12,7 +12,9 @@ use serde_json::{Value as Json, json};
 use super::evaluator::{Commands, Evaluator};
 use super::scope::check_namespace;
 use super::steps::{Change, Step, Watch};
-use crate::action::{EventKind, Handler, HandlerTarget, NodeMatch, Reaction};
+use crate::action::{
+    Action, EventKind, Handler, HandlerTarget, IoStream, Item, NodeMatch, Reaction,
+};
 use crate::error::{LaunchError, shown};
 use crate::level::Level;
 use crate::position::Position;
@@ -23,7 +25,7 @@ use crate::substitution::Template;
 #[derive(Clone, Debug)]
 pub(crate) struct Event {
     pub(crate) kind: EventKind,
-    /// The action of the process.
+    /// The action that the event is about, such as the action of a process.
     pub(crate) action: Option<u64>,
     /// What Python sees of the event, in addition to its kind and action.
     pub(crate) details: Json,
@@ -35,6 +37,10 @@ impl Event {
         match self.kind {
             EventKind::ProcessStart => "the start of a process",
             EventKind::ProcessExit => "the end of a process",
+            EventKind::ProcessIo => "the output of a process",
+            EventKind::Complete => "the completion of an action",
+            EventKind::Timer => "a timer",
+            EventKind::Own => "an event of the launch file",
             EventKind::Shutdown => "the end of the launch",
             EventKind::State => "the change of a node",
         }
@@ -48,12 +54,16 @@ impl Event {
     }
 }
 
+/// The output that handlers wait for: of one action, or of all processes.
+type Heard = (Option<u64>, IoStream);
+
 /// The reactions of a launch, with the state in which they are planned.
 pub(crate) struct Reactions {
     evaluator: Mutex<Evaluator>,
     planned: Mutex<VecDeque<Vec<Step>>>,
     /// The nodes whose changes have reactions.
     watched: Mutex<Vec<String>>,
+    heard: Mutex<Vec<Heard>>,
     session: Arc<Session>,
 }
 
@@ -69,6 +79,7 @@ impl Reactions {
         Self {
             planned: Mutex::default(),
             watched: Mutex::new(evaluator.watched_nodes()),
+            heard: Mutex::new(evaluator.heard_output()),
             session: Arc::clone(evaluator.python.session()),
             evaluator: Mutex::new(evaluator),
         }
@@ -79,6 +90,7 @@ impl Reactions {
         let mut evaluator = self.evaluator.lock();
         let steps = evaluator.react(event).map_err(|error| error.to_string())?;
         *self.watched.lock() = evaluator.watched_nodes();
+        *self.heard.lock() = evaluator.heard_output();
         drop(evaluator);
         self.planned.lock().push_back(steps);
         Ok(())
@@ -92,6 +104,12 @@ impl Reactions {
     /// The full names of the nodes whose changes have reactions.
     pub(crate) fn watched_nodes(&self) -> Vec<String> {
         self.watched.lock().clone()
+    }
+
+    /// Whether a handler waits for the text that the process of this action writes to a stream.
+    pub(crate) fn hears(&self, action: Option<u64>, stream: IoStream) -> bool {
+        let concerns = |(of, on): &Heard| *on == stream && (of.is_none() || *of == action);
+        self.heard.lock().iter().any(concerns)
     }
 
     /// From now on signals do not end Python, since the launch handles them.
@@ -142,25 +160,38 @@ impl Evaluator {
 
     /// The event of a handler in words.
     fn when(&self, handler: &Handler) -> String {
+        let Some(kind) = handler.kind else {
+            let HandlerTarget::Events { name, .. } = &handler.target else { return String::new() };
+            return format!("an event occurs that {name} accepts");
+        };
         let whose = match &handler.target {
             HandlerTarget::Any => "any".to_owned(),
-            HandlerTarget::Function(_) => "one that a function accepts".to_owned(),
+            HandlerTarget::Function(_) | HandlerTarget::Events { .. } => {
+                "one that a function accepts".to_owned()
+            }
             HandlerTarget::Actions(ids) => {
-                let names = ids.iter().filter_map(|id| match handler.kind {
+                let names = ids.iter().filter_map(|id| match kind {
                     EventKind::State => self.python.managed().get(id).cloned(),
                     _ => self.python.process(*id),
                 });
                 let names: Vec<String> = names.collect();
-                if names.is_empty() {
-                    "one that starts later".to_owned()
-                } else {
-                    names.join(" or ")
+                match (names.is_empty(), kind) {
+                    (false, _) => names.join(" or "),
+                    (true, EventKind::Complete) => "its action".to_owned(),
+                    (true, _) => "one that starts later".to_owned(),
                 }
             }
         };
-        match handler.kind {
+        match kind {
             EventKind::ProcessStart => format!("{whose} has started"),
             EventKind::ProcessExit => format!("{whose} ends"),
+            EventKind::ProcessIo => {
+                let streams: Vec<&str> =
+                    handler.streams.iter().map(|stream| stream.name()).collect();
+                format!("{whose} has text on {}", streams.join(" or "))
+            }
+            EventKind::Complete => format!("{whose} is complete"),
+            EventKind::Timer | EventKind::Own => format!("{whose} has an event"),
             EventKind::Shutdown => "the launch ends".to_owned(),
             EventKind::State => {
                 let states = &handler.states;
@@ -178,12 +209,13 @@ impl Evaluator {
     fn watched_nodes(&self) -> Vec<String> {
         let managed = self.python.managed();
         let mut nodes: Vec<String> = Vec::new();
-        for handler in self.handlers.iter().filter(|handler| handler.kind == EventKind::State) {
+        let may_watch = |kind: EventKind| kind == EventKind::State;
+        for handler in self.handlers.iter().filter(|handler| handler.kind.is_none_or(may_watch)) {
             match &handler.target {
                 HandlerTarget::Actions(ids) => {
                     nodes.extend(ids.iter().filter_map(|id| managed.get(id)).cloned());
                 }
-                HandlerTarget::Any | HandlerTarget::Function(_) => {
+                _ => {
                     nodes.extend(managed.values().cloned());
                 }
             }
@@ -191,6 +223,47 @@ impl Evaluator {
         nodes.sort();
         nodes.dedup();
         nodes
+    }
+
+    /// The output that handlers wait for.
+    fn heard_output(&self) -> Vec<Heard> {
+        let mut heard = Vec::new();
+        for handler in &self.handlers {
+            let streams = match handler.kind {
+                Some(EventKind::ProcessIo) => handler.streams.as_slice(),
+                None => &IoStream::ALL,
+                Some(_) => continue,
+            };
+            let actions: Vec<Option<u64>> = match &handler.target {
+                HandlerTarget::Actions(ids) => ids.iter().copied().map(Some).collect(),
+                _ => vec![None],
+            };
+            for action in actions {
+                heard.extend(streams.iter().map(|stream| (action, *stream)));
+            }
+        }
+        heard
+    }
+
+    /// The number of an action if a handler may wait for its events of these kinds.
+    pub(super) fn awaited(&self, id: Option<u64>, kinds: &[EventKind]) -> Option<u64> {
+        let waits =
+            |handler: &Arc<Handler>| kinds.iter().any(|kind| handler.may_concern(*kind, id));
+        id.filter(|_| self.handlers.iter().any(waits))
+    }
+
+    /// Lets the run tell about the completion of an action. The run itself knows when processes and
+    /// timers are complete.
+    pub(super) fn note_completion(&mut self, item: &Item) {
+        let is_later = match &item.action {
+            Action::Executable(_) | Action::Node(_) | Action::Timer(_) => true,
+            // An object of the user's class may have started its process.
+            Action::Python { id, .. } => self.python.process(*id).is_some(),
+            _ => false,
+        };
+        if !is_later && let Some(id) = self.awaited(item.id, &[EventKind::Complete]) {
+            self.steps.push(Step::Complete(id));
+        }
     }
 
     /// Plans transitions of managed nodes
@@ -243,7 +316,7 @@ impl Evaluator {
             NodeMatch::Function(id) => {
                 let mut names = Vec::new();
                 for (action, name) in managed {
-                    if self.python_matches(*id, *action, at)? {
+                    if self.python_matches(*id, Some(*action), at)? {
                         names.push(name.clone());
                     }
                 }
@@ -265,8 +338,10 @@ impl Evaluator {
     }
 
     fn react_all(&mut self, event: &Event) -> Result<(), LaunchError> {
-        let handlers = self.handlers.iter().rev().filter(|handler| handler.kind == event.kind);
-        let handlers: Vec<Arc<Handler>> = handlers.cloned().collect();
+        let is_own = event.kind == EventKind::Own;
+        let may =
+            |handler: &&Arc<Handler>| is_own || handler.kind.is_none_or(|kind| kind == event.kind);
+        let handlers: Vec<Arc<Handler>> = self.handlers.iter().rev().filter(may).cloned().collect();
         for handler in handlers {
             let is_registered = self.handlers.iter().any(|known| Arc::ptr_eq(known, &handler));
             if !is_registered || !self.concerns(&handler, event)? {
@@ -296,6 +371,17 @@ impl Evaluator {
     /// Whether an event concerns a handler.
     fn concerns(&self, handler: &Handler, event: &Event) -> Result<bool, LaunchError> {
         let states = &handler.states;
+        if event.kind == EventKind::Own {
+            // Its class may be derived from that of any event.
+            return match handler.id {
+                Some(id) => self.python_matches(id, None, &handler.at),
+                None => Ok(false),
+            };
+        }
+        let stream = |stream: &IoStream| event.details["stream"] == stream.name();
+        if handler.kind == Some(EventKind::ProcessIo) && !handler.streams.iter().any(stream) {
+            return Ok(false);
+        }
         let accepts = |label: &Option<String>, key: &str| {
             label.as_ref().is_none_or(|label| event.details[key] == label.as_str())
         };
@@ -306,11 +392,12 @@ impl Evaluator {
             return Ok(false);
         }
         match (&handler.target, self.action_of(event)) {
-            _ if handler.kind == EventKind::Shutdown => Ok(true),
+            (HandlerTarget::Events { id, .. }, _) => self.python_matches(*id, None, &handler.at),
+            _ if handler.kind == Some(EventKind::Shutdown) => Ok(true),
             (HandlerTarget::Any, _) => Ok(true),
             (HandlerTarget::Actions(ids), Some(action)) => Ok(ids.contains(&action)),
             (HandlerTarget::Function(id), Some(action)) => {
-                self.python_matches(*id, action, &handler.at)
+                self.python_matches(*id, Some(action), &handler.at)
             }
             (HandlerTarget::Actions(_) | HandlerTarget::Function(_), None) => Ok(false),
         }

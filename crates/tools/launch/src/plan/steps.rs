@@ -22,6 +22,12 @@ pub enum Step {
     Shutdown(String),
     /// Make a managed node do a transition.
     Change(Change),
+    /// Tell the handlers that the action with this number is complete.
+    Complete(u64),
+    /// Tell the handlers that the time of the timer with this number has come.
+    Fire(u64),
+    /// Tell the handlers of an event of the launch file, by its number and the name of its class.
+    Emit(u64, String),
     /// Perform steps when an event occurs.
     Watch(Watch),
     /// Call this function of a launch file in Python; its steps are not known yet.
@@ -90,6 +96,8 @@ pub struct Process {
     pub ends_launch: bool,
     /// The number of the Python object that starts the process, to which reactions refer.
     pub action: Option<u64>,
+    /// Whether handlers wait until the process has ended for good.
+    pub tells_completion: bool,
     /// The time that the process may take to end after SIGINT before it gets SIGTERM.
     pub sigterm_timeout: Duration,
     /// The time that the process may take to end after SIGTERM before it gets SIGKILL.

@@ -36,7 +36,7 @@ pub(super) fn object(line: &[u8]) -> Result<Message, String> {
 }
 
 impl Line {
-    pub(super) fn parse(line: &[u8]) -> Result<Self, String> {
+    pub(crate) fn parse(line: &[u8]) -> Result<Self, String> {
         let mut fields = object(line)?;
         if let Some(Json::String(name)) = fields.get("ask") {
             return Ok(Self::Question { name: name.clone(), fields });

@@ -10,6 +10,7 @@ use rustix::io::Errno;
 use tempfile::NamedTempFile;
 
 use super::spawn;
+use crate::action::IoStream;
 use crate::plan::{Process, Sinks};
 
 /// A line longer than this is shown in pieces.
@@ -56,8 +57,19 @@ pub(super) struct Running {
 /// An output stream of a process.
 pub(super) struct Stream {
     pub(super) descriptor: OwnedFd,
-    pub(super) sinks: Sinks,
+    pub(super) which: IoStream,
+    sinks: Sinks,
     lines: Lines,
+}
+
+/// A line that a process has written.
+#[derive(Clone, Copy)]
+pub(super) struct Line<'a> {
+    pub(super) sinks: Sinks,
+    /// The line without its line break.
+    pub(super) text: &'a [u8],
+    /// Whether the line has ended; the last line of a process may lack its line break.
+    pub(super) has_ended: bool,
 }
 
 impl Child {
@@ -83,8 +95,10 @@ impl Child {
         let (group, descriptors) = spawn::start(&self.process, &self.words)?;
         let output = self.process.output;
         // The streams of an earlier start stay open until they have been read completely.
-        for (descriptor, sinks) in descriptors.into_iter().zip([output.stdout, output.stderr]) {
-            self.streams.push(Stream { descriptor, sinks, lines: Lines::new(MAX_LINE_BYTES) });
+        let streams = [(IoStream::Stdout, output.stdout), (IoStream::Stderr, output.stderr)];
+        for (descriptor, (which, sinks)) in descriptors.into_iter().zip(streams) {
+            let lines = Lines::new(MAX_LINE_BYTES);
+            self.streams.push(Stream { descriptor, which, sinks, lines });
         }
         let pid = group.id();
         self.pid = pid;
@@ -204,7 +218,7 @@ impl Running {
 impl Stream {
     /// Reads the available bytes and calls `line` with each complete line; `None` at the end of the
     /// stream, after the last line.
-    pub(super) fn read(&mut self, mut line: impl FnMut(Sinks, &[u8])) -> Option<()> {
+    pub(super) fn read(&mut self, mut line: impl FnMut(Line<'_>)) -> Option<()> {
         let mut bytes = [0; 8192];
         let count = match rustix::io::read(&self.descriptor, &mut bytes) {
             Ok(count) => count,
@@ -216,12 +230,14 @@ impl Stream {
             self.flush(line);
             return None;
         }
-        self.lines.add(&bytes[..count], |text| line(self.sinks, text));
+        let sinks = self.sinks;
+        self.lines.add(&bytes[..count], |text| line(Line { sinks, text, has_ended: true }));
         Some(())
     }
 
     /// Calls `line` with a last line that has no line break.
-    pub(super) fn flush(&mut self, mut line: impl FnMut(Sinks, &[u8])) {
-        self.lines.finish(|text| line(self.sinks, text));
+    pub(super) fn flush(&mut self, mut line: impl FnMut(Line<'_>)) {
+        let sinks = self.sinks;
+        self.lines.finish(|text| line(Line { sinks, text, has_ended: false }));
     }
 }

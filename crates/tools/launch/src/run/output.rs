@@ -3,10 +3,10 @@
 
 use std::path::PathBuf;
 
+use super::child::Line;
 use super::log_file::LogFile;
 use super::screen::Screen;
 use crate::level::Level;
-use crate::plan::Sinks;
 
 /// The name before messages of the launch itself.
 pub(super) const LAUNCH: &str = "launch";
@@ -25,12 +25,12 @@ impl Output {
     }
 
     /// Handles a line that a process wrote.
-    pub(super) fn line(&mut self, name: &str, number: usize, sinks: Sinks, line: &[u8]) {
-        if sinks.screen {
-            self.screen.line(name, number, line);
+    pub(super) fn line(&mut self, name: &str, number: usize, line: Line<'_>) {
+        if line.sinks.screen {
+            self.screen.line(name, number, line.text);
         }
-        if sinks.log {
-            self.log(name, line);
+        if line.sinks.log {
+            self.log(name, line.text);
         }
     }
 

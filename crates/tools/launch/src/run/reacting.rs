@@ -11,7 +11,7 @@ use serde_json::{Value as Json, json};
 use super::child::Child;
 use super::options::StateChange;
 use super::request_queue::Request;
-use crate::action::EventKind;
+use crate::action::{EventKind, IoStream};
 use crate::plan::{Event, Reactions};
 
 /// The time that reactions may take after the launch has begun to end.
@@ -19,12 +19,21 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// The time that Python may take to end after that.
 const GRACE: Duration = Duration::from_secs(3);
 
+/// The limit on bytes of lines that wait for handlers. Above it, processes whose output handlers
+/// wait for are not read until the handlers have caught up.
+const MOST_WAITING_BYTES: usize = 256 << 10;
+/// The bytes that a waiting line needs in addition to its text.
+const LINE_BYTES: usize = 1 << 10;
+
 /// The reactions that are being planned.
 #[derive(Default)]
 pub(super) struct Reacting {
     reactions: Option<Arc<Reactions>>,
     /// The number of events whose reactions are not planned yet.
     pending: usize,
+    /// The number of these events that are lines.
+    pending_lines: usize,
+    waiting_bytes: usize,
     /// The time at which the launch waits no longer.
     due: Option<Instant>,
 }
@@ -34,14 +43,17 @@ impl Reacting {
         if let Some(reactions) = reactions {
             reactions.begin_run();
         }
-        Self { reactions: reactions.cloned(), pending: 0, due: None }
+        Self { reactions: reactions.cloned(), ..Self::default() }
     }
 
     /// The request for the reactions to an event, if the launch has any.
     pub(super) fn request(&mut self, event: impl FnOnce() -> Event) -> Option<Request> {
         let reactions = Arc::clone(self.reactions.as_ref()?);
+        let event = event();
         self.pending += 1;
-        Some(Request::React(reactions, Box::new(event())))
+        self.pending_lines += usize::from(event.kind == EventKind::ProcessIo);
+        self.waiting_bytes += waiting_bytes(&event);
+        Some(Request::React(reactions, Box::new(event)))
     }
 
     /// The full names of the nodes whose changes have reactions.
@@ -50,8 +62,27 @@ impl Reacting {
     }
 
     /// Notes that a request was answered, or could not be made.
-    pub(super) fn answered(&mut self) {
+    pub(super) fn answered(&mut self, event: &Event) {
         self.pending = self.pending.saturating_sub(1);
+        let is_line = usize::from(event.kind == EventKind::ProcessIo);
+        self.pending_lines = self.pending_lines.saturating_sub(is_line);
+        self.waiting_bytes = self.waiting_bytes.saturating_sub(waiting_bytes(event));
+    }
+
+    /// Whether lines may be read for handlers.
+    pub(super) fn has_room(&self) -> bool {
+        self.waiting_bytes < MOST_WAITING_BYTES
+    }
+
+    /// Whether handlers wait for a stream of the process of this action.
+    pub(super) fn hears(&self, action: Option<u64>, stream: IoStream) -> bool {
+        self.reactions.as_ref().is_some_and(|reactions| reactions.hears(action, stream))
+    }
+
+    /// Whether a reaction that is being planned may register a handler for the lines of now. Only
+    /// as many lines are kept for it as have room, since nobody may want them.
+    pub(super) fn may_hear(&self) -> bool {
+        self.pending > self.pending_lines && self.has_room()
     }
 
     /// From now on the launch does not wait for long.
@@ -80,6 +111,38 @@ impl Reacting {
         reactions.abort();
         Some(Instant::now() + GRACE)
     }
+}
+
+fn waiting_bytes(event: &Event) -> usize {
+    if event.kind != EventKind::ProcessIo {
+        return 0;
+    }
+    let text = ["text", "hex"].iter().find_map(|key| event.details[key].as_str());
+    LINE_BYTES + text.map_or(0, str::len)
+}
+
+/// The completion of an action, or a timer whose time has come.
+pub(super) fn of_action(kind: EventKind, action: u64) -> Event {
+    Event { kind, action: Some(action), details: json!({}) }
+}
+
+/// An event that a launch file has made, by the number of its object.
+pub(super) fn own(object: u64) -> Event {
+    Event { kind: EventKind::Own, action: None, details: json!({ "id": object }) }
+}
+
+/// A line that a process has written. Python gets it byte for byte.
+pub(super) fn written(child: &Child, stream: IoStream, text: Vec<u8>) -> Event {
+    let mut details = facts(child);
+    details["stream"] = stream.name().into();
+    match String::from_utf8(text) {
+        Ok(text) => details["text"] = text.into(),
+        Err(error) => {
+            let digits = error.as_bytes().iter().map(|byte| format!("{byte:02x}"));
+            details["hex"] = digits.collect::<String>().into();
+        }
+    }
+    Event { kind: EventKind::ProcessIo, action: child.process.action, details }
 }
 
 /// The start of a process.

@@ -3,16 +3,15 @@
 
 mod ending;
 mod reactions;
+mod reading;
 
-use std::os::fd::{AsFd, BorrowedFd};
 use std::process::ExitStatus;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use feros_process::described;
 use feros_wording::duration;
-use rustix::event::{PollFd, PollFlags, Timespec};
-use rustix::stdio;
+use rustix::event::{PollFd, Timespec};
 
 use super::child::{Child, State};
 use super::options::RunOptions;
@@ -24,6 +23,7 @@ use super::request_queue::{Answer, Request, RequestQueue};
 use super::signals::Signals;
 use super::timers::Timers;
 use super::transitions::Transitions;
+use crate::action::EventKind;
 use crate::level::Level;
 use crate::plan::{Component, Delayed, Load, NodeFacts, Plan, Process, Step};
 
@@ -88,6 +88,7 @@ impl Supervisor {
                 && self.requests.is_idle()
                 && self.timers.is_empty()
                 && !self.children.iter().any(Child::is_active)
+                && !self.has_unheard_output()
             {
                 // Only orphans are left, and they do not keep the launch running.
                 self.begin_end("idle", false);
@@ -118,6 +119,11 @@ impl Supervisor {
                 Step::Change(change) => {
                     self.ask(&change.node, vec![Request::Change(change.transition)]);
                 }
+                Step::Complete(action) => {
+                    self.tell(|| reacting::of_action(EventKind::Complete, *action));
+                }
+                Step::Fire(action) => self.tell(|| reacting::of_action(EventKind::Timer, *action)),
+                Step::Emit(object, _) => self.tell(|| reacting::own(*object)),
                 // A plan shows reactions; they are planned when their events occur.
                 Step::Watch(_) | Step::Call(_) => {}
                 Step::After(delayed) => {
@@ -263,6 +269,7 @@ impl Supervisor {
             Err(error) => {
                 let command = child.process.command_line();
                 let ends_launch = child.process.ends_launch;
+                self.tell_completion(index);
                 self.fail(&name, format!("cannot be started: {error} (command: {command})"));
                 if ends_launch {
                     self.begin_end(&format!("{name} cannot be started"), false);
@@ -305,6 +312,9 @@ impl Supervisor {
         if child.is_gone() {
             let again = if self.is_ending { None } else { child.respawn_at() };
             child.state = again.map_or(State::Done, |until| State::Waiting { until });
+            if again.is_none() {
+                self.tell_completion(index);
+            }
         }
     }
 
@@ -344,31 +354,11 @@ impl Supervisor {
         }
     }
 
-    /// Reads the output that a process wrote before it ended, so that the output precedes the
-    /// message about the end.
-    fn read_rest(&mut self, index: usize) {
-        let Child { streams, process, number, .. } = &mut self.children[index];
-        let output = &mut self.output;
-        streams.retain_mut(|stream| {
-            while is_readable(stream.descriptor.as_fd()) {
-                let read =
-                    stream.read(|sinks, line| output.line(&process.name, *number, sinks, line));
-                if read.is_none() {
-                    return false;
-                }
-                if !output.screen.has_room() {
-                    break;
-                }
-            }
-            true
-        });
-    }
-
     fn take_answers(&mut self) {
         self.take_changes();
         for Answer { node, request, result, was_cancelled } in self.requests.take_answers() {
-            if matches!(request, Request::React(..)) {
-                self.reacting.answered();
+            if let Request::React(_, event) = &request {
+                self.reacting.answered(event);
             }
             match (result, &request) {
                 (Ok(name), Request::Load(component)) => {
@@ -413,49 +403,6 @@ impl Supervisor {
             !child.is_done() && child.process.respawn.is_some() && serves(&child.process, node)
         })
     }
-
-    /// Waits for the next event, and reads and writes available data.
-    fn wait(&mut self) -> Result<(), RunError> {
-        let due = self.children.iter().filter_map(Child::due).chain(self.timers.due());
-        let due = due.chain(self.reacting.due()).min();
-        let timeout = due.map(|due| due.saturating_duration_since(Instant::now()));
-        let reads = self.output.screen.has_room();
-        let wakers = [self.signals.descriptor(), self.requests.descriptor()];
-        let mut descriptors =
-            wakers.map(|waker| PollFd::from_borrowed_fd(waker, PollFlags::IN)).to_vec();
-        let screen = descriptors.len();
-        if self.output.screen.has_pending() {
-            descriptors.push(PollFd::from_borrowed_fd(stdio::stdout(), PollFlags::OUT));
-        }
-        let streams_from = descriptors.len();
-        let streams = self.children.iter().flat_map(|child| &child.streams).filter(|_| reads);
-        descriptors.extend(streams.map(|stream| PollFd::new(&stream.descriptor, PollFlags::IN)));
-        poll(&mut descriptors, timeout)?;
-        let ready: Vec<bool> = descriptors.iter().map(|each| !each.revents().is_empty()).collect();
-        drop(descriptors);
-        if streams_from > screen && ready[screen] {
-            self.output.screen.write();
-        }
-        if reads {
-            self.read(&ready[streams_from..]);
-        }
-        Ok(())
-    }
-
-    /// Reads the streams that are ready; `ready` has one entry per stream.
-    fn read(&mut self, ready: &[bool]) {
-        let mut ready = ready.iter();
-        for Child { streams, process, number, .. } in &mut self.children {
-            let output = &mut self.output;
-            streams.retain_mut(|stream| {
-                let is_ready = ready.next().copied().unwrap_or(false);
-                !is_ready
-                    || stream
-                        .read(|sinks, line| output.line(&process.name, *number, sinks, line))
-                        .is_some()
-            });
-        }
-    }
 }
 
 /// The full name of a process's node, if it is known.
@@ -466,11 +413,6 @@ fn node_of(process: &Process) -> Option<String> {
 /// Whether a process has the node with this name.
 fn serves(process: &Process, node: &str) -> bool {
     node_of(process).is_some_and(|name| name == node)
-}
-
-fn is_readable(descriptor: BorrowedFd<'_>) -> bool {
-    let mut one = [PollFd::from_borrowed_fd(descriptor, PollFlags::IN)];
-    poll(&mut one, Some(Duration::ZERO)).is_ok() && !one[0].revents().is_empty()
 }
 
 fn poll(descriptors: &mut [PollFd<'_>], timeout: Option<Duration>) -> Result<(), RunError> {

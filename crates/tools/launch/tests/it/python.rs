@@ -3,6 +3,7 @@
 mod hostile;
 mod loads;
 mod objects;
+mod xml_form;
 
 use std::path::Path;
 

@@ -1,6 +1,7 @@
 //! Launch files that run, by subject.
 
 mod endings;
+mod events;
 mod nodes;
 mod output;
 mod processes;

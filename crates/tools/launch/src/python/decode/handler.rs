@@ -5,34 +5,24 @@ use std::sync::Arc;
 use serde_json::Value as Json;
 
 use super::{Decoder, Fields};
-use crate::action::{Action, EventKind, Handler, HandlerTarget, NodeMatch, Reaction, StateFilter};
+use crate::action::{
+    Action, EventKind, Handler, HandlerTarget, IoStream, NodeMatch, Reaction, StateFilter,
+};
 use crate::error::{LaunchError, shown};
-
-/// Events that are not supported, with the classes of their handlers.
-const UNSUPPORTED: [(&str, &str); 3] = [
-    ("process_io", "OnProcessIO"),
-    ("execution_complete", "OnExecutionComplete"),
-    ("event", "EventHandler"),
-];
 
 impl Decoder {
     pub(super) fn register(&mut self, fields: &Fields<'_>) -> Result<Action, LaunchError> {
         let handler = Fields::new(fields.required("handler")?, &fields.at)?;
         let on = handler.required_text("on")?;
         let kind = match on {
-            "process_start" => EventKind::ProcessStart,
-            "process_exit" => EventKind::ProcessExit,
-            "shutdown" => EventKind::Shutdown,
-            "state" => EventKind::State,
-            _ => {
-                let Some((_, class)) = UNSUPPORTED.iter().find(|(known, _)| *known == on) else {
-                    return Err(handler.error(format!("unknown event {}", shown(on))));
-                };
-                return Ok(Action::Unsupported(format!(
-                    "`{class}` is not supported yet; supported are `OnProcessStart`, \
-                     `OnProcessExit`, `OnShutdown` and `OnStateTransition`"
-                )));
-            }
+            "process_start" => Some(EventKind::ProcessStart),
+            "process_exit" => Some(EventKind::ProcessExit),
+            "process_io" => Some(EventKind::ProcessIo),
+            "execution_complete" => Some(EventKind::Complete),
+            "shutdown" => Some(EventKind::Shutdown),
+            "state" => Some(EventKind::State),
+            "event" => None,
+            _ => return Err(handler.error(format!("unknown event {}", shown(on)))),
         };
         let reaction = match handler.get("reaction") {
             Some(json) => self.reaction(json, &handler)?,
@@ -41,8 +31,9 @@ impl Decoder {
         Ok(Action::Register(Arc::new(Handler {
             id: Some(handler.required_id("id")?),
             kind,
-            target: target(&handler)?,
+            target: if kind.is_none() { events(&handler)? } else { target(&handler)? },
             states: states(&handler)?,
+            streams: streams(&handler)?,
             once: handler.truth("once")?,
             reaction,
             at: handler.at,
@@ -59,9 +50,14 @@ impl Decoder {
                 let nodes = vec![self.node_match(&node)?];
                 Ok(Action::Change { nodes, transitions: vec![transition] })
             }
+            "py" => {
+                let name = event.text("name")?.unwrap_or("an event");
+                let name = feros_wording::harmless(name).into_owned();
+                Ok(Action::Emit { id: event.required_id("id")?, name })
+            }
             other => Ok(Action::Unsupported(format!(
-                "`EmitEvent` of {} is not supported yet; supported are `Shutdown` and \
-                 `ChangeState`",
+                "`EmitEvent` of {} is not supported yet; supported are `Shutdown`, \
+                 `ChangeState` and events of your own classes",
                 shown(event.text("name")?.unwrap_or(other))
             ))),
         }
@@ -122,6 +118,23 @@ fn states(handler: &Fields<'_>) -> Result<StateFilter, LaunchError> {
         start: label("start")?,
         goal: label("goal")?,
     })
+}
+
+/// The streams whose text counts.
+fn streams(handler: &Fields<'_>) -> Result<Vec<IoStream>, LaunchError> {
+    let stream = |name: &String| {
+        let known = IoStream::ALL.into_iter().find(|stream| stream.name() == name);
+        known.ok_or_else(|| handler.error(format!("unknown stream {}", shown(name))))
+    };
+    handler.texts("streams")?.iter().map(stream).collect()
+}
+
+/// The events that a function chooses.
+fn events(handler: &Fields<'_>) -> Result<HandlerTarget, LaunchError> {
+    let matcher = Fields::new(handler.required("matcher")?, &handler.at)?;
+    let name = matcher.text("name")?.unwrap_or("a function");
+    let name = feros_wording::harmless(name).into_owned();
+    Ok(HandlerTarget::Events { id: matcher.required_id("py")?, name })
 }
 
 fn target(handler: &Fields<'_>) -> Result<HandlerTarget, LaunchError> {

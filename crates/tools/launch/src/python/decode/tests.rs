@@ -7,8 +7,8 @@ use serde_json::{Value as Json, json};
 
 use super::Decoder;
 use crate::action::{
-    Action, Body, Condition, EventKind, HandlerTarget, Item, NodeKind, OutputChoice, Parameter,
-    ParameterContent, ParameterText, Reaction, Source, Target, Words,
+    Action, Body, Condition, EventKind, HandlerTarget, IoStream, Item, NodeKind, OutputChoice,
+    Parameter, ParameterContent, ParameterText, Reaction, Source, Target, Words,
 };
 use crate::position::Position;
 use crate::substitution::{Kind, Part, Template};
@@ -182,7 +182,8 @@ fn settings() {
         (json!({"do": "shutdown", "reason": "done"}), "Shutdown"),
         (json!({"do": "shutdown"}), "Shutdown"),
         (json!({"do": "unregister", "handler": 5}), "Unregister"),
-        (json!({"do": "emit", "event": {"event": "py", "id": 5, "name": "Mine"}}), "Unsupported"),
+        (json!({"do": "emit", "event": {"event": "py", "id": 5, "name": "Mine"}}), "Emit { id: 5"),
+        (json!({"do": "emit", "event": {"event": "signal_process"}}), "Unsupported"),
         (
             json!({"do": "emit", "event": {"event": "change_state", "node": {"action": 5},
                 "transition": 3}}),
@@ -202,8 +203,8 @@ fn settings() {
         let text = decoded(json.clone());
         assert!(text.starts_with(name), "{json}: {text}");
     }
-    let own = decoded(json!({"do": "emit", "event": {"event": "py", "id": 5, "name": "Mine"}}));
-    assert!(own.contains("`EmitEvent` of `Mine` is not supported yet"), "{own}");
+    let other = decoded(json!({"do": "emit", "event": {"event": "signal_process"}}));
+    assert!(other.contains("`EmitEvent` of `signal_process` is not supported yet"), "{other}");
 }
 
 #[test]
@@ -312,7 +313,7 @@ fn handlers() {
     };
     let exit = registered(json!({"id": 5, "at": ["r.launch.py", 9, 1], "on": "process_exit",
         "target": [1, 2], "once": true, "reaction": {"entities": [{"do": "shutdown"}]}}));
-    assert_eq!((exit.id, exit.kind, exit.at.line), (Some(5), EventKind::ProcessExit, 9));
+    assert_eq!((exit.id, exit.kind, exit.at.line), (Some(5), Some(EventKind::ProcessExit), 9));
     assert!(exit.once && matches!(&exit.target, HandlerTarget::Actions(ids) if ids == &[1, 2]));
     let start = registered(json!({"id": 6, "on": "process_start", "reaction": {"py": 7}}));
     assert!(matches!(start.target, HandlerTarget::Any) && !start.once);
@@ -320,21 +321,28 @@ fn handlers() {
     let own = registered(json!({"id": 6, "on": "process_exit", "target": {"py": 8}}));
     assert!(matches!(own.target, HandlerTarget::Function(8)));
     let shutdown = registered(json!({"id": 6, "on": "shutdown", "target": null}));
-    assert_eq!(shutdown.kind, EventKind::Shutdown);
+    assert_eq!(shutdown.kind, Some(EventKind::Shutdown));
     let state = registered(json!({"id": 6, "on": "state", "node": 9, "goal": "active"}));
-    assert_eq!((state.kind, state.states.goal.as_deref()), (EventKind::State, Some("active")));
+    let goal = state.states.goal.as_deref();
+    assert_eq!((state.kind, goal), (Some(EventKind::State), Some("active")));
     assert!(matches!(&state.target, HandlerTarget::Actions(ids) if ids == &[9]));
-    for on in ["process_io", "execution_complete", "event"] {
-        let other = register(json!({"id": 6, "on": on}));
-        assert!(
-            matches!(&other, Action::Unsupported(text) if text.contains("not supported yet")),
-            "{on}"
-        );
-    }
+    let output = registered(json!({"id": 6, "on": "process_io", "target": [1],
+        "streams": ["stdout", "stdin"], "reaction": {"py": 7}}));
+    assert_eq!(output.kind, Some(EventKind::ProcessIo));
+    assert_eq!(output.streams, [IoStream::Stdout, IoStream::Stdin]);
+    let complete = registered(json!({"id": 6, "on": "execution_complete", "target": [1]}));
+    assert!(complete.may_concern(EventKind::Complete, Some(1)));
+    assert!(!complete.may_concern(EventKind::Complete, Some(2)));
+    assert!(!complete.may_concern(EventKind::Timer, Some(1)));
+    let any = registered(json!({"id": 6, "on": "event", "matcher": {"py": 8, "name": "\u{1b}"}}));
+    assert!(any.kind.is_none() && any.may_concern(EventKind::Timer, None));
+    assert!(matches!(&any.target, HandlerTarget::Events { id: 8, name } if name == "\\u{1b}"));
     for (handler, expected) in [
         (json!(5), "expected an object"),
         (json!({"on": "process_exit"}), "it has no `id`"),
         (json!({"id": 5, "on": "rain"}), "unknown event `rain`"),
+        (json!({"id": 5, "on": "event"}), "it has no `matcher`"),
+        (json!({"id": 5, "on": "process_io", "streams": ["out"]}), "unknown stream `out`"),
         (json!({"id": 5, "on": "process_exit", "target": ["a"]}), "the numbers of objects"),
         (json!({"id": 5, "on": "process_exit", "once": 1}), "expected true or false"),
         (json!({"id": 5, "on": "process_exit", "reaction": []}), "expected an object"),

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags};
 use rustix::stdio;
 
-use super::{Child, LAUNCH, Level, RunError, Supervisor, poll};
+use super::{Child, LAUNCH, Level, Reacting, RunError, Supervisor, poll};
 
 /// The time that the last output may wait for a reader once all processes have ended.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(2);
@@ -49,6 +49,8 @@ impl Supervisor {
     /// Reads and writes the rest of the output after all processes have ended, as long as standard
     /// output has a reader.
     pub(super) fn drain_output(&mut self) {
+        // No handler runs any longer.
+        self.reacting = Reacting::default();
         loop {
             (0..self.children.len()).for_each(|index| self.read_rest(index));
             if self.output.screen.has_room() {
@@ -71,7 +73,7 @@ impl Supervisor {
     fn flush(&mut self) {
         for Child { streams, process, number, .. } in &mut self.children {
             for stream in streams {
-                stream.flush(|sinks, line| self.output.line(&process.name, *number, sinks, line));
+                stream.flush(|line| self.output.line(&process.name, *number, line));
             }
         }
     }

@@ -1,6 +1,7 @@
 //! Events of the run, and the steps that react to them.
 
-use super::{LAUNCH, Step, Supervisor, reacting};
+use super::{LAUNCH, Request, Step, Supervisor, reacting};
+use crate::action::EventKind;
 use crate::plan::Event;
 
 impl Supervisor {
@@ -32,9 +33,19 @@ impl Supervisor {
         let Some(request) = self.reacting.request(event) else { return };
         if let Err((requests, problem)) = self.requests.ask(LAUNCH, vec![request]) {
             for request in requests {
-                self.reacting.answered();
+                if let Request::React(_, event) = &request {
+                    self.reacting.answered(event);
+                }
                 self.fail(LAUNCH, format!("{}: {problem}", request.undone()));
             }
+        }
+    }
+
+    /// Tells that the action of a process that has ended for good is complete, if handlers wait.
+    pub(super) fn tell_completion(&mut self, index: usize) {
+        let process = &self.children[index].process;
+        if let Some(action) = process.action.filter(|_| process.tells_completion) {
+            self.tell(|| reacting::of_action(EventKind::Complete, action));
         }
     }
 

@@ -24,7 +24,7 @@ def shutdown(number):
 "#;
 
 /// Runs a launch file in Python; `None`, which is reported, if there is no Python.
-fn start(workspace: &Workspace, text: &str) -> Option<Launch> {
+pub(super) fn start(workspace: &Workspace, text: &str) -> Option<Launch> {
     if !Command::new("python3").arg("-V").output().is_ok_and(|version| version.status.success()) {
         feros_test_support::skip("python3 is missing");
         return None;
@@ -38,7 +38,7 @@ fn start(workspace: &Workspace, text: &str) -> Option<Launch> {
 }
 
 /// The lines of an ended launch that processes and log actions have written.
-fn said(lines: &[String]) -> Vec<&str> {
+pub(super) fn said(lines: &[String]) -> Vec<&str> {
     lines
         .iter()
         .filter_map(|line| match line.strip_prefix("[INFO] [launch]: ") {

@@ -94,6 +94,9 @@ class OnActionEventBase(BaseEventHandler):
         return {'py': number_of(self.__matcher), 'name': _wire.name_of(self.__matcher)}
 
     def _feros_event(self) -> Dict[str, Any]:
+        if not self._FEROS_ON:
+            # A class of the user chooses the event.
+            return {**super()._feros_event(), 'reaction': reaction(self.__on_event)}
         return {
             'on': self._FEROS_ON,
             'target': self._feros_target(),
@@ -143,18 +146,11 @@ class OnExecutionComplete(OnActionEventBase):
             target_event_cls=ExecutionComplete, target_action_cls=Action, **kwargs)
 
 
-class _OfIo:
-    """Calls a function that takes the event only."""
-
-    def __init__(self, function: Callable[[ProcessIO], Any]) -> None:
-        self.func = function
-
-    def __call__(self, event: Any, context: LaunchContext) -> Any:
-        return self.func(event)
-
-
 class OnProcessIO(OnActionEventBase):
-    """Handles input and output of a process with functions that take the event."""
+    """Handles the output of a process, line by line, with functions that take the event.
+
+    `on_stdin` gets the events `ProcessStdin` that a launch file emits.
+    """
 
     _FEROS_ON = 'process_io'
 
@@ -173,7 +169,7 @@ class OnProcessIO(OnActionEventBase):
                 raise TypeError(
                     f'`on_{name}` is {function!r:.80}: expected a function that takes the event')
         self.__functions = {
-            name: _OfIo(function) for name, function in given.items() if function is not None}
+            name: function for name, function in given.items() if function is not None}
         super().__init__(
             action_matcher=target_action, on_event=self.__handle, target_event_cls=ProcessIO,
             target_action_cls=ExecuteLocal, **kwargs)
@@ -183,14 +179,17 @@ class OnProcessIO(OnActionEventBase):
         function = self.__functions.get(stream)
         entities: Optional[SomeEntitiesType] = None
         if function is not None:
-            entities = function(event, context)
+            entities = function(event)
         return entities
 
     def _feros_event(self) -> Dict[str, Any]:
-        data: Dict[str, Any] = {'on': self._FEROS_ON, 'target': self._feros_target()}
-        for name, function in self.__functions.items():
-            data[name] = reaction(function)
-        return data
+        names = sorted({_wire.name_of(function) for function in self.__functions.values()})
+        return {
+            'on': self._FEROS_ON,
+            'target': self._feros_target(),
+            'streams': list(self.__functions),
+            'reaction': {'py': number_of(self.__handle), 'name': ', '.join(names) or 'nothing'},
+        }
 
 
 class OnShutdown(BaseEventHandler):

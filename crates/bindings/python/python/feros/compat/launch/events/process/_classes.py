@@ -4,7 +4,6 @@ import os
 import signal as signals
 from typing import Any, Callable, Dict, List, Optional, Text, Union
 
-from ..._objects import number_of
 from ...actions import ExecuteLocal
 from ...event import Event
 from .._classes import matcher
@@ -129,11 +128,6 @@ class ProcessStdin(ProcessIO):
 
     def __init__(self, *, text: bytes, **kwargs: Any) -> None:
         super().__init__(text=text, fd=0, **kwargs)
-
-    def _feros_data(self) -> Dict[str, Any]:
-        text = self.text.decode('utf-8', 'replace') if isinstance(self.text, bytes) else self.text
-        return {
-            'event': 'send_stdin', 'process': {'action': number_of(self.action)}, 'text': text}
 
 
 class ProcessStdout(ProcessIO):
