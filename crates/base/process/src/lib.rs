@@ -7,6 +7,7 @@
 //! - [`Lines`] and [`read_lines`]: output as lines of limited length.
 //! - [`ignores_hangup`]: whether this process is meant to outlive its terminal;
 //!   [`hangup_to_handle`]: SIGHUP, unless it is.
+//! - [`python_interpreter`]: the interpreter that belongs to this program.
 //!
 //! ```
 //! use std::process::Command;
@@ -29,11 +30,13 @@ mod child_group;
 mod end_signals;
 mod ending;
 mod hangup;
+mod interpreter;
 mod lines;
 
 pub use child_group::{ChildGroup, described};
 pub use end_signals::{EndSignals, Followed};
 pub use ending::Ending;
 pub use hangup::{hangup_to_handle, ignores_hangup};
+pub use interpreter::python_interpreter;
 pub use lines::{Lines, read_lines};
 pub use rustix::process::Signal;

@@ -91,6 +91,10 @@ publisher.wait_for_subscriptions(1, 60)
         SPUN, STAYS,
         ("640 points in scan", r"\[here.arm\]: close", "shown from now on", "at the end"),
     ),
+    "class Detector(Node)": Case(
+        "import rclpy\nrclpy.init()\n", "\nprint(Detector().get_name(), flush=True)\n" + STAYS,
+        ("^detector$", "at the end"),
+    ),
     "feros.Executor": Case(NODE, STAYS, ("True", "at the end")),
     "def at_event": Case(
         SPUN + STRING, "\nnode.create_subscription(String, 'watched', print)" + STAYS,

@@ -22,6 +22,16 @@ pub enum Kind {
     Process,
 }
 
+impl Kind {
+    /// All kinds, each with the name of its executable.
+    pub const ALL: [(&str, Self); 4] = [
+        ("component_container", Self::SingleThreaded),
+        ("component_container_mt", Self::MultiThreaded),
+        ("component_container_isolated", Self::Isolated),
+        ("component_container_process", Self::Process),
+    ];
+}
+
 /// The result of reading a command line.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum CommandLine {

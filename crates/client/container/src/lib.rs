@@ -10,12 +10,16 @@
 //! }
 //! ```
 //!
+//! A program with a Feros of its own becomes a container with [`run`]. It loads no libraries; its
+//! components are the shipped ones and those in Python.
+//!
 //! # Modules
 //!
 //! | module | holds |
 //! |---|---|
 //! | `manager`, `request`, `services`, `completion` | the components of a container, load requests, the services |
-//! | `placement`, `in_process`, `process` | the trait of placements, and components in this process or in separate processes |
+//! | `placement`, `in_process`, `process`, `python` | the trait of placements, and components in this process, in separate processes or in Python |
+//! | `frame` | the messages that containers and child processes exchange |
 //! | `loader` | opens libraries |
 //! | `restart` | restarts of failed components |
 //! | `command_line`, `cpu_list` | the arguments of containers |
@@ -29,11 +33,13 @@
 mod command_line;
 mod completion;
 mod cpu_list;
+mod frame;
 mod in_process;
 mod loader;
 mod manager;
 mod placement;
 mod process;
+mod python;
 mod request;
 mod restart;
 mod services;
@@ -54,12 +60,15 @@ use in_process::{Isolated, OnExecutor};
 use manager::Manager;
 use placement::Placement;
 use process::{CHILD_FLAG, InProcesses};
+use python::WithPython;
 use services::Services;
 
 /// The time that a container may take to end after the first signal, before a further signal ends
 /// it immediately.
 const PATIENCE: Duration = Duration::from_secs(10);
 
+const SUCCESS: u8 = 0;
+const FAILURE: u8 = 1;
 /// The exit code for wrong usage.
 const USAGE: u8 = 2;
 
@@ -74,13 +83,18 @@ pub fn main(kind: Kind, shared_stamp: &str) -> ExitCode {
         return ExitCode::FAILURE;
     }
     let line = std::env::args_os().skip(1).map(OsString::into_string).collect();
-    let mut line: Vec<String> = match line {
-        Ok(line) => line,
+    match line {
+        Ok(line) => ExitCode::from(run(kind, &[], line)),
         Err(argument) => {
             eprintln!("the argument {argument:?} is not UTF-8");
-            return ExitCode::from(USAGE);
+            ExitCode::from(USAGE)
         }
-    };
+    }
+}
+
+/// Runs a container until a signal ends it; returns the exit code. A process becomes this container
+/// when it is started with `words`, which `line` follows.
+pub fn run(kind: Kind, words: &[&str], mut line: Vec<String>) -> u8 {
     if line.first().is_some_and(|argument| argument == CHILD_FLAG) {
         return process::child::main(line.split_off(1));
     }
@@ -90,47 +104,48 @@ pub fn main(kind: Kind, shared_stamp: &str) -> ExitCode {
         Ok((_, rest)) => rest,
         Err(error) => {
             eprintln!("{error}");
-            return ExitCode::from(USAGE);
+            return USAGE;
         }
     };
     let options = match CommandLine::read(kind, rest) {
         Ok(CommandLine::Run(options)) => options,
         Ok(CommandLine::Help(text)) => {
             println!("{text}");
-            return ExitCode::SUCCESS;
+            return SUCCESS;
         }
         Err(error) => {
             eprintln!("{error}");
-            return ExitCode::from(USAGE);
+            return USAGE;
         }
     };
     // A thread inherits these settings when it starts, and the context starts the first threads.
     if let Err(error) = options.realtime.apply() {
         eprintln!("{error}");
-        return ExitCode::FAILURE;
+        return FAILURE;
     }
     let context = match Context::from_args(line.iter().cloned()) {
         Ok((context, _)) => context,
         Err(error) => {
             eprintln!("{error}");
-            return ExitCode::from(USAGE);
+            return USAGE;
         }
     };
-    match run(kind, &context, &options, &line) {
+    match serve(kind, &context, &options, words, &line) {
         Ok(code) => code,
         Err(error) => {
             eprintln!("{error}");
-            ExitCode::FAILURE
+            FAILURE
         }
     }
 }
 
-fn run(
+fn serve(
     kind: Kind,
     context: &Context,
     options: &command_line::Options,
+    words: &[&str],
     line: &[String],
-) -> Result<ExitCode, feros::Error> {
+) -> Result<u8, feros::Error> {
     let local_requests_only = options.local_requests_only;
     let node = context.create_node_with(
         NodeOptions::new("ComponentManager").local_requests_only(local_requests_only),
@@ -143,8 +158,15 @@ fn run(
         .range(1..=processors)
         .read_only()
         .declare()?;
+    let threads = match kind {
+        Kind::MultiThreaded => usize::try_from(threads.get()).unwrap_or(1),
+        Kind::Isolated if options.use_multi_threaded_executor => {
+            usize::try_from(processors).unwrap_or(1)
+        }
+        Kind::SingleThreaded | Kind::Isolated | Kind::Process => 1,
+    };
     let executor = Arc::new(match kind {
-        Kind::MultiThreaded => executor_of(usize::try_from(threads.get()).unwrap_or(1)),
+        Kind::MultiThreaded => executor_of(threads),
         Kind::SingleThreaded | Kind::Isolated | Kind::Process => Executor::new(),
     });
     let context = context.clone();
@@ -153,15 +175,21 @@ fn run(
             Box::new(OnExecutor { context, executor: executor.clone() })
         }
         Kind::Isolated if options.use_multi_threaded_executor => {
-            let threads = usize::try_from(processors).unwrap_or(1);
             Box::new(Isolated { context, new_executor: Arc::new(move || executor_of(threads)) })
         }
         Kind::Isolated => Box::new(Isolated { context, new_executor: Arc::new(Executor::new) }),
         Kind::Process => Box::new(InProcesses {
+            words: words.iter().map(|&word| word.to_owned()).collect(),
             locks_memory: options.locks_memory,
             ros_arguments: ros_part(line),
         }),
     };
+    let python = python::Options {
+        threads,
+        is_shared: kind != Kind::Process,
+        ros_arguments: ros_part(line),
+    };
+    let placement = Box::new(WithPython::new(placement, python));
     let (manager, guard) = Manager::new(&node, placement, options.restart)?;
     let services = Services::new(&node, &manager, local_requests_only)?;
     executor.add_node(&node)?;
@@ -169,13 +197,13 @@ fn run(
     drop((services, guard));
     executor.remove_node(&node);
     if manager.close() {
-        return Ok(ExitCode::SUCCESS);
+        return Ok(SUCCESS);
     }
     feros::error!(
         node,
         "not all components ended in time: the container ends without waiting for them"
     );
-    Ok(ExitCode::FAILURE)
+    Ok(FAILURE)
 }
 
 /// An executor with several threads.

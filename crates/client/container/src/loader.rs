@@ -28,6 +28,13 @@ pub(crate) enum LoadError {
          process; build both with one call of feros component build"
     )]
     OtherFeros { path: PathBuf, theirs: String, ours: String },
+    /// This container has a Feros that it shares with no library.
+    #[error(
+        "{0} is a library, and the container that the command feros has in itself loads none: `feros component build` \
+         in the folder of the library's package also builds the containers that do; set FEROS_PREFIX_PATH to the prefix \
+         that it names"
+    )]
+    NoSharedFeros(PathBuf),
     /// The library and this container have equal stamps, but different symbols.
     #[error(
         "{path} needs a symbol that is not in this container's Feros ({symbol}): the dependencies of Feros have other \
@@ -93,10 +100,23 @@ pub(crate) fn constructor(path: &Path, plugin: &str) -> Result<Constructor, Load
     constructor.map(|symbol| *symbol).map_err(|error| refused(path, &error))
 }
 
+/// Refuses all libraries if this program has a Feros that it shares with no library.
+pub(crate) fn check_program(path: &Path) -> Result<(), LoadError> {
+    match own_shared_feros()? {
+        Some(_) => Ok(()),
+        None => Err(LoadError::NoSharedFeros(path.to_owned())),
+    }
+}
+
+/// The shared Feros that this program was linked with.
+fn own_shared_feros() -> Result<Option<String>, LibraryError> {
+    Ok(shared_feros(needed_libraries(Path::new("/proc/self/exe"))?))
+}
+
 /// Refuses a library that would load a shared Feros other than this program's. One prefix may
 /// contain two, because the file name of a shared Feros from a registry contains a number.
 fn check_shared_feros(path: &Path, theirs: Option<&str>) -> Result<(), LoadError> {
-    let ours = shared_feros(needed_libraries(Path::new("/proc/self/exe"))?);
+    let ours = own_shared_feros()?;
     if ours.as_deref() == theirs {
         return Ok(());
     }

@@ -14,8 +14,9 @@ use feros_component::remote::{ComponentState, Loaded};
 use feros_sync::{Condvar, Mutex};
 
 use crate::completion::Completion;
+use crate::loader;
 use crate::placement::{
-    Code, NO_SUCH_CLASS, Placement, Running, StartRequest, Started, library_refusal,
+    Code, NO_SUCH_CLASS, Placement, Running, StartRequest, Started, library_refusal, refusal,
 };
 use crate::restart::{Failures, RestartPolicy};
 
@@ -439,8 +440,8 @@ impl Slot {
     }
 }
 
-/// The code of the component that a request names. Shipped components are searched last, and
-/// components for rclcpp, which no container of Feros can load, do not hide them.
+/// The code of the component that a request names: in a library, else shipped, else in Python.
+/// Components for rclcpp, which no container of Feros can load, hide no others.
 fn find(request: &LoadNode_Request) -> Result<Code, String> {
     let (package, plugin) = (&request.package_name, &request.plugin_name);
     let is_shipped = feros_robot_nodes::constructor(package, plugin).is_some();
@@ -449,13 +450,13 @@ fn find(request: &LoadNode_Request) -> Result<Code, String> {
         Err(IndexError::UnknownPackage { .. } | IndexError::OnlyCpp { .. }) if is_shipped => {
             return Ok(Code::Shipped);
         }
-        Err(error) => {
-            let words = match error {
-                IndexError::InvalidLine { .. } => "Invalid resource entry",
-                _ => "Could not find requested resource in ament index",
-            };
-            return Err(format!("{words}: {error}"));
+        Err(error @ (IndexError::UnknownPackage { .. } | IndexError::OnlyCpp { .. })) => {
+            return Ok(Code::Python { otherwise: format!("{NOT_IN_INDEX}: {error}") });
         }
+        Err(error @ IndexError::InvalidLine { .. }) => {
+            return Err(format!("Invalid resource entry: {error}"));
+        }
+        Err(error) => return Err(format!("{NOT_IN_INDEX}: {error}")),
     };
     let Some(found) = components.iter().find(|entry| entry.plugin == *plugin) else {
         if is_shipped {
@@ -463,15 +464,20 @@ fn find(request: &LoadNode_Request) -> Result<Code, String> {
         }
         let known: Vec<&str> = components.iter().map(|entry| entry.plugin.as_str()).collect();
         let known = known.join(", ");
-        return Err(format!(
+        let otherwise = format!(
             "{NO_SUCH_CLASS} package {package} has no component {plugin:?}; it has {known}"
-        ));
+        );
+        return Ok(Code::Python { otherwise });
     };
     let installed = found.installed_library();
     let path = installed.map_err(|error| format!("Failed to load library: {error}"))?;
+    loader::check_program(&path).map_err(|error| refusal(&error))?;
     let checked = Library::read(&path).and_then(|library| library.check(plugin));
     checked.map(|()| Code::Library(path)).map_err(|error| library_refusal(&error))
 }
+
+/// The wording of `rclcpp_components/src/component_manager.cpp`.
+const NOT_IN_INDEX: &str = "Could not find requested resource in ament index";
 
 /// The wording of `rclcpp_components/src/component_manager.cpp`.
 fn not_found(id: u64) -> String {

@@ -23,6 +23,11 @@ pub(crate) enum Code {
     Library(PathBuf),
     /// In this program, which ships the component.
     Shipped,
+    /// In no library and not in this program, so only Python may have the component.
+    Python {
+        /// The error if Python does not have it either.
+        otherwise: String,
+    },
 }
 
 /// A request to start a component.
@@ -91,6 +96,7 @@ pub(crate) fn instantiate(
         Code::Library(path) => loader::constructor(path, plugin).map_err(|e| refusal(&e))?,
         Code::Shipped => feros_robot_nodes::constructor(&request.package_name, plugin)
             .ok_or_else(|| format!("{NO_SUCH_CLASS} {plugin:?} is not shipped"))?,
+        Code::Python { otherwise } => return Err(otherwise.clone()),
     };
     match catch_unwind(AssertUnwindSafe(|| constructor(context, options))) {
         Ok(Ok(component)) => Ok(component),

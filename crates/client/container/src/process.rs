@@ -11,13 +11,15 @@ mod wire;
 
 use feros::message;
 
-pub(crate) use supervisor::CHILD_FLAG;
+pub(crate) use supervisor::{CHILD_FLAG, describe, wait};
 
 use crate::command_line::LOCK_MEMORY;
 use crate::placement::{Done, Placement, StartRequest};
 
 /// Runs each component in a separate process.
 pub(crate) struct InProcesses {
+    /// The words of the command line by which this program becomes the container.
+    pub(crate) words: Vec<String>,
     pub(crate) locks_memory: bool,
     /// The ROS part of the command line, since log levels and other options also apply to children.
     pub(crate) ros_arguments: Vec<String>,
@@ -27,9 +29,11 @@ impl Placement for InProcesses {
     fn start(&self, start_request: StartRequest, done: Done) {
         match message::to_vec(&*start_request.request) {
             Ok(request) => {
-                let own = self.locks_memory.then(|| LOCK_MEMORY.to_owned());
-                let arguments = own.into_iter().chain(self.ros_arguments.iter().cloned()).collect();
-                supervisor::start(arguments, start_request, request, done)
+                let mut arguments = self.words.clone();
+                arguments.push(CHILD_FLAG.to_owned());
+                arguments.extend(self.locks_memory.then(|| LOCK_MEMORY.to_owned()));
+                arguments.extend_from_slice(&self.ros_arguments);
+                supervisor::start(&arguments, start_request, request, done)
             }
             Err(error) => done(Err(format!("the request cannot be passed to a process: {error}"))),
         }

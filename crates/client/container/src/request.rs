@@ -6,9 +6,8 @@ use feros::msgs::composition_interfaces::srv::LoadNode_Request;
 use feros::msgs::rcl_interfaces::msg::Parameter;
 use feros::{Arguments, LogLevel, NodeOptions, ParameterValue};
 
-/// Returns the options for the node of a component. They come from the request and not from the
-/// container's own arguments.
-pub(crate) fn node_options(request: &LoadNode_Request) -> Result<NodeOptions, String> {
+/// The remap rules of a request, those for the name and the namespace of the node among them.
+pub(crate) fn rules(request: &LoadNode_Request) -> Vec<String> {
     let mut rules = request.remap_rules.clone();
     if !request.node_name.is_empty() {
         rules.push(format!("__node:={}", request.node_name));
@@ -16,7 +15,13 @@ pub(crate) fn node_options(request: &LoadNode_Request) -> Result<NodeOptions, St
     if !request.node_namespace.is_empty() {
         rules.push(format!("__ns:={}", request.node_namespace));
     }
-    let line = rules.into_iter().flat_map(|rule| ["-r".to_owned(), rule]);
+    rules
+}
+
+/// Returns the options for the node of a component. They come from the request and not from the
+/// container's own arguments.
+pub(crate) fn node_options(request: &LoadNode_Request) -> Result<NodeOptions, String> {
+    let line = rules(request).into_iter().flat_map(|rule| ["-r".to_owned(), rule]);
     let (arguments, _) = Arguments::parse(["--ros-args".to_owned()].into_iter().chain(line))
         .map_err(|error| format!("Component constructor threw an exception: {error}"))?;
     let overrides =

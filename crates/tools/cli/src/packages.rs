@@ -1,9 +1,8 @@
-//! The installed packages, and the executables of component containers.
+//! The installed packages, and the executables that this command contains.
 
-use std::process::Command;
-
+use feros_container::Kind;
 use feros_files::default_prefix;
-use feros_launch::Packages;
+use feros_launch::{CONTAINER_PACKAGES, Packages};
 
 use crate::error::CliError;
 
@@ -11,7 +10,7 @@ use crate::error::CliError;
 const CONTAINER_PACKAGE: &str = "feros_component";
 
 /// Returns the installed packages, Feros's own containers in the folder of this program, and the
-/// nodes that this program contains.
+/// nodes and the containers that this program contains.
 pub(crate) fn installed_packages() -> Packages {
     let mut packages = Packages::from_env();
     let program = std::env::current_exe().ok();
@@ -22,20 +21,32 @@ pub(crate) fn installed_packages() -> Packages {
         packages = packages.with_default_prefix(prefix);
     }
     if let Some(program) = program {
-        packages = packages.with_shipped(program, feros_robot_nodes::EXECUTABLES);
+        let containers = CONTAINER_PACKAGES
+            .into_iter()
+            .flat_map(|package| Kind::ALL.map(|(executable, _)| (package, executable)));
+        let nodes = feros_robot_nodes::EXECUTABLES.iter().copied();
+        packages = packages.with_shipped(program, nodes.chain(containers));
     }
     packages
 }
 
-/// Returns the command that starts a container, which is in the installed packages or in the folder
-/// of this program.
-pub(crate) fn container_command(name: &str) -> Result<Command, CliError> {
-    let found = installed_packages().executable(CONTAINER_PACKAGE, name);
-    found.map(Command::new).map_err(|_| {
-        CliError::failed(format!(
-            "there is no {name}, neither in the folder of this command nor as lib/{CONTAINER_PACKAGE}/{name} under \
-             FEROS_PREFIX_PATH or the default prefix: `feros component build` in the folder of a package with \
-             components builds it, with the Feros of that package"
-        ))
-    })
+/// Runs an executable that this program contains, with its command line, until a signal ends it.
+pub(crate) fn run_shipped(package: &str, name: &str, line: Vec<String>) -> Result<(), CliError> {
+    let is_container = CONTAINER_PACKAGES.contains(&package);
+    let kind = Kind::ALL.into_iter().find(|(executable, _)| is_container && *executable == name);
+    let code = match kind {
+        Some((_, kind)) => Some(feros_container::run(kind, &["run", package, name], line)),
+        None => feros_robot_nodes::run(package, name, line),
+    };
+    match code {
+        Some(0) => Ok(()),
+        Some(code) => Err(CliError::Ended(code)),
+        None => Err(CliError::failed(format!("this command contains no {name} of {package}"))),
+    }
+}
+
+/// The words of the command line that starts a container: one in the installed packages or in the
+/// folder of this program, else the one that this program contains.
+pub(crate) fn container_words(name: &str) -> Result<Vec<String>, CliError> {
+    installed_packages().command(CONTAINER_PACKAGE, name).map_err(CliError::failed)
 }

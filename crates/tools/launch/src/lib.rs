@@ -61,7 +61,7 @@ mod xml_form;
 
 pub use error::LaunchError;
 pub use level::Level;
-pub use packages::{FindError, Packages};
+pub use packages::{CONTAINER_PACKAGES, FindError, Packages};
 pub use plan::{
     Argument, Change, Component, Delayed, Load, NodeFacts, Output, ParameterFile, Parameters, Plan,
     Planner, Process, Respawn, Sinks, Step, Watch, Word, log_folder, parse_assignments,

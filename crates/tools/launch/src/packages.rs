@@ -16,11 +16,11 @@ pub struct Packages {
 #[derive(Clone, Debug)]
 struct Shipped {
     program: PathBuf,
-    executables: &'static [(&'static str, &'static str)],
+    executables: Vec<(&'static str, &'static str)>,
 }
 
 /// The packages whose `component_container...` executables are replaced by the containers of Feros.
-const CONTAINER_PACKAGES: [&str; 3] = ["rclcpp_components", "feros_component", "feros"];
+pub const CONTAINER_PACKAGES: [&str; 3] = ["rclcpp_components", "feros_component", "feros"];
 
 /// The reason why a package, an executable or a launch file was not found.
 #[derive(Debug, thiserror::Error)]
@@ -33,18 +33,6 @@ pub enum FindError {
         package: String,
         /// The known packages.
         known: Vec<String>,
-        /// The prefixes that were searched.
-        prefixes: Vec<PathBuf>,
-    },
-    /// The containers of Feros are not built, and no prefix has those of stock ROS 2.
-    #[error(
-        "there is no container `{executable}`: it is neither beside the command nor in \
-         `lib/feros_component` below a prefix{}; `feros component build` in the folder of a package \
-         with components builds the containers", looked_in(.prefixes)
-    )]
-    Container {
-        /// The executable.
-        executable: String,
         /// The prefixes that were searched.
         prefixes: Vec<PathBuf>,
     },
@@ -142,15 +130,16 @@ impl Packages {
     pub fn with_shipped(
         mut self,
         program: impl Into<PathBuf>,
-        executables: &'static [(&'static str, &'static str)],
+        executables: impl IntoIterator<Item = (&'static str, &'static str)>,
     ) -> Self {
-        self.shipped = Some(Shipped { program: program.into(), executables });
+        let (program, executables) = (program.into(), executables.into_iter().collect());
+        self.shipped = Some(Shipped { program, executables });
         self
     }
 
     /// The names of the shipped executables of a package.
     fn shipped(&self, package: &str) -> Vec<String> {
-        let all = self.shipped.iter().flat_map(|shipped| shipped.executables);
+        let all = self.shipped.iter().flat_map(|shipped| &shipped.executables);
         all.filter(|(of, _)| *of == package).map(|(_, name)| (*name).to_owned()).collect()
     }
 
@@ -196,12 +185,8 @@ impl Packages {
             return Ok(container);
         }
         let shipped = self.shipped(package);
-        match self.prefix(package) {
-            Err(FindError::Package { prefixes, .. }) if is_container(package, executable) => {
-                return Err(FindError::Container { executable: executable.to_owned(), prefixes });
-            }
-            Err(error) if shipped.is_empty() => return Err(error),
-            _ => {}
+        if shipped.is_empty() {
+            self.prefix(package)?;
         }
         let missing = || FindError::Executable {
             executable: executable.to_owned(),
@@ -380,7 +365,7 @@ mod tests {
 
     #[test]
     fn shipped_executables_are_found_last() {
-        const SHIPPED: &[(&str, &str)] = &[("tf2_ros", "publisher"), ("tf2_ros", "other")];
+        const SHIPPED: [(&str, &str); 2] = [("tf2_ros", "publisher"), ("tf2_ros", "other")];
         let root = tempfile::tempdir().unwrap();
         let packages = Packages::new([root.path().join("named")])
             .with_default_prefix(root.path().join("default"))
@@ -412,12 +397,17 @@ mod tests {
         let folder = |name: &str| root.path().join(name);
         let packages = Packages::new([folder("first"), folder("second")])
             .with_containers(folder("beside"))
-            .with_default_prefix(folder("default"));
+            .with_default_prefix(folder("default"))
+            .with_shipped("/bin/feros", [("rclcpp_components", "component_container")]);
         let find = || packages.executable("rclcpp_components", "component_container");
-        let missing = find().unwrap_err().to_string();
-        assert!(missing.contains("`feros component build`"), "{missing}");
+        let shipped = find().unwrap_err();
+        assert!(matches!(shipped, FindError::Shipped { .. }), "{shipped}");
         let other = packages.executable("rclcpp_components", "component_x").unwrap_err();
-        assert!(matches!(other, FindError::Package { .. }), "{other}");
+        assert!(matches!(other, FindError::Executable { .. }), "{other}");
+        // A prefix with stock ROS 2 has precedence, since its containers load components in C++.
+        let stock = folder("second").join("lib/rclcpp_components/component_container");
+        executable_file(&stock);
+        assert_eq!(find().unwrap(), stock);
         // Each file is found until a file with higher priority exists.
         for below in [
             "default/lib/feros_component",
@@ -429,6 +419,6 @@ mod tests {
             executable_file(&container);
             assert_eq!(find().unwrap(), container);
         }
-        assert_eq!(packages.packages(), ["feros_component"]);
+        assert_eq!(packages.packages(), ["feros_component", "rclcpp_components"]);
     }
 }

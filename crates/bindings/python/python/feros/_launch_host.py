@@ -19,6 +19,7 @@ import socket  # noqa: E402
 from _thread import get_ident  # noqa: E402
 from pathlib import PurePath  # noqa: E402
 
+from ament_index_python._site_packages import add_site_packages  # noqa: E402
 from launch import _entities, _link, _wire  # noqa: E402
 from launch._objects import object_of  # noqa: E402
 from launch._positions import failure, is_method_of_ours  # noqa: E402
@@ -273,17 +274,6 @@ def _take_socket():
     return connection
 
 
-def _add_prefixes(prefixes):
-    """Lets launch files import the packages of the prefixes."""
-    version = f'python{sys.version_info.major}.{sys.version_info.minor}'
-    for prefix in prefixes:
-        for folder in ('lib', 'local/lib'):
-            packages = 'site-packages' if folder == 'lib' else 'dist-packages'
-            path = os.path.join(prefix, folder, version, packages)
-            if path not in sys.path and os.path.isdir(path):
-                sys.path.append(path)
-
-
 def main():
     """Serves the command until it ends."""
     # A handler, unlike SIG_IGN, does not pass to the children of launch files.
@@ -291,7 +281,7 @@ def main():
     channel = Channel(_take_socket())
     try:
         greeting = channel.receive()
-        _add_prefixes(greeting.get('prefixes', ()))
+        add_site_packages(greeting.get('prefixes', ()))
         sys.argv[:] = greeting.get('argv', sys.argv)
         channel.send({'protocol': PROTOCOL, 'python': '.'.join(map(str, sys.version_info[:3]))})
         Host(channel).run()

@@ -3,7 +3,6 @@
 use std::os::fd::AsFd as _;
 use std::os::unix::ffi::OsStringExt as _;
 use std::os::unix::net::UnixStream;
-use std::process::ExitCode;
 use std::sync::Arc;
 use std::{ffi::OsString, fs::File, io, thread};
 
@@ -23,17 +22,14 @@ const FAILED: u8 = 1;
 
 /// Runs the process. `line` is the ROS part of the container's command line, after
 /// [`LOCK_MEMORY`] if the container has locked its memory.
-pub(crate) fn main(line: Vec<String>) -> ExitCode {
-    match run(line) {
-        Ok(code) => code,
-        Err(error) => {
-            eprintln!("the process of a component cannot run: {error}");
-            ExitCode::from(FAILED)
-        }
-    }
+pub(crate) fn main(line: Vec<String>) -> u8 {
+    run(line).unwrap_or_else(|error| {
+        eprintln!("the process of a component cannot run: {error}");
+        FAILED
+    })
 }
 
-fn run(line: Vec<String>) -> Result<ExitCode, Box<dyn std::error::Error>> {
+fn run(line: Vec<String>) -> Result<u8, Box<dyn std::error::Error>> {
     let mut socket = take_socket()?;
     let Some(Frame::Start { library, request }) = Frame::read(&mut socket)? else {
         return Err("standard input is not connected to a container".into());
@@ -46,7 +42,7 @@ fn run(line: Vec<String>) -> Result<ExitCode, Box<dyn std::error::Error>> {
     let request: LoadNode_Request = message::from_bytes(&request)?;
     let refuse = |mut socket: UnixStream, text: String| {
         Frame::Refused { text }.write(&mut socket)?;
-        Ok(ExitCode::from(FAILED))
+        Ok(FAILED)
     };
     // Scheduling and processors are inherited from the container; locks of memory are not.
     if line.first().is_some_and(|argument| argument == LOCK_MEMORY)
@@ -86,9 +82,9 @@ fn run(line: Vec<String>) -> Result<ExitCode, Box<dyn std::error::Error>> {
         Some(text) => {
             // An error means that the container has ended, and it then needs no message.
             drop(Frame::Panicked { text }.write(&mut socket));
-            ExitCode::from(FAILED)
+            FAILED
         }
-        None => ExitCode::SUCCESS,
+        None => 0,
     })
 }
 

@@ -35,14 +35,15 @@ struct Lifecycle {
     has_ended: bool,
 }
 
-/// Starts a child for a component, and a thread that supervises it.
+/// Starts this program again, with these arguments, as a child for a component, and a thread that
+/// supervises the child.
 pub(super) fn start(
-    arguments: Vec<String>,
+    arguments: &[String],
     start_request: StartRequest,
     request: Vec<u8>,
     done: Done,
 ) {
-    let spawned = spawn(&arguments);
+    let spawned = spawn(arguments);
     let (child, socket) = match spawned {
         Ok(spawned) => spawned,
         Err(error) => {
@@ -59,7 +60,7 @@ pub(super) fn start(
 fn spawn(arguments: &[String]) -> io::Result<(ChildGroup, UnixStream)> {
     let (ours, theirs) = UnixStream::pair()?;
     let mut command = Command::new("/proc/self/exe");
-    command.arg(CHILD_FLAG).args(arguments).stdin(Stdio::from(OwnedFd::from(theirs)));
+    command.args(arguments).stdin(Stdio::from(OwnedFd::from(theirs)));
     // Ctrl-C reaches only the container, which ends its components in order.
     Ok((ChildGroup::spawn(&mut command)?, ours))
 }
@@ -75,7 +76,7 @@ fn supervise(
     let state = Arc::new(Mutex::new(Lifecycle::default()));
     let library = match &start_request.code {
         Code::Library(path) => path.as_os_str().as_bytes().to_vec(),
-        Code::Shipped => Vec::new(),
+        Code::Shipped | Code::Python { .. } => Vec::new(),
     };
     let mut frame = Frame::Start { library, request }
         .write(&mut socket)
@@ -106,7 +107,7 @@ fn supervise(
     }
     let was_refused = done.is_some() && failure.is_some();
     drop(socket); // tells the child to end, if it still runs
-    let end = describe(wait(&mut child, &state));
+    let end = describe(wait(&mut child, || state.lock().on_end.is_some()));
     let on_end = {
         let mut state = state.lock();
         state.has_ended = true;
@@ -128,10 +129,13 @@ fn supervise(
 
 /// Waits until a child has ended. If the container has asked it to end, it gets signals when it
 /// does not end in time.
-fn wait(child: &mut ChildGroup, state: &Mutex<Lifecycle>) -> io::Result<ExitStatus> {
+pub(crate) fn wait(
+    child: &mut ChildGroup,
+    is_asked_to_end: impl Fn() -> bool,
+) -> io::Result<ExitStatus> {
     let mut ending = None;
     loop {
-        if ending.is_none() && state.lock().on_end.is_some() {
+        if ending.is_none() && is_asked_to_end() {
             let steps = [(STOP_TIMEOUT, Signal::TERM), (KILL_TIMEOUT, Signal::KILL)];
             ending = Some(Ending::begin(steps));
         }
@@ -148,7 +152,7 @@ fn wait(child: &mut ChildGroup, state: &Mutex<Lifecycle>) -> io::Result<ExitStat
 }
 
 /// Describes how a process ended, as the end of a sentence.
-fn describe(status: io::Result<ExitStatus>) -> String {
+pub(crate) fn describe(status: io::Result<ExitStatus>) -> String {
     match status {
         Ok(status) if status.code().is_some() => format!("ended with {}", described(status)),
         Ok(status) => format!("was ended by {}", described(status)),

@@ -1,10 +1,8 @@
-//! The protocol between a container and its child. A frame consists of length, kind and content.
+//! The protocol between a container and the process of a component.
 
 use std::io::{self, Read, Write};
 
-/// The limit on the bytes of a frame, which suffices because parameters are not larger than a
-/// message.
-const MAX_FRAME_BYTES: u32 = 64 << 20;
+use crate::frame;
 
 /// One message of the protocol.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,50 +20,20 @@ pub(super) enum Frame {
 
 impl Frame {
     pub(super) fn write(&self, to: &mut impl Write) -> io::Result<()> {
-        let (kind, content) = match self {
+        match self {
             Self::Start { library, request } => {
                 let length = u32::try_from(library.len()).map_err(io::Error::other)?;
-                (0, [&length.to_le_bytes()[..], library, request].concat())
+                frame::write(to, 0, &[&length.to_le_bytes(), library, request])
             }
-            Self::Started { name } => (1, name.clone().into_bytes()),
-            Self::Refused { text } => (2, text.clone().into_bytes()),
-            Self::Panicked { text } => (3, text.clone().into_bytes()),
-        };
-        let length = u32::try_from(content.len()).ok().filter(|length| *length <= MAX_FRAME_BYTES);
-        let length = length.ok_or_else(|| {
-            io::Error::other(format!("{} bytes are too many for one frame", content.len()))
-        })?;
-        to.write_all(&[&length.to_le_bytes()[..], &[kind], &content].concat())
+            Self::Started { name } => frame::write(to, 1, &[name.as_bytes()]),
+            Self::Refused { text } => frame::write(to, 2, &[text.as_bytes()]),
+            Self::Panicked { text } => frame::write(to, 3, &[text.as_bytes()]),
+        }
     }
 
     /// Reads the next frame; returns `None` when the other side has ended.
     pub(super) fn read(from: &mut impl Read) -> io::Result<Option<Self>> {
-        let mut head = [0; 5];
-        match from.read_exact(&mut head) {
-            Ok(()) => {}
-            // The socket is reset if the other process dies without reading all data in it.
-            Err(error)
-                if matches!(
-                    error.kind(),
-                    io::ErrorKind::UnexpectedEof | io::ErrorKind::ConnectionReset
-                ) =>
-            {
-                return Ok(None);
-            }
-            Err(error) => return Err(error),
-        }
-        let [a, b, c, d, kind] = head;
-        let length = u32::from_le_bytes([a, b, c, d]);
-        if length > MAX_FRAME_BYTES {
-            return Err(io::Error::other(format!(
-                "a frame has {length} bytes, but at most {MAX_FRAME_BYTES} are allowed"
-            )));
-        }
-        let mut content = Vec::new();
-        from.take(u64::from(length)).read_to_end(&mut content)?;
-        if content.len() != length as usize {
-            return Ok(None);
-        }
+        let Some((kind, content)) = frame::read(from)? else { return Ok(None) };
         let text = |content: Vec<u8>| String::from_utf8_lossy(&content).into_owned();
         Ok(Some(match kind {
             0 => {
@@ -79,7 +47,7 @@ impl Frame {
             1 => Self::Started { name: text(content) },
             2 => Self::Refused { text: text(content) },
             3 => Self::Panicked { text: text(content) },
-            other => return Err(io::Error::other(format!("a frame has the unknown kind {other}"))),
+            other => return Err(frame::unknown_kind(other)),
         }))
     }
 }

@@ -55,8 +55,11 @@ fn a_stock_client_drives_our_containers() {
         // The wording of rclcpp, followed by text that rclcpp's container only logs.
         let text = "Failed to find class with the requested plugin name. package demo has no \
             component \"demo::Nothing\"; it has demo_components::Listener, demo_components::Talker";
+        let error = refused["error_message"].as_str().unwrap();
+        let python = error.strip_prefix(text).expect(error);
+        assert!(python.starts_with("; ") && python.contains("python"), "{python}");
         let expected =
-            json!({"success": false, "error_message": text, "full_node_name": "", "unique_id": 0});
+            json!({"success": false, "error_message": error, "full_node_name": "", "unique_id": 0});
         assert_eq!(refused, expected);
 
         let listed = json!({"full_node_names": ["/robot/speaker"], "unique_ids": [1]});

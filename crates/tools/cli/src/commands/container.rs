@@ -1,9 +1,10 @@
 //! `feros container`: turns this process into a component container.
 
 use std::os::unix::process::CommandExt as _;
+use std::process::Command;
 
 use crate::error::CliError;
-use crate::packages::container_command;
+use crate::packages::container_words;
 
 /// Run a component container
 #[derive(clap::Args)]
@@ -54,7 +55,9 @@ pub(crate) fn run(args: &Args) -> Result<(), CliError> {
         (.., true) => "component_container_process",
         _ => "component_container",
     };
-    let mut command = container_command(name)?;
+    let words = container_words(name)?;
+    let mut command = Command::new(&words[0]);
+    command.args(&words[1..]);
     if let Some(limit) = args.restart_limit {
         command.args(["--restart-limit", &limit.to_string()]);
     } else if args.restart {

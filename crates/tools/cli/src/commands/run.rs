@@ -1,15 +1,15 @@
 //! `feros run`: starts one executable of a package, or a Python script, in place of this process,
-//! or runs a node that this program contains.
+//! or runs a node or a container that this program contains.
 
 use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::Command;
 
 use feros_launch::FindError;
+use feros_process::python_interpreter;
 
 use crate::error::CliError;
-use crate::packages::installed_packages;
-use crate::python::interpreter;
+use crate::packages::{installed_packages, run_shipped};
 
 /// The code that the interpreter runs before it becomes the script.
 const BEFORE_SCRIPT: &str = include_str!("run/script.py");
@@ -44,7 +44,7 @@ pub(crate) fn run(args: &Args) -> Result<(), CliError> {
         let packages = installed_packages();
         let found = packages.executable(package, name);
         if words.is_empty() && matches!(found, Err(FindError::Shipped { .. })) {
-            return shipped(package, name, arguments);
+            return run_shipped(package, name, arguments.to_vec());
         }
         words.extend(packages.command(package, name).map_err(CliError::usage)?);
         words.extend_from_slice(arguments);
@@ -67,22 +67,13 @@ fn executable(args: &Args) -> Result<(&String, &[String]), CliError> {
     })
 }
 
-/// Runs a node that this program contains, until a signal ends it.
-fn shipped(package: &str, name: &str, arguments: &[String]) -> Result<(), CliError> {
-    match feros_robot_nodes::run(package, name, arguments.to_vec()) {
-        Some(0) => Ok(()),
-        Some(code) => Err(CliError::Ended(code)),
-        None => Err(CliError::failed(format!("this command contains no {name} of {package}"))),
-    }
-}
-
 /// The words of the command line: the interpreter, the code that it runs first, the script, and its
 /// arguments, which were parsed as an executable.
 fn script(args: &Args) -> Result<Vec<String>, CliError> {
     if !Path::new(&args.package).is_file() {
         return Err(CliError::usage(format!("there is no script {}", args.package)));
     }
-    let mut words = vec![interpreter(), "-c".to_owned(), BEFORE_SCRIPT.to_owned()];
+    let mut words = vec![python_interpreter(), "-c".to_owned(), BEFORE_SCRIPT.to_owned()];
     words.push(args.package.clone());
     words.extend(args.executable.clone());
     Ok(words)

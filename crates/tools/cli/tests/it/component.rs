@@ -110,6 +110,34 @@ impl Drop for Running {
     }
 }
 
+/// Without installed containers, the command is a container itself. It then has a Feros of its own,
+/// and loads no library.
+#[test]
+fn the_command_alone_is_a_container_of_shipped_components() {
+    let place = Place::new("alone");
+    let alone = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let command = alone.path().join("feros"); // no container is beside it
+    std::fs::hard_link(FEROS, &command).unwrap();
+    for kind in ["component_container", "component_container_mt", "component_container_process"] {
+        let mut container = Command::new(&command);
+        container.args(["run", "rclcpp_components", kind]).env("FEROS_PREFIX_PATH", &place.prefix);
+        place.domain.confine(&mut container);
+        let container = Running(container.stdout(Stdio::null()).spawn().unwrap());
+        place.shows(&["component", "list", "--containers-only"], "/ComponentManager\n");
+        let load = ["component", "load", "/ComponentManager"];
+        let shipped = ["tf2_ros", "tf2_ros::StaticTransformBroadcasterNode", "-n", "still"];
+        assert_eq!(
+            place.feros(&[&load[..], &shipped].concat()),
+            "Loaded component 1 into '/ComponentManager' container node as '/still'\n"
+        );
+        let refused = place.error(&[&load[..], &["demo", "demo_components::Talker"]].concat());
+        assert!(refused.contains("libdemo_components_library.so is a library, and "), "{refused}");
+        assert!(refused.contains("`feros component build`"), "{refused}");
+        container.interrupt();
+        place.shows(&["component", "list", "--containers-only"], "");
+    }
+}
+
 #[test]
 fn components_are_loaded_listed_and_unloaded() {
     // No more threads than processors, as in rclcpp.

@@ -1,6 +1,7 @@
 //! `feros component standalone`: runs one component in a container of its own.
 
 use std::hash::{BuildHasher as _, RandomState};
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use feros_component::remote::ContainerClient;
@@ -12,7 +13,7 @@ use crate::connection::Connection;
 use crate::ending;
 use crate::error::CliError;
 use crate::notices;
-use crate::packages::container_command;
+use crate::packages::container_words;
 
 /// How often to check whether the container has ended.
 const POLL_PERIOD: Duration = Duration::from_millis(100);
@@ -40,7 +41,8 @@ pub(crate) fn run(args: &Args) -> Result<(), CliError> {
     let name = args.container_node_name.clone().unwrap_or_else(own_name);
     let connection = Connection::open()?;
     let arguments = ["--ros-args".to_owned(), "-r".to_owned(), format!("__node:={name}")];
-    let mut child = ChildGroup::spawn(container_command("component_container")?.args(arguments))
+    let words = container_words("component_container")?;
+    let mut child = ChildGroup::spawn(Command::new(&words[0]).args(&words[1..]).args(arguments))
         .map_err(|error| CliError::failed(format!("the container cannot be started: {error}")))?;
     if let Err(error) = load(&connection, &name, args, &mut child) {
         notices::warn(format!("{error}, terminating container."));
