@@ -56,8 +56,16 @@ pub(super) struct Running {
 /// An output stream of a process.
 pub(super) struct Stream {
     pub(super) descriptor: OwnedFd,
-    pub(super) sinks: Sinks,
+    source: Source,
     lines: Lines,
+}
+
+/// What is known about the lines of a stream.
+#[derive(Clone, Copy)]
+pub(super) struct Source {
+    /// `stdout` or `stderr`.
+    pub(super) stream: &'static str,
+    pub(super) sinks: Sinks,
 }
 
 impl Child {
@@ -83,8 +91,10 @@ impl Child {
         let (group, descriptors) = spawn::start(&self.process, &self.words)?;
         let output = self.process.output;
         // The streams of an earlier start stay open until they have been read completely.
-        for (descriptor, sinks) in descriptors.into_iter().zip([output.stdout, output.stderr]) {
-            self.streams.push(Stream { descriptor, sinks, lines: Lines::new(MAX_LINE_BYTES) });
+        let sources = [("stdout", output.stdout), ("stderr", output.stderr)];
+        for (descriptor, (stream, sinks)) in descriptors.into_iter().zip(sources) {
+            let (source, lines) = (Source { stream, sinks }, Lines::new(MAX_LINE_BYTES));
+            self.streams.push(Stream { descriptor, source, lines });
         }
         let pid = group.id();
         self.pid = pid;
@@ -204,7 +214,7 @@ impl Running {
 impl Stream {
     /// Reads the available bytes and calls `line` with each complete line; `None` at the end of the
     /// stream, after the last line.
-    pub(super) fn read(&mut self, mut line: impl FnMut(Sinks, &[u8])) -> Option<()> {
+    pub(super) fn read(&mut self, mut line: impl FnMut(Source, &[u8])) -> Option<()> {
         let mut bytes = [0; 8192];
         let count = match rustix::io::read(&self.descriptor, &mut bytes) {
             Ok(count) => count,
@@ -216,12 +226,12 @@ impl Stream {
             self.flush(line);
             return None;
         }
-        self.lines.add(&bytes[..count], |text| line(self.sinks, text));
+        self.lines.add(&bytes[..count], |text| line(self.source, text));
         Some(())
     }
 
     /// Calls `line` with a last line that has no line break.
-    pub(super) fn flush(&mut self, mut line: impl FnMut(Sinks, &[u8])) {
-        self.lines.finish(|text| line(self.sinks, text));
+    pub(super) fn flush(&mut self, mut line: impl FnMut(Source, &[u8])) {
+        self.lines.finish(|text| line(self.source, text));
     }
 }

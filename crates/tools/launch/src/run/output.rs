@@ -3,10 +3,14 @@
 
 use std::path::PathBuf;
 
+use serde_json::Value as Json;
+
+use super::child::Source;
 use super::log_file::LogFile;
+use super::options::ScreenForm;
+use super::reports;
 use super::screen::Screen;
 use crate::level::Level;
-use crate::plan::Sinks;
 
 /// The name before messages of the launch itself.
 pub(super) const LAUNCH: &str = "launch";
@@ -20,16 +24,19 @@ pub(super) struct Output {
 }
 
 impl Output {
-    pub(super) fn new(colour: bool, log_file: Option<PathBuf>, debug: bool) -> Self {
-        Self { screen: Screen::new(colour), log: LogFile::new(log_file), debug }
+    pub(super) fn new(form: ScreenForm, log_file: Option<PathBuf>, debug: bool) -> Self {
+        Self { screen: Screen::new(form), log: LogFile::new(log_file), debug }
     }
 
-    /// Handles a line that a process wrote.
-    pub(super) fn line(&mut self, name: &str, number: usize, sinks: Sinks, line: &[u8]) {
-        if sinks.screen {
+    /// Handles a line that a process wrote. A program that reads events gets each line, wherever
+    /// else the line goes.
+    pub(super) fn line(&mut self, name: &str, number: usize, source: Source, line: &[u8]) {
+        if self.screen.is_for_programs() {
+            self.screen.event(&reports::line(name, source.stream, line));
+        } else if source.sinks.screen {
             self.screen.line(name, number, line);
         }
-        if sinks.log {
+        if source.sinks.log {
             self.log(name, line);
         }
     }
@@ -40,13 +47,28 @@ impl Output {
         if level == Level::Debug && !self.debug {
             return;
         }
-        self.screen.message(level, name, text);
+        self.show(level, name, text);
         self.log(name, format!("[{}] {text}", level.name()).as_bytes());
+    }
+
+    /// Handles an event, which only programs see.
+    pub(super) fn event(&mut self, event: impl FnOnce() -> Json) {
+        if self.screen.is_for_programs() {
+            self.screen.event(&event());
+        }
+    }
+
+    fn show(&mut self, level: Level, name: &str, text: &str) {
+        if self.screen.is_for_programs() {
+            self.screen.event(&reports::message(level, name, text));
+        } else {
+            self.screen.message(level, name, text);
+        }
     }
 
     fn log(&mut self, name: &str, line: &[u8]) {
         if let Err(problem) = self.log.line(name, line) {
-            self.screen.message(Level::Warning, LAUNCH, &problem);
+            self.show(Level::Warning, LAUNCH, &problem);
         }
     }
 }

@@ -71,7 +71,7 @@ impl Supervisor {
     fn flush(&mut self) {
         for Child { streams, process, number, .. } in &mut self.children {
             for stream in streams {
-                stream.flush(|sinks, line| self.output.line(&process.name, *number, sinks, line));
+                stream.flush(|source, line| self.output.line(&process.name, *number, source, line));
             }
         }
     }
