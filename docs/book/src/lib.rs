@@ -35,6 +35,7 @@ pages! {
     Parameters "../pages/parameters.md",
     Tf2 "../pages/tf2.md",
     Lifecycle "../pages/lifecycle.md",
+    Testing "../pages/testing.md",
     Deployment "../pages/deployment.md",
     Bags "../pages/bags.md",
     FastDds "../pages/fastdds.md",

@@ -18,8 +18,9 @@
 //!
 //! # Invariants
 //!
-//! The crate does not depend on any other crate of Feros, so that every crate can use it in its
-//! tests. It is used only in tests. Whether a test passes does not depend on its speed.
+//! The crate depends on no crate of Feros but `test-domain` and what that needs, so that every
+//! other crate can use it in its tests. It is used only in tests. Whether a test passes does not
+//! depend on its speed.
 #![forbid(unsafe_code)]
 
 mod awaiting;

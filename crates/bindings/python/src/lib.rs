@@ -14,6 +14,7 @@
 //! | `callback`, `callback_group`, `exclusive_group`, `entity_queue` | calls of Python from executors; `entity_queue` holds items for the callbacks of `rclpy` entities, so that almost no Python code runs before a callback |
 //! | `wakeups`, `graph_listener`, `waiting` | waking of asyncio event loops, and waits that Ctrl-C ends |
 //! | `detached` | values whose drop waits for other threads |
+//! | `domain` | domains for tests |
 //! | `events`, `error` | events and errors |
 //! | `ffi` | the C interface of Python |
 //!
@@ -28,6 +29,7 @@ mod client;
 mod clock;
 mod context;
 mod detached;
+mod domain;
 mod entity_queue;
 mod error;
 mod events;
@@ -63,6 +65,7 @@ fn _feros(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<clock::Clock>()?;
     module.add_class::<clock::JumpHandle>()?;
     module.add_class::<context::Context>()?;
+    module.add_class::<domain::ReservedDomain>()?;
     module.add_class::<entity_queue::EntityQueue>()?;
     module.add_class::<entity_queue::ReadyQueue>()?;
     module.add_class::<exclusive_group::ExclusiveGroup>()?;

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use feros_launch::{
-    Component, ComponentLoader, LifecycleManager, Packages, Planner, PythonOptions, RunOptions,
-    SimulatedClock, StateChange, parse_assignments,
+    Component, ComponentLoader, LifecycleManager, Packages, Planner, PythonHost, PythonOptions,
+    RunOptions, ScreenForm, SimulatedClock, StateChange, parse_assignments,
 };
 use feros_sync::Mutex;
 
@@ -107,7 +107,7 @@ fn main() -> Result<ExitCode, Box<dyn std::error::Error>> {
     let mut planner = Planner::new(Packages::from_env());
     if let Ok(host) = std::env::var("PYTHON_HOST") {
         planner = planner.python(PythonOptions {
-            command: vec!["python3".to_owned(), host],
+            host: PythonHost::Command(vec!["python3".to_owned(), host]),
             arguments: std::env::args().collect(),
             prints_to_standard_error: true,
             notice: None,
@@ -118,7 +118,10 @@ fn main() -> Result<ExitCode, Box<dyn std::error::Error>> {
     let outcome = feros_launch::run(
         &plan,
         RunOptions {
-            colour: false,
+            screen: match std::env::var_os("JSON") {
+                Some(_) => ScreenForm::Json,
+                None => ScreenForm::Plain,
+            },
             component_loader: Some(Arc::new(FakeLoader)),
             lifecycle_manager: Some(Arc::<FakeManager>::default()),
             simulated_clock: Some(Arc::new(SlowClock)),

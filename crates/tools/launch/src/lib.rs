@@ -68,9 +68,9 @@ pub use plan::{
     split_words,
 };
 pub use position::Position;
-pub use python::PythonOptions;
+pub use python::{PythonHost, PythonOptions};
 pub use run::{
-    ComponentLoader, LifecycleManager, Outcome, RunError, RunOptions, SimulatedClock, StateChange,
-    run,
+    ComponentLoader, LifecycleManager, Outcome, RunError, RunOptions, ScreenForm, SimulatedClock,
+    StateChange, run,
 };
 pub use value::Value;

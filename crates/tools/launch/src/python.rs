@@ -14,5 +14,5 @@ mod session;
 pub(crate) use decode::{Decoder, value_to_json};
 pub(crate) use host::HostError;
 pub(crate) use message::{Changes, Failure, Line, Message};
-pub use options::PythonOptions;
+pub use options::{PythonHost, PythonOptions};
 pub(crate) use session::Session;

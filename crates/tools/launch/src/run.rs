@@ -11,6 +11,7 @@ mod orphans;
 mod outcome;
 mod output;
 mod reacting;
+mod reports;
 mod request_queue;
 mod screen;
 mod signals;
@@ -22,7 +23,9 @@ mod transitions;
 use crate::plan::Plan;
 use supervisor::Supervisor;
 
-pub use options::{ComponentLoader, LifecycleManager, RunOptions, SimulatedClock, StateChange};
+pub use options::{
+    ComponentLoader, LifecycleManager, RunOptions, ScreenForm, SimulatedClock, StateChange,
+};
 pub use outcome::{Outcome, RunError};
 
 /// Runs a plan until all of its processes have ended, or until SIGINT, SIGTERM, SIGHUP or SIGQUIT

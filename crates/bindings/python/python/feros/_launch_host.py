@@ -77,8 +77,9 @@ class Channel:
 class Host:
     """Answers the requests, and asks the command while it does so."""
 
-    def __init__(self, channel):
+    def __init__(self, channel, descriptions):
         self._channel = channel
+        self._descriptions = descriptions
         self._thread = get_ident()
         self._started_with = dict(os.environb)
         self._context = LaunchContext(argv=sys.argv[1:])
@@ -189,6 +190,9 @@ class Host:
         )
 
         path = request['path']
+        made = self._descriptions.get(path)
+        if made is not None:
+            return {'entities': _entities.entities(made)}
         try:
             description = get_launch_description_from_python_launch_file(path)
         except LookupError as error:
@@ -274,20 +278,21 @@ def _take_socket():
     return connection
 
 
-def main():
-    """Serves the command until it ends."""
+def serve(connection, descriptions):
+    """Serves the command until it ends. `descriptions` are launch descriptions that exist already,
+    by the paths for which they stand."""
     # A handler, unlike SIG_IGN, does not pass to the children of launch files.
     signal.signal(signal.SIGINT, lambda number, frame: None)
-    channel = Channel(_take_socket())
+    channel = Channel(connection)
     try:
         greeting = channel.receive()
         add_site_packages(greeting.get('prefixes', ()))
         sys.argv[:] = greeting.get('argv', sys.argv)
         channel.send({'protocol': PROTOCOL, 'python': '.'.join(map(str, sys.version_info[:3]))})
-        Host(channel).run()
+        Host(channel, descriptions).run()
     except Ended:
         pass
 
 
 if __name__ == '__main__':
-    main()
+    serve(_take_socket(), {})

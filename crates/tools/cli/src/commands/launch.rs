@@ -10,7 +10,8 @@ use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use feros_launch::{
-    Argument, FindError, LaunchError, Output, Packages, Plan, Planner, RunError, RunOptions, Step,
+    Argument, FindError, LaunchError, Output, Packages, Plan, Planner, RunError, RunOptions,
+    ScreenForm, Step,
 };
 use feros_process::EndSignals;
 
@@ -20,7 +21,7 @@ use self::ros_node::RosNode;
 use self::simulated_clock::ClockListener;
 use crate::error::CliError;
 use crate::packages::installed_packages;
-use crate::python::launch_host;
+use crate::python::{launch_host, launch_host_on_standard_input};
 use crate::{ending, notices, output};
 
 /// The arguments of a launch.
@@ -52,6 +53,14 @@ pub(crate) struct Args {
     /// Only executables whose names begin with this text get the prefix
     #[arg(long, value_name = "NAME", requires = "launch_prefix")]
     launch_prefix_filter: Option<String>,
+    /// Print events for programs instead of output and messages: a JSON object per line, also for
+    /// output that goes only to the log
+    #[arg(long, conflicts_with_all = ["dry_run", "show_args"])]
+    json: bool,
+    /// Standard input is the socket to a Python process that has the launch description, as
+    /// `feros.testing` starts it
+    #[arg(long, hide = true)]
+    python_socket: bool,
     /// Accepted for command lines written for `ros2`: a launch never asks for input
     #[arg(long, hide = true)]
     noninteractive: bool,
@@ -78,8 +87,12 @@ pub(crate) fn run(args: &Args) -> Result<(), CliError> {
     }
     // A launch file in Python could run for ever, so signals end it.
     let signals = ending::end_signals()?;
+    let mut python = launch_host(args.show_args || args.dry_run || args.to_xml);
+    if args.python_socket {
+        python.host = launch_host_on_standard_input().map_err(CliError::failed)?;
+    }
     let planner = Planner::new(packages)
-        .python(launch_host(args.show_args || args.dry_run || args.to_xml))
+        .python(python)
         .showing_all_output(args.show_all_subprocesses_output)
         .ended_by(signals.clone());
     if args.show_args {
@@ -97,10 +110,10 @@ pub(crate) fn run(args: &Args) -> Result<(), CliError> {
     for warning in &plan.warnings {
         notices::warn(warning);
     }
-    start(&plan, args.debug, signals)
+    start(&plan, args, signals)
 }
 
-fn start(plan: &Plan, debug: bool, signals: EndSignals) -> Result<(), CliError> {
+fn start(plan: &Plan, args: &Args, signals: EndSignals) -> Result<(), CliError> {
     let started = plan.processes().map(|process| process.components.as_slice());
     let loaded = plan.all_steps().into_iter().filter_map(|step| {
         if let Step::Load(load) = step { Some(&*load.components) } else { None }
@@ -116,14 +129,13 @@ fn start(plan: &Plan, debug: bool, signals: EndSignals) -> Result<(), CliError> 
     {
         notices::note(format!("the output is also logged in {}", path.display()));
     }
-    let colour = anstream::AutoStream::choice(&std::io::stdout()) != anstream::ColorChoice::Never;
     let node = Arc::<RosNode>::default();
     let options = RunOptions {
-        colour,
+        screen: screen_form(args.json),
         component_loader: Some(Arc::new(ServiceComponentLoader::new(&node))),
         lifecycle_manager: Some(Arc::new(ServiceLifecycleManager::new(&node))),
         simulated_clock: Some(Arc::<ClockListener>::default()),
-        debug,
+        debug: args.debug,
         log_file,
         signals,
     };
@@ -133,6 +145,15 @@ fn start(plan: &Plan, debug: bool, signals: EndSignals) -> Result<(), CliError> 
     })?;
     // Failures were reported when they occurred.
     if outcome.failures.is_empty() { Ok(()) } else { Err(CliError::Ended(1)) }
+}
+
+fn screen_form(json: bool) -> ScreenForm {
+    let choice = anstream::AutoStream::choice(&std::io::stdout());
+    match (json, choice) {
+        (true, _) => ScreenForm::Json,
+        (false, anstream::ColorChoice::Never) => ScreenForm::Plain,
+        (false, _) => ScreenForm::Coloured,
+    }
 }
 
 fn logs(output: Output) -> bool {

@@ -17,7 +17,7 @@ use rustix::io::Errno;
 use serde_json::json;
 
 use super::message::{self, Message};
-use super::options::PythonOptions;
+use super::options::{PythonHost, PythonOptions};
 
 /// The version of the protocol.
 const PROTOCOL: u64 = 1;
@@ -98,7 +98,8 @@ impl Stop {
 /// A running Python host. Its process group ends when this value is dropped.
 #[derive(Debug)]
 pub(super) struct Host {
-    child: ChildGroup,
+    /// The process, if this launcher has started it.
+    child: Option<ChildGroup>,
     stream: UnixStream,
     /// The bytes of lines that have not been taken yet.
     received: Vec<u8>,
@@ -119,9 +120,12 @@ impl Host {
         prefixes: impl Iterator<Item = &'a Path>,
         stop: &Arc<Stop>,
     ) -> Result<Self, HostError> {
-        let program = options.command.first().cloned().unwrap_or_default();
-        let (child, stream) =
-            spawn(options).map_err(|cause| HostError::Start { program: program.clone(), cause })?;
+        let program = match &options.host {
+            PythonHost::Command(words) => words.first().cloned().unwrap_or_default(),
+            PythonHost::Socket(_) => "Python".to_owned(),
+        };
+        let (child, stream) = connect(options)
+            .map_err(|cause| HostError::Start { program: program.clone(), cause })?;
         let mut host = Self {
             child,
             stream,
@@ -254,26 +258,40 @@ impl Host {
         if std::mem::replace(&mut self.is_gone, true) {
             return None;
         }
+        let child = self.child.as_mut()?;
         let deadline = Instant::now() + GRACE;
         // `has_ended` does not collect the process, so its id stays taken until the kill.
-        while !self.child.has_ended() && Instant::now() < deadline {
+        while !child.has_ended() && Instant::now() < deadline {
             thread::sleep(END_INTERVAL);
         }
-        self.child.kill_group().ok()
+        child.kill_group().ok()
+    }
+}
+
+/// The process, if it has to be started, and the launcher's end of the socket to it.
+fn connect(options: &PythonOptions) -> io::Result<(Option<ChildGroup>, UnixStream)> {
+    match &options.host {
+        PythonHost::Command(words) => {
+            let (child, stream) = spawn(words, options.prints_to_standard_error)?;
+            Ok((Some(child), stream))
+        }
+        PythonHost::Socket(stream) => {
+            stream.set_nonblocking(true)?;
+            Ok((None, stream.try_clone()?))
+        }
     }
 }
 
 /// Starts the process with one end of a socket as its standard input; returns the other end.
-fn spawn(options: &PythonOptions) -> io::Result<(ChildGroup, UnixStream)> {
-    let (program, arguments) = options
-        .command
+fn spawn(words: &[String], prints_to_standard_error: bool) -> io::Result<(ChildGroup, UnixStream)> {
+    let (program, arguments) = words
         .split_first()
         .ok_or_else(|| io::Error::new(ErrorKind::InvalidInput, "the command is empty"))?;
     let (ours, theirs) = UnixStream::pair()?;
     ours.set_nonblocking(true)?;
     let mut command = Command::new(program);
     command.args(arguments).stdin(OwnedFd::from(theirs));
-    if options.prints_to_standard_error {
+    if prints_to_standard_error {
         command.stdout(io::stderr());
     }
     // The command, which holds the host's end of the socket, is dropped here. So the socket ends
@@ -285,8 +303,8 @@ impl Drop for Host {
     /// The host ends when its socket does, unless it is busy.
     fn drop(&mut self) {
         let _ = self.stream.shutdown(Shutdown::Both); // this fails if the host has ended
-        if self.work.is_some() && !self.is_gone {
-            self.child.signal(Signal::TERM);
+        if let Some(child) = self.child.as_mut().filter(|_| self.work.is_some() && !self.is_gone) {
+            child.signal(Signal::TERM);
         }
         let _ = self.end();
     }

@@ -1,10 +1,22 @@
 //! The start of Python.
 
-/// How a launcher starts Python for launch files in Python.
+use std::os::unix::net::UnixStream;
+use std::sync::Arc;
+
+/// The Python process for launch files in Python.
+#[derive(Clone, Debug)]
+pub enum PythonHost {
+    /// The words of the command line that starts the host, which speaks on its standard input.
+    Command(Vec<String>),
+    /// The socket to a host that runs already, and that ends when the socket does.
+    Socket(Arc<UnixStream>),
+}
+
+/// How a launcher uses Python for launch files in Python.
 #[derive(Clone, Debug)]
 pub struct PythonOptions {
-    /// The words of the command line that starts the host, which speaks on its standard input.
-    pub command: Vec<String>,
+    /// The process that runs the files.
+    pub host: PythonHost,
     /// What launch files find in `sys.argv`: the words of the launcher's command line.
     pub arguments: Vec<String>,
     /// Whether the text that launch files print goes to standard error, as is needed when standard

@@ -65,6 +65,7 @@ pub(super) struct Stream {
 /// A line that a process has written.
 #[derive(Clone, Copy)]
 pub(super) struct Line<'a> {
+    pub(super) which: IoStream,
     pub(super) sinks: Sinks,
     /// The line without its line break.
     pub(super) text: &'a [u8],
@@ -230,14 +231,14 @@ impl Stream {
             self.flush(line);
             return None;
         }
-        let sinks = self.sinks;
-        self.lines.add(&bytes[..count], |text| line(Line { sinks, text, has_ended: true }));
+        let (which, sinks) = (self.which, self.sinks);
+        self.lines.add(&bytes[..count], |text| line(Line { which, sinks, text, has_ended: true }));
         Some(())
     }
 
     /// Calls `line` with a last line that has no line break.
     pub(super) fn flush(&mut self, mut line: impl FnMut(Line<'_>)) {
-        let sinks = self.sinks;
-        self.lines.finish(|text| line(Line { sinks, text, has_ended: false }));
+        let (which, sinks) = (self.which, self.sinks);
+        self.lines.finish(|text| line(Line { which, sinks, text, has_ended: false }));
     }
 }

@@ -12,8 +12,8 @@ use crate::plan::Component;
 /// The options of a run.
 #[derive(Default)]
 pub struct RunOptions {
-    /// Whether process names and messages are coloured.
-    pub colour: bool,
+    /// What standard output gets.
+    pub screen: ScreenForm,
     /// Loads components; without a loader, loading fails.
     pub component_loader: Option<Arc<dyn ComponentLoader>>,
     /// Activates managed nodes; without a manager, activation fails.
@@ -27,6 +27,22 @@ pub struct RunOptions {
     pub log_file: Option<PathBuf>,
     /// The signals that the caller received while planning. If there was any, nothing is started.
     pub signals: EndSignals,
+}
+
+/// What a run writes to standard output.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ScreenForm {
+    /// Lines for people: the output that goes to the screen, and messages.
+    #[default]
+    Plain,
+    /// The same, with coloured names and messages.
+    Coloured,
+    /// For programs: each line is an event, as a JSON object. Its `event` is `begun` before the
+    /// first process starts; `started`, with `process` (the name), `pid` and `action` (the number
+    /// of a Python object, or null); `output`, with `process`, `stream` and `line`, for all output;
+    /// `ended`, with `process`, `action`, `code` (a signal is negative) and `was_asked` (whether
+    /// the launch ended the process); `message`, with `level`, `name` and `text`.
+    Json,
 }
 
 /// Loads components into containers, on threads that belong to the run.

@@ -3,8 +3,12 @@
 
 use std::path::PathBuf;
 
+use serde_json::Value as Json;
+
 use super::child::Line;
 use super::log_file::LogFile;
+use super::options::ScreenForm;
+use super::reports;
 use super::screen::Screen;
 use crate::level::Level;
 
@@ -20,13 +24,16 @@ pub(super) struct Output {
 }
 
 impl Output {
-    pub(super) fn new(colour: bool, log_file: Option<PathBuf>, debug: bool) -> Self {
-        Self { screen: Screen::new(colour), log: LogFile::new(log_file), debug }
+    pub(super) fn new(form: ScreenForm, log_file: Option<PathBuf>, debug: bool) -> Self {
+        Self { screen: Screen::new(form), log: LogFile::new(log_file), debug }
     }
 
-    /// Handles a line that a process wrote.
+    /// Handles a line that a process wrote. A program that reads events gets each line, wherever
+    /// else the line goes.
     pub(super) fn line(&mut self, name: &str, number: usize, line: Line<'_>) {
-        if line.sinks.screen {
+        if self.screen.is_for_programs() {
+            self.screen.event(&reports::line(name, line.which.name(), line.text));
+        } else if line.sinks.screen {
             self.screen.line(name, number, line.text);
         }
         if line.sinks.log {
@@ -40,13 +47,28 @@ impl Output {
         if level == Level::Debug && !self.debug {
             return;
         }
-        self.screen.message(level, name, text);
+        self.show(level, name, text);
         self.log(name, format!("[{}] {text}", level.name()).as_bytes());
+    }
+
+    /// Handles an event, which only programs see.
+    pub(super) fn event(&mut self, event: impl FnOnce() -> Json) {
+        if self.screen.is_for_programs() {
+            self.screen.event(&event());
+        }
+    }
+
+    fn show(&mut self, level: Level, name: &str, text: &str) {
+        if self.screen.is_for_programs() {
+            self.screen.event(&reports::message(level, name, text));
+        } else {
+            self.screen.message(level, name, text);
+        }
     }
 
     fn log(&mut self, name: &str, line: &[u8]) {
         if let Err(problem) = self.log.line(name, line) {
-            self.screen.message(Level::Warning, LAUNCH, &problem);
+            self.show(Level::Warning, LAUNCH, &problem);
         }
     }
 }

@@ -154,10 +154,13 @@ pub(super) fn started(child: &Child) -> Event {
 /// The end of a process.
 pub(super) fn ended(child: &Child, status: ExitStatus) -> Event {
     let mut details = facts(child);
-    // As in Python, a signal has a negative number.
-    let code = status.code().or_else(|| status.signal().map(|signal| -signal));
-    details["returncode"] = json!(code);
+    details["returncode"] = json!(exit_code(status));
     Event { kind: EventKind::ProcessExit, action: child.process.action, details }
+}
+
+/// The exit code. As in Python, a signal has a negative number.
+pub(super) fn exit_code(status: ExitStatus) -> Option<i32> {
+    status.code().or_else(|| status.signal().map(|signal| -signal))
 }
 
 /// A change of the state of a node.

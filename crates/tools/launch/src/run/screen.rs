@@ -5,7 +5,9 @@ use std::collections::VecDeque;
 
 use rustix::io::Errno;
 use rustix::stdio;
+use serde_json::Value as Json;
 
+use super::options::ScreenForm;
 use crate::level::Level;
 
 /// The limit on pending bytes. Above it, nothing is read from processes until the screen has caught
@@ -30,30 +32,44 @@ fn colour(level: Level) -> &'static str {
 pub(super) struct Screen {
     pending: VecDeque<u8>,
     is_closed: bool,
-    colour: bool,
+    form: ScreenForm,
 }
 
 impl Screen {
-    pub(super) fn new(colour: bool) -> Self {
-        Self { pending: VecDeque::new(), is_closed: false, colour }
+    pub(super) fn new(form: ScreenForm) -> Self {
+        Self { pending: VecDeque::new(), is_closed: false, form }
+    }
+
+    /// Whether a program reads the screen, as events, instead of a person.
+    pub(super) fn is_for_programs(&self) -> bool {
+        self.form == ScreenForm::Json
+    }
+
+    fn is_coloured(&self) -> bool {
+        self.form == ScreenForm::Coloured
+    }
+
+    /// Writes an event.
+    pub(super) fn event(&mut self, event: &Json) {
+        self.push(b"", event.to_string().as_bytes(), b"\n");
     }
 
     /// Writes a line of a process's output.
     pub(super) fn line(&mut self, name: &str, number: usize, line: &[u8]) {
-        let prefix = if self.colour {
+        let prefix = if self.is_coloured() {
             format!("{}[{name}]{RESET} ", COLOURS[number % COLOURS.len()])
         } else {
             format!("[{name}] ")
         };
         // A process may leave a colour switched on; the launcher resets it at the end of the line.
-        let end = if self.colour && line.contains(&0x1b) { "\x1b[0m\n" } else { "\n" };
+        let end = if self.is_coloured() && line.contains(&0x1b) { "\x1b[0m\n" } else { "\n" };
         self.push(prefix.as_bytes(), line, end.as_bytes());
     }
 
     /// Writes a message of the launch itself. `name` is the process that the message is about, or
     /// the launch.
     pub(super) fn message(&mut self, level: Level, name: &str, text: &str) {
-        let line = if self.colour {
+        let line = if self.is_coloured() {
             format!("{}[{}] [{name}]: {text}{RESET}", colour(level), level.name())
         } else {
             format!("[{}] [{name}]: {text}", level.name())

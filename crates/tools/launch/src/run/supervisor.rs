@@ -19,6 +19,7 @@ use super::orphans::Orphans;
 use super::outcome::{Outcome, RunError};
 use super::output::{LAUNCH, Output};
 use super::reacting::{self, Reacting};
+use super::reports;
 use super::request_queue::{Answer, Request, RequestQueue};
 use super::signals::Signals;
 use super::timers::Timers;
@@ -55,7 +56,7 @@ impl Supervisor {
                 cause: errno.into(),
             }
         })?;
-        let output = Output::new(options.colour, options.log_file.clone(), options.debug);
+        let output = Output::new(options.screen, options.log_file.clone(), options.debug);
         let requests = RequestQueue::new(Arc::new(options))?;
         Ok(Self {
             children: Vec::new(),
@@ -77,6 +78,7 @@ impl Supervisor {
     pub(super) fn run(mut self, plan: &Plan) -> Result<Outcome, RunError> {
         self.planned_nodes = plan.processes().filter_map(node_of).collect();
         self.reacting = Reacting::new(plan.reactions.as_ref());
+        self.output.event(reports::begun);
         self.watch_nodes();
         self.take_steps(&plan.steps);
         while !self.is_over() {
@@ -262,6 +264,7 @@ impl Supervisor {
         match child.start() {
             Ok(pid) => {
                 self.output.message(Level::Info, &name, &format!("started with pid {pid}"));
+                self.output.event(|| reports::started(&self.children[index]));
                 let event = reacting::started(&self.children[index]);
                 self.tell(|| event);
                 self.ask_started(index);
@@ -339,6 +342,7 @@ impl Supervisor {
         if let Some(node) = node {
             self.requests.cancel(&node);
         }
+        self.output.event(|| reports::ended(&self.children[index], status));
         let event = reacting::ended(&self.children[index], status);
         self.tell(|| event);
         if ends_launch && !self.is_ending {

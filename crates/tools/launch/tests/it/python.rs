@@ -7,7 +7,7 @@ mod xml_form;
 
 use std::path::Path;
 
-use feros_launch::{LaunchError, Plan, Planner, PythonOptions};
+use feros_launch::{LaunchError, Plan, Planner, PythonHost, PythonOptions};
 
 use crate::workspace::Workspace;
 
@@ -32,9 +32,12 @@ impl Scripts {
     }
 
     fn planner(&self) -> Planner {
-        let command = self.command.clone();
+        self.planner_with(PythonHost::Command(self.command.clone()))
+    }
+
+    fn planner_with(&self, host: PythonHost) -> Planner {
         let options = PythonOptions {
-            command,
+            host,
             arguments: vec!["launcher".to_owned(), "a b".to_owned()],
             prints_to_standard_error: true,
             notice: None,

@@ -6,4 +6,5 @@ mod nodes;
 mod output;
 mod processes;
 mod reactions;
+mod reports;
 mod timers;

@@ -1,7 +1,7 @@
 //! A host that breaks the protocol, ends, or works for ever; each ends with a message, and no
 //! process stays.
 
-use feros_launch::{LaunchError, PythonOptions};
+use feros_launch::{LaunchError, PythonHost, PythonOptions};
 use feros_process::EndSignals;
 
 use super::Scripts;
@@ -127,7 +127,7 @@ fn python_ends_with_the_plan() {
     let text = format!("import os\nopen({told:?}, 'w').write(str(os.getpid()))\nentities = []\n");
     let file = scripts.workspace.file("lives.launch.py", &text);
     let options = PythonOptions {
-        command: scripts.command.clone(),
+        host: PythonHost::Command(scripts.command.clone()),
         arguments: Vec::new(),
         prints_to_standard_error: false,
         notice: Some(|text| panic!("it is not slow: {text}")),

@@ -1,5 +1,12 @@
 //! Files in Python, files that include them, and the arguments of both.
 
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::process::Command;
+use std::sync::Arc;
+
+use feros_launch::PythonHost;
+
 use super::Scripts;
 
 const ROBOT: &str = r#"
@@ -182,4 +189,21 @@ entities = [
         outcome.starts_with("W/watch.launch.py:3:1: there is no executable `lisener`"),
         "{outcome}"
     );
+}
+
+#[test]
+fn a_python_that_runs_already_is_asked_and_ends_with_the_plan() {
+    let Some(scripts) = Scripts::new() else { return };
+    let (ours, theirs) = UnixStream::pair().unwrap();
+    let (program, arguments) = scripts.command.split_first().unwrap();
+    let mut host =
+        Command::new(program).args(arguments).stdin(OwnedFd::from(theirs)).spawn().unwrap();
+    let file = scripts.workspace.file("robot.launch.py", ROBOT);
+    let planner = scripts.planner_with(PythonHost::Socket(Arc::new(ours)));
+    let plan = planner.plan(&file, &[("rate".to_owned(), "7".to_owned())]).unwrap();
+    assert_eq!(plan.processes().count(), 3);
+    assert!(host.try_wait().unwrap().is_none(), "functions of the file may still be called");
+    drop(plan);
+    drop(planner);
+    assert!(host.wait().unwrap().success());
 }
