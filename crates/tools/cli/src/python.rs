@@ -17,7 +17,7 @@ pub(crate) fn interpreter() -> String {
         .map_or_else(|| "python3".to_owned(), |beside| beside.display().to_string())
 }
 
-/// The start of Python for launch files. What they print goes to standard error if standard output
+/// The start of Python for launch files. Their output goes to standard error if standard output
 /// is for results.
 pub(crate) fn launch_host(prints_to_standard_error: bool) -> PythonOptions {
     PythonOptions {
