@@ -78,7 +78,7 @@ pub struct Manifest {
     /// programs of all systems run without such variables of the user.
     #[serde(default)]
     pub variables: Vec<String>,
-    /// What the system's documentation says about its features.
+    /// The system's features, as its documentation states them.
     pub features: Option<Features>,
     /// The peers that describe the features instead, if the program stands for their systems.
     pub features_of: Option<Vec<String>>,

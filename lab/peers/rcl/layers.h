@@ -7,7 +7,7 @@
 /* Whether points are recorded; otherwise nothing else of this file is called for a message. */
 extern bool layers_are_on;
 
-/* Starts the program anew with the preloaded library, if layers are asked for and it is not loaded; then makes the memory. */
+/* Starts the program anew with the preloaded library, if the arguments request layers and it is not loaded; then makes the memory. */
 void layers_init(const struct contract *c, char **argv);
 /* After rcl_publish: `at` is the time of the stamp, `after` that of the return. */
 void layers_note_published(uint64_t number, uint64_t at, uint64_t after);

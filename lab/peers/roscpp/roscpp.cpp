@@ -243,7 +243,7 @@ void talker(const Settings &settings) {
 template <class Message>
 void listener(const Settings &settings) {
   const bool relays = settings.c->role == CONTRACT_RELAY;
-  Handles home(settings.c->executor); // before its contents, so that it is destroyed after them
+  Handles home(settings.c->executor); // declared before its contents, so that it is destroyed after them
   Reader<Message> reader(settings, settings.c, settings.c->index);
   ros::Publisher onward;
   home.add("listener", [&](ros::NodeHandle &node) {
@@ -268,7 +268,7 @@ void listener(const Settings &settings) {
 template <class Message>
 void pair(const Settings &settings) {
   const contract &c = *settings.c;
-  const std::unique_ptr<Home> home = home_of(c, false); // before its contents, so that it is destroyed after them
+  const std::unique_ptr<Home> home = home_of(c, false); // declared before its contents, so that it is destroyed after them
   std::vector<std::unique_ptr<Reader<Message>>> readers;
   std::vector<contract_samples *> samples;
   ros::Publisher publisher;
@@ -296,7 +296,7 @@ void chain(const Settings &settings) {
   contract counting = c;
   counting.keeps_samples = false;
   const size_t links = c.nodes - 1;
-  const std::unique_ptr<Home> home = home_of(c, true); // before its contents, so that it is destroyed after them
+  const std::unique_ptr<Home> home = home_of(c, true); // declared before its contents, so that it is destroyed after them
   std::vector<ros::Publisher> publishers(links);
   std::vector<std::unique_ptr<Reader<Message>>> readers;
   const auto topic = [&](size_t link) { return std::string(c.topic) + "_" + std::to_string(link); };

@@ -31,7 +31,7 @@ constexpr int DEFAULT_HIGH_WATER_MARK = 1000;
 constexpr uint64_t ONWARD_WITHIN_MILLIS = 5000;
 /// The time that the end of a program waits for queued messages to be sent.
 constexpr int LINGER_RELIABLE_MILLIS = 2000, LINGER_MILLIS = 200;
-/// How often a publisher that waits for room looks whether it has to stop.
+/// The interval at which a publisher that waits for space checks whether it has to stop.
 constexpr int BLOCKED_MILLIS = 100;
 /// The largest number of messages that a thread takes from a subscription before it polls again.
 constexpr int TAKEN_AT_ONCE = 1000;

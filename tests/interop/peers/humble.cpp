@@ -65,7 +65,7 @@ using Gid = std::array<char, 24>;
 constexpr std::chrono::seconds WATCHDOG(60);
 /// An announcement that asks for more memory than this counts as unreadable, and nothing is allocated.
 constexpr uint64_t MOST_BYTES = 1 << 20;
-/// The participants of this host that are looked for.
+/// The participants of this host that this program searches for.
 constexpr uint32_t PARTICIPANTS = 100;
 
 Gid gid_of(const rtps::GUID_t &guid) {
@@ -150,7 +150,7 @@ class Raw : public TopicDataType {
   bool getKey(void *, rtps::InstanceHandle_t *, bool) override { return false; }
 };
 
-/// What this participant has learnt about others.
+/// The announcements that this participant has received.
 class Graph : public DomainParticipantListener {
  public:
   explicit Graph(const rtps::GuidPrefix_t *&own) : own_(own) {}

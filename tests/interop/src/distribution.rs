@@ -31,8 +31,8 @@ impl Distribution {
         }
     }
 
-    /// The distribution that is installed in a folder. Returns `None` if there is none, or another
-    /// one.
+    /// The distribution that is installed in a folder. Returns `None` if the folder has no
+    /// distribution, or a distribution that these tests do not know.
     #[must_use]
     pub fn of(environment: &Path) -> Option<Self> {
         let manifest = std::fs::read_to_string(environment.join("share/rmw/package.xml")).ok()?;

@@ -80,7 +80,7 @@ impl HumblePeer {
                 None => self.0.said.push(line),
             }
         }
-        panic!("the node of Humble does not answer; it said: {:#?}", self.0.said)
+        panic!("the node of Humble does not answer; its output: {:#?}", self.0.said)
     }
 }
 

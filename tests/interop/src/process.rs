@@ -52,8 +52,8 @@ impl Process {
         (count("task"), count("fd"))
     }
 
-    /// The first line that `is` accepts, including lines printed before this call; waits for one if
-    /// there is none yet.
+    /// The first line that `is` accepts, including lines printed before this call; waits until the
+    /// process prints such a line.
     ///
     /// # Panics
     /// When the process prints no such line.

@@ -34,7 +34,7 @@ impl Ros1Node {
             }
             self.process.said.push(line);
         }
-        panic!("the node of ROS 1 prints no more lines: {:#?}", self.process.said);
+        panic!("the node of ROS 1 prints no further line: {:#?}", self.process.said);
     }
 
     fn answer(&mut self, key: &str) -> Value {
@@ -50,7 +50,7 @@ impl Ros1Node {
     /// Makes the node execute an operation of `node.py`.
     ///
     /// # Panics
-    /// When the node prints no more lines.
+    /// When the node prints no further line.
     pub fn run(&mut self, operation: Value) -> Value {
         self.process.tell(operation);
         self.answer("done")
@@ -59,7 +59,7 @@ impl Ros1Node {
     /// The next message on a topic, with all its properties.
     ///
     /// # Panics
-    /// When the node prints no more lines.
+    /// When the node prints no further line.
     pub fn heard(&mut self, topic: &str) -> Value {
         loop {
             if let Some(index) = self.heard.iter().position(|value| value["topic"] == topic) {
@@ -86,7 +86,7 @@ impl Ros1Node {
     /// Publishes as soon as a subscriber is connected.
     ///
     /// # Panics
-    /// When the node prints no more lines.
+    /// When the node prints no further line.
     pub fn publish(&mut self, topic: &str, fields: &Value) {
         feros_test_support::eventually(|| {
             let operation = json!({"do": "publish_now", "topic": topic, "fields": fields});

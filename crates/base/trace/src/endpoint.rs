@@ -5,7 +5,7 @@ use feros_sync::{Mutex, MutexGuard};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
-use crate::is_on;
+use crate::switch::is_on;
 
 /// The limit on stored names. This includes the names of dropped endpoints to which recorded events
 /// refer.

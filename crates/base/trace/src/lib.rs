@@ -34,7 +34,7 @@
 //! | `point` | the points that a message passes |
 //! | `passing` | the functions that layers call at these points |
 //! | `event`, `ring` | an event, which means that a message passed a point, and the ring of a thread |
-//! | `recorder`, `endpoint`, `clock` | the trace of this process: whether it is on, its rings, its endpoints |
+//! | `switch`, `recorder`, `endpoint`, `clock` | the trace of this process: whether it is on, its rings, its endpoints |
 //! | `environment`, `periodic` | the settings in the environment, and the thread that writes while the program runs |
 //! | `file` | the trace file of a process |
 //! | `transport` | the names of the transports |
@@ -64,6 +64,8 @@ mod passing;
 mod periodic;
 #[cfg(not(loom))]
 mod recorder;
+#[cfg(not(loom))]
+mod switch;
 
 #[cfg(not(loom))]
 pub use clock::{boot_id, now_nanos};
@@ -83,7 +85,7 @@ pub use point::Point;
 #[cfg(all(test, not(loom)))]
 pub(crate) use recorder::alone;
 #[cfg(not(loom))]
-pub use recorder::{
-    DEFAULT_CAPACITY, disable, drain, enable, enable_in, file, is_on, record, set_capacity, write,
-};
+pub use recorder::{DEFAULT_CAPACITY, drain, enable_in, file, record, set_capacity, write};
+#[cfg(not(loom))]
+pub use switch::{disable, enable, is_on};
 pub use transport::Transport;

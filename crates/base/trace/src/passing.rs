@@ -6,7 +6,8 @@ use crate::clock::now_nanos;
 use crate::endpoint::Endpoint;
 use crate::event::{Event, MessageId};
 use crate::point::Point;
-use crate::recorder::{is_on, record};
+use crate::recorder::record;
+use crate::switch::is_on;
 use crate::transport::Transport;
 
 /// If the trace is on, records that a message passes a point at this moment.

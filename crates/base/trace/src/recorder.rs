@@ -1,15 +1,15 @@
-//! The trace of the process: the switch that turns it on, the rings of the threads, and the file to
-//! which the rings are written.
+//! The trace of the process: the rings of the threads, and the file to which the rings are written.
 
 use feros_sync::Mutex;
 use std::cell::OnceCell;
 use std::path::{Path as FilePath, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering, fence};
+use std::sync::atomic::{AtomicUsize, Ordering, fence};
 
 use crate::event::{Event, ThreadEvents};
 use crate::file::{TraceFile, WriteError};
 use crate::ring::Ring;
+use crate::switch::enable;
 
 /// The number of events that each thread keeps. An event takes 48 bytes.
 pub const DEFAULT_CAPACITY: usize = 32_768;
@@ -19,7 +19,6 @@ const LARGEST_CAPACITY: usize = 16 << 20;
 /// read. Further threads are not traced but only counted.
 const MOST_THREADS: usize = 256;
 
-static ON: AtomicBool = AtomicBool::new(false);
 static CAPACITY: AtomicUsize = AtomicUsize::new(DEFAULT_CAPACITY);
 /// The file of the process. A thread holds this lock while it writes the file, and also while it
 /// reads the rings, so that the rings have only one reader at a time. This is locked before
@@ -45,17 +44,6 @@ struct Thread {
     ring: Arc<Ring>,
 }
 
-/// Whether points are recorded. Costs one relaxed load.
-#[inline]
-pub fn is_on() -> bool {
-    ON.load(Ordering::Relaxed)
-}
-
-/// Starts to record events, which [`drain`] returns.
-pub fn enable() {
-    ON.store(true, Ordering::Relaxed);
-}
-
 /// Starts to record events like [`enable`], and creates the file of the process in this folder.
 /// [`write`](fn@write) writes to that file.
 ///
@@ -77,11 +65,6 @@ pub(crate) fn bound_file(bytes: u64) {
     if let Some(file) = &mut *FILE.lock() {
         file.bound(bytes);
     }
-}
-
-/// Stops recording events. Events that have already been recorded can still be read.
-pub fn disable() {
-    ON.store(false, Ordering::Relaxed);
 }
 
 /// Sets the number of events that a thread keeps, from 1 to 16 million. This affects only threads
@@ -186,6 +169,8 @@ fn read_rings() -> Vec<ThreadEvents> {
 /// at its end.
 #[cfg(all(test, not(loom)))]
 pub(crate) fn alone() -> impl Drop {
+    use crate::switch::disable;
+
     static ALONE: Mutex<()> = Mutex::new(());
     struct Alone(
         #[allow(dead_code, reason = "held until it is dropped")]

@@ -35,7 +35,7 @@ pub(crate) struct Settings {
 /// The reason why the joints of a robot have no values.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum ValuesError {
-    /// A joint that turns or slides within limits has none.
+    /// This is absent for a joint that turns or slides within limits.
     #[error(
         "the joint {joint:?} has no {missing} limit: write <limit lower=\"...\" upper=\"...\"/> in it, \
          or make it continuous"

@@ -19,7 +19,7 @@
 #define REMINDER_LATENESS 8
 #define FIRST_REQUEST MILLISECONDS (20)
 #define LONGEST_REQUEST MILLISECONDS (200)
-/* A lost answer is asked for again soon. Fast DDS, which answers within 100 ms, may then send it
+/* The reader soon repeats the request for a lost answer. Fast DDS, which answers within 100 ms, may then send it
    three times. */
 #define FIRST_REPEAT MILLISECONDS (20)
 #define LONGEST_REPEAT MILLISECONDS (1000)

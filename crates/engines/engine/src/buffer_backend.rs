@@ -26,7 +26,7 @@ pub const MAX_BUFFER_BACKEND_BYTES: usize = 256;
 pub struct BufferBackend {
     /// The name, such as `cpu` or `cuda`.
     pub name: String,
-    /// What the backend says about itself; often empty.
+    /// The backend's description of itself; often empty.
     pub data: String,
 }
 

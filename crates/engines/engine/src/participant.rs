@@ -1,4 +1,4 @@
-//! What the announcements of a participant show about the software that the participant runs.
+//! The facts about the software of a participant that its announcements show.
 
 use std::ffi::OsString;
 use std::fmt;

@@ -20,10 +20,10 @@ namespace {
 
 using namespace feros;
 
-// How many samples are taken from Fast DDS at once.
+// The number of samples that the shim takes from Fast DDS at once.
 constexpr size_t MOST_AT_ONCE = 1024;
 
-// Reports statuses through the gate.
+// Reports statuses until its gate is closed, which waits for running reports.
 class Teller
 {
 public:

@@ -326,7 +326,7 @@ fn the_graph_shows_nodes_of_ros1() {
     drop(rospy);
 }
 
-/// Requests that ROS 1 cannot fulfil are refused, with how to solve the problem.
+/// Requests that ROS 1 cannot fulfil are refused, and the errors say how to solve the problem.
 #[test]
 fn requests_that_ros1_cannot_fulfil_are_refused() {
     let Some(world) = World::new() else { return };

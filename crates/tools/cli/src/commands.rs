@@ -48,7 +48,7 @@ use crate::types::InterfaceArgs;
                         FEROS_ROS_DISTRO, AMENT_PREFIX_PATH, FEROS_PREFIX_PATH, FEROS_INTERFACES, CYCLONEDDS_URI, FEROS_TRACE, NO_COLOR.\nExit codes: 0 done, 1 failed, 2 wrong usage."
 )]
 pub(crate) struct CommandLine {
-    /// When to use colours; `auto` means on a terminal, unless NO_COLOR is set.
+    /// When to use colors; `auto` means on a terminal, unless NO_COLOR is set.
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto", help_heading = GENERAL_OPTIONS)]
     pub(crate) color: Color,
 

@@ -15,7 +15,7 @@ pub(crate) enum CliError {
     /// The user interrupted the command.
     #[error("interrupted")]
     Interrupted,
-    /// The reader of the output wants no more of it (`| head`).
+    /// The reader of the output has closed it (`| head`).
     #[error("the output was closed")]
     OutputClosed,
     /// The command has printed its findings, and only has to end with this exit code.

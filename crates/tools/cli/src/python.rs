@@ -13,7 +13,7 @@ use crate::notices;
 /// The code that finds the host for launch files and becomes it.
 const LAUNCH_HOST: &str = include_str!("python/launch_host.py");
 
-/// The start of Python for launch files. What they print goes to standard error if standard output
+/// The start of Python for launch files. Their output goes to standard error if standard output
 /// is for results.
 pub(crate) fn launch_host(prints_to_standard_error: bool) -> PythonOptions {
     PythonOptions {

@@ -33,7 +33,7 @@ impl InterfaceArgs {
 
 /// All known interfaces.
 pub(crate) struct Types {
-    /// All but the packages of robots that Feros ships. Most commands need no more, and start
+    /// All but the packages of robots that Feros ships. They suffice for most commands, which start
     /// faster without the others.
     certain: InterfaceSet,
     /// All, once a command needs more.

@@ -147,7 +147,7 @@ pub(crate) struct Loop {
     pub(crate) body: Body,
 }
 
-/// What a loop repeats.
+/// The actions that a loop repeats.
 #[derive(Clone, Debug)]
 pub(crate) enum Body {
     /// These actions.

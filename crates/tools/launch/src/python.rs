@@ -1,6 +1,6 @@
 //! Launch files in Python. A Python process, the host, runs the files and holds their objects; it
 //! hands over their actions as data, which [`crate::plan`] evaluates like the actions of other
-//! files. What only Python can do is asked for by the number of an object.
+//! files. The command asks the host by the number of an object for what only Python can do.
 //!
 //! The two processes exchange lines of JSON on a socket, which is the standard input of the host.
 //! Questions and answers are strictly nested, so only one side speaks at a time.

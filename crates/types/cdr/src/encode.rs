@@ -115,16 +115,6 @@ impl Encode for WString {
     }
 }
 
-/// Refuses a length above the bound of a field's type.
-///
-/// # Errors
-///
-/// Fails with [`EncodeError::BoundExceeded`].
-#[inline]
-pub fn check_bound(field: &'static str, len: usize, bound: usize) -> Result<(), EncodeError> {
-    if len > bound { Err(EncodeError::BoundExceeded { field, len, bound }) } else { Ok(()) }
-}
-
 /// Checks the bounds of each item, if the items' type has bounds.
 fn check_items<T: Encode>(items: &[T]) -> Result<(), EncodeError> {
     if T::IS_BOUNDED { items.iter().try_for_each(T::check_bounds) } else { Ok(()) }

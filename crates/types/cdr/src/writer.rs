@@ -184,7 +184,7 @@ impl<'a> Writer<'a> {
         len: usize,
         bound: usize,
     ) -> Result<(), EncodeError> {
-        crate::check_bound(field, len, bound)
+        check_bound(field, len, bound)
     }
 
     /// Takes the next `len` bytes at the given alignment, and zeroes the padding before them.
@@ -209,4 +209,14 @@ impl<'a> Writer<'a> {
             capacity: self.body.len() + HEADER_LEN,
         }
     }
+}
+
+/// Refuses a length above the bound of a field's type.
+///
+/// # Errors
+///
+/// Fails with [`EncodeError::BoundExceeded`].
+#[inline]
+pub fn check_bound(field: &'static str, len: usize, bound: usize) -> Result<(), EncodeError> {
+    if len > bound { Err(EncodeError::BoundExceeded { field, len, bound }) } else { Ok(()) }
 }

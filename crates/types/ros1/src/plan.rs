@@ -138,7 +138,7 @@ pub enum ConvertError {
         /// The limit.
         most: u32,
     },
-    /// A string contains a zero byte or, in CDR, does not end with one.
+    /// A string contains a zero byte or, in CDR, does not end with a zero byte.
     #[error("the string at byte {offset} contains a zero byte, or does not end with one")]
     Text {
         /// The offset.

@@ -351,7 +351,7 @@ impl SideBySide {
             }
             section id="cells" {
                 p class="lead" { "The ratio is the second run divided by the first, with its 95 % interval over repetitions and samples. Where the interval holds \
-                    1, or there was one repetition and less than 10 % between them, no difference can be told." }
+                    1, or there was one repetition and less than 10 % between them, no difference can be shown." }
                 @for system in systems { (self.of_system(system)) }
             }
             section id="refused" {

@@ -1,4 +1,4 @@
-//! The conditions of an experiment: the document's own, and ours beside them.
+//! The conditions of an experiment: those of the document, and those of the run.
 
 use std::fmt::Write as _;
 

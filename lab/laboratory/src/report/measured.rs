@@ -153,7 +153,7 @@ fn class(records: &[&Record]) -> String {
     format!("{realtime}{locked}")
 }
 
-/// The links; between programs of one host there is none.
+/// The links; programs of one host need no link.
 fn links(records: &[&Record]) -> String {
     let of_record = |record: &&Record| {
         let rate = record.dimensions.get("link_mbit");

@@ -123,7 +123,7 @@ fn repetitions(records: &[Record]) -> BTreeMap<String, u32> {
     found
 }
 
-/// What the runs say under one name: once if they agree, otherwise with the names of the runs.
+/// The texts of the runs under one name: one text if they agree, otherwise each with its run.
 fn agreed(said: &[(&str, &str)]) -> String {
     let mut distinct: Vec<(&str, Vec<&str>)> = Vec::new();
     for &(run, text) in said {

@@ -30,7 +30,7 @@ pub struct Verdict {
     pub conclusion: String,
     /// The numbers that the document prints; may be empty.
     pub paper: String,
-    /// What the cells show.
+    /// The finding that the cells show.
     pub ruling: Ruling,
     /// The reasons why cells were not measured; of a conclusion that was measured, the reasons for
     /// its other cells.
@@ -43,7 +43,7 @@ pub struct Verdict {
     pub conditions: Vec<Condition>,
 }
 
-/// What the cells of a run show about a conclusion.
+/// The answer of the cells of a run to a conclusion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ruling {
     /// Every cell shows what the document concludes.
@@ -92,7 +92,7 @@ impl Ruling {
 }
 
 impl VerdictRow {
-    /// What the row shows, for people.
+    /// The finding of the row, in words.
     pub fn word(&self) -> &str {
         match self.holds {
             Some(true) => "as concluded",
@@ -121,7 +121,7 @@ impl VerdictRow {
 }
 
 impl Verdict {
-    /// The numbers behind the ruling in words, or the reason why there is none.
+    /// The numbers behind the ruling in words, or the reason why there is no number.
     pub fn numbers(&self) -> String {
         if self.ruling == Ruling::NotMeasured {
             return self.reason.clone();

@@ -20,7 +20,7 @@ pub(super) struct Participant {
 
 /// The time that a newcomer may take to its first message.
 pub(super) const NEWCOMER_WITHIN: Duration = Duration::from_secs(30);
-/// The time that a process of a robot may take to start, beyond which it is stuck.
+/// The time that a process of a robot may take to start. A process that takes longer is stuck.
 const STARTED_WITHIN: Duration = Duration::from_secs(1);
 
 impl Participant {
@@ -106,7 +106,7 @@ pub(super) fn participants(cell: &Cell) -> Vec<Participant> {
     }
 }
 
-/// The host of a process of a robot: the first half of all is on the first of two hosts.
+/// The host of a process of a robot: the first half of them is on the first of two hosts.
 fn host_of_member(cell: &Cell, index: u32) -> Host {
     match cell.placement {
         Placement::Remote if index >= cell.nodes.div_ceil(2) => Host::Listener,

@@ -49,7 +49,7 @@ fn losses_of_a_stopped_listener_are_reported_on_every_transport() {
         });
         // On a busy machine, the listener's queue may have dropped the first messages.
         let before_the_first = heard(&report, 1, "first") - 1;
-        assert!(told <= missing + before_the_first, "{transport}: {told} were told: {report}");
+        assert!(told <= missing + before_the_first, "{transport}: {told} were reported: {report}");
         listener.end();
         talker.end();
     }

@@ -116,8 +116,8 @@ impl Window {
         }
     }
 
-    /// Joins the messages for which no more events are expected. The publisher's half of a message
-    /// stays, for subscriptions whose processes write later.
+    /// Joins the messages for which no further events are expected. The publisher's half of a
+    /// message stays, for subscriptions whose processes write later.
     pub(super) fn join(&mut self) {
         let mut joining = Joining::default();
         for (key, waiting) in &mut self.waiting {

@@ -23,7 +23,7 @@ fn wait_for_events(folder: &Path, wanted: usize) {
     });
 }
 
-/// Looks until no more events of the messages are expected, and returns the results.
+/// Looks until no further events of the messages are expected, and returns the results.
 fn settled(live: &mut LiveTrace) -> LiveFigures {
     live.look(|_| true);
     live.look(|_| true);

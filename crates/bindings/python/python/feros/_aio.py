@@ -133,7 +133,7 @@ class Stream:
         try:
             return await self.__anext__()
         except StopAsyncIteration:
-            raise _feros.ShutdownError("the stream has ended: no more messages arrive") from None
+            raise _feros.ShutdownError("the stream has ended: no further messages arrive") from None
 
     @property
     def dropped_messages(self):

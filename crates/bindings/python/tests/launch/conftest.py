@@ -278,7 +278,7 @@ def entity(shared):
 
 @pytest.fixture
 def refused(shared):
-    """The error of a line of a launch file, which must be told at the line."""
+    """The error of a line of a launch file, which must name that line."""
     command, path = shared
 
     def of(line, kind):

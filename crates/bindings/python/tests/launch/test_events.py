@@ -1,4 +1,4 @@
-"""Handlers and events: what the command is told, and functions that it calls."""
+"""Handlers and events: the data that the command gets, and the functions that it calls."""
 
 import pytest
 

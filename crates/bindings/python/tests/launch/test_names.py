@@ -1,4 +1,4 @@
-"""The names of stock `launch` that launch files import, and what is said about others."""
+"""The names of stock `launch` that launch files import, and the errors for other names."""
 
 import subprocess
 import sys

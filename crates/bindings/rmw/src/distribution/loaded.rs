@@ -85,7 +85,7 @@ fn callers(maps: &str) -> Vec<PathBuf> {
     found
 }
 
-/// What the exports of a library show about its distribution.
+/// The facts about its distribution that the exports of a library show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Exported {
     /// Nothing, because the library has no exports that differ, or they cannot be read.
@@ -119,7 +119,7 @@ impl Exported {
 }
 
 /// Whether a loaded library, or a library that it needs, exports a symbol. False if the library
-/// cannot be asked.
+/// cannot be opened.
 fn exports(library: &Path, symbol: &CStr) -> bool {
     let Ok(path) = CString::new(library.as_os_str().as_bytes()) else { return false };
     // SAFETY: this call loads nothing, so no code runs. The path ends with NUL.
@@ -134,7 +134,7 @@ fn exports(library: &Path, symbol: &CStr) -> bool {
     !found.is_null()
 }
 
-/// What a loaded library shows about its distribution.
+/// The facts about its distribution that a loaded library shows.
 #[derive(Debug)]
 struct Shown {
     library: PathBuf,

@@ -63,7 +63,7 @@ pub enum DescriptionError {
         line: usize,
         /// The element, such as `the joint "elbow"`.
         element: String,
-        /// What it has to have, such as `<parent link="...">`.
+        /// The element or attribute that it has to have, such as `<parent link="...">`.
         missing: &'static str,
     },
     /// A text is not the number or the numbers that it has to be.
@@ -79,7 +79,7 @@ pub enum DescriptionError {
         text: String,
         /// The numbers that were expected.
         expected: &'static str,
-        /// The probable cause; empty if there is none.
+        /// The probable cause; empty if it is unknown.
         hint: &'static str,
     },
     /// The type of a joint is unknown.

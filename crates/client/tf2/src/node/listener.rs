@@ -161,7 +161,7 @@ impl Thread {
         let stopper = executor.stopper();
         let spin = move || {
             if let Err(error) = executor.spin() {
-                tracing::error!("the TF buffer gets no more transforms: {error}");
+                tracing::error!("the TF buffer gets no further transforms: {error}");
             }
         };
         let handle = std::thread::Builder::new().name("feros-tf2".into()).spawn(spin);

@@ -1,5 +1,5 @@
-//! What a session sends to participants that it meets: an answer to a greeting has the whole
-//! history, and a participant that does not answer causes no packets for others.
+//! The data that a session sends to participants that it meets: an answer to a greeting has the
+//! whole history, and a participant that does not answer causes no packets for others.
 
 use std::time::Duration;
 

@@ -115,7 +115,7 @@ fn sample(body: &[u8], at: usize) -> u64 {
     (u64::from(number(body, at)) << 32) | u64::from(number(body, at + 4))
 }
 
-/// What this writer tells in a datagram (DDSI-RTPS 2.5, 9.4.5).
+/// The parts of a datagram of this writer (DDSI-RTPS 2.5, 9.4.5).
 pub(crate) fn told_by(writer: &[u8; 16], datagram: &[u8]) -> Vec<Told> {
     let mut all = Vec::new();
     if !datagram.get(..20).is_some_and(|header| header.ends_with(&writer[..12])) {

@@ -189,7 +189,7 @@ impl Listener {
 pub(crate) struct Participant {
     pub(crate) vendor: [u8; 2],
     pub(crate) number: u8,
-    /// What the participant announces about the version of its library.
+    /// The announcement of the version of the participant's library.
     pub(crate) version: Parameters,
 }
 
@@ -200,7 +200,7 @@ impl Participant {
         [header.concat(), submessages.concat()].concat()
     }
 
-    /// What the participant announces about a reliable endpoint.
+    /// The participant's announcement of a reliable endpoint.
     pub(crate) fn reliable(&self, entity: [u8; 4], topic: &str, type_name: &str) -> Parameters {
         Parameters::default()
             .with(id::ENDPOINT_GUID, &self.gid(entity).0)

@@ -14,7 +14,7 @@ use crate::listener::Notifications;
 use crate::names::ServiceNames;
 use crate::nodes::{NodeMember, SessionState};
 
-/// How long stock ROS 2 waits until the client of a request can receive the response.
+/// The time that stock ROS 2 waits until the client of a request can receive the response.
 const CLIENT_WAIT: Duration = Duration::from_millis(100);
 
 /// Signals changes of the matching readers of replies.

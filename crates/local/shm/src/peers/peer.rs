@@ -67,7 +67,7 @@ pub enum PeerError {
         ours: u32,
     },
     /// The process is not the announced process, but a later process with the same id.
-    #[error("process {pid} is not the one that announced shared memory: the token differs")]
+    #[error("process {pid} did not announce this shared memory: the token differs")]
     WrongToken {
         /// The process's id.
         pid: u32,

@@ -20,8 +20,8 @@ const GATHERING: Duration = Duration::from_millis(100);
 /// doubles with each repetition.
 const REPETITION: Duration = Duration::from_millis(500);
 
-/// The highest number of repetitions, the last of which comes after 16 seconds. What is left then
-/// is removed when the next process ends, or when the next node is made.
+/// The highest number of repetitions, the last of which comes after 16 seconds. Files that are left
+/// then are removed when the next process ends, or when the next node is made.
 const MOST_REPETITIONS: u32 = 5;
 
 /// Makes the upkeep thread clean up soon. The thread does not clean up if this process has stopped

@@ -1,6 +1,6 @@
 //! `feros demo`: shows Feros at work: a talker and a listener in two processes, and a stock ROS 2
-//! node as well if stock ROS 2 is installed. It prints every message that is heard, and at the end
-//! the number of messages that each listener heard from each talker.
+//! node as well if stock ROS 2 is installed. It prints every message that a node hears, and at the
+//! end the number of messages that each listener heard from each talker.
 
 mod args;
 mod conversation;

@@ -10,7 +10,7 @@ use crate::error::LaunchError;
 use crate::python::Session;
 use crate::tree::Language;
 
-/// What the evaluation knows about Python.
+/// The facts about Python that the evaluation knows.
 #[derive(Default)]
 pub(super) struct PythonState {
     session: Arc<Session>,

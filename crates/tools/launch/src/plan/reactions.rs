@@ -325,7 +325,7 @@ impl Evaluator {
         }
     }
 
-    /// Plans the reaction to an event. The handlers are asked newest first
+    /// Plans the reaction to an event. The newest handler comes first
     /// (`launch/launch/launch_context.py`, `register_event_handler`).
     fn react(&mut self, event: &Event) -> Result<Vec<Step>, LaunchError> {
         self.event = Some(event.to_json(self.action_of(event)));

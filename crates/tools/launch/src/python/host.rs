@@ -107,7 +107,7 @@ pub(super) struct Host {
     scanned: usize,
     stop: Arc<Stop>,
     notice: Option<fn(&str)>,
-    /// What the host works at since a point in time, if it works.
+    /// The work that the host does, and the time at which it began; `None` if it is idle.
     work: Option<(String, Instant)>,
     /// Whether the process has been waited for.
     is_gone: bool,

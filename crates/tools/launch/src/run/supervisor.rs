@@ -230,7 +230,7 @@ impl Supervisor {
         self.output.message(
             Level::Warning,
             LAUNCH,
-            &format!("{request} again: processes get no more time to end"),
+            &format!("{request} again: processes get no further time to end"),
         );
         for child in &mut self.children {
             if let Some(signal) = child.send_next_signal() {

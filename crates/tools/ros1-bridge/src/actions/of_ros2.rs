@@ -22,7 +22,7 @@ use crate::counts::Counters;
 use crate::types::{ActionPlans, Types};
 use crate::waiting::wait;
 
-/// How often the statuses of all goals are published, as an actionlib server does.
+/// The period at which the bridge publishes the statuses of all goals, as an actionlib server does.
 const STATUS_EVERY: Duration = Duration::from_millis(200);
 
 /// A ROS 2 server that clients of ROS 1 use.

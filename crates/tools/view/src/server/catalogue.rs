@@ -19,7 +19,7 @@ const MAX_SCHEMAS: usize = 4096;
 /// All topics and services that clients can use.
 pub(crate) struct Catalogue {
     interfaces: Arc<InterfaceSet>,
-    /// Whether other nodes are asked for unknown types.
+    /// Whether the view asks other nodes for unknown types.
     looks_for_types: bool,
     /// The topics, by name and type.
     topics: BTreeMap<(String, String), Topic>,

@@ -7,7 +7,7 @@ use super::page::counted;
 use crate::record::Condition;
 use crate::report::escape::escaped;
 
-/// Writes the verdicts of all documents; nothing if the run has none.
+/// Writes the verdicts of all documents; writes nothing if the run has no verdicts.
 pub(crate) fn write_section(text: &mut String, verdicts: &[Verdict]) {
     if verdicts.is_empty() {
         return;

@@ -1,4 +1,4 @@
-//! Keys that are pressed while a bag is recorded or played, read one by one and without an echo.
+//! Reads the keys that a user presses while a bag is recorded or played, without an echo.
 
 use std::io::{IsTerminal as _, Read as _};
 use std::sync::mpsc::{Receiver, sync_channel};

@@ -24,12 +24,12 @@ use crate::error::CliError;
 use crate::output::{self, foreign};
 use crate::value_parsers::parse_seconds;
 
-/// How soon the thread that listens for multicast notices that it must end.
+/// The time within which the thread that listens for multicast notices that it must end.
 const POLL_PERIOD: Duration = Duration::from_millis(100);
 /// The limit on senders that are counted separately; this command is not for larger networks.
 const MAX_SENDERS: usize = 1024;
 
-/// Say hello to other machines by a topic and by multicast, and show which of them are heard
+/// Say hello to other machines by a topic and by multicast, and show which of them say hello too
 #[derive(clap::Args)]
 #[command(
     after_help = "Start it on each machine. With ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST nothing leaves this machine.\n\n\

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use feros::{Context, ContextOptions, Node, NodeOptions, WaitError};
 
-/// How often a wait checks whether it was cancelled.
+/// The interval at which a wait checks whether it was cancelled.
 pub(super) const POLL_PERIOD: Duration = Duration::from_millis(500);
 /// The time between warnings that name the nodes and services that are still missing.
 pub(super) const REMINDER_PERIOD: Duration = Duration::from_secs(10);

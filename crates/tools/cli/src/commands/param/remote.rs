@@ -90,7 +90,7 @@ impl Remote {
         Ok(declared.filter_map(|(name, declared)| Some((name.clone(), declared?))).collect())
     }
 
-    /// The error for a node that answered with nothing when it was asked for these parameters.
+    /// The error for a node that answered a request for these parameters with nothing.
     pub(super) fn not_declared(&self, parameters: &[String]) -> CliError {
         let no_prefixes: [&str; 0] = [];
         let known = match self.ask(|client, left| client.list(no_prefixes, 0, left)) {

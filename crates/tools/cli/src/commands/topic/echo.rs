@@ -138,7 +138,7 @@ pub(in crate::commands) fn listen(
         printer.failure.is_some() || wanted.is_some_and(|wanted| printer.printed >= wanted)
     };
     let end = watch::spin(&connection.node, limits.time, done)?;
-    // The graph is asked while it still has the subscription.
+    // This reads the graph while it still has the subscription.
     let why = watch::why_silent(&connection.context.graph(), topic);
     drop(subscription);
     let mut printer = printer.lock();

@@ -39,7 +39,7 @@ _LATER = {
     'logging': '',
     'utilities': '',
 }
-"""What is imported when it is asked for, with the module that has it."""
+"""The names that are imported only when a program uses them, with their modules."""
 
 _absent = absent(__name__, globals(), {
     **{name: 'import it from `launch.actions`' for name in actions.__all__},

@@ -1,4 +1,4 @@
-"""What an action starts as a process."""
+"""The process that an action starts."""
 
 from typing import Any, Iterable, List, Mapping, Optional, Tuple
 
