@@ -1,5 +1,7 @@
 //! The numbers of transforms that a buffer added and refused.
 
+use std::fmt;
+
 use crate::history::Added;
 use crate::insert_error::InsertError;
 use crate::tree::Inserted;
@@ -57,6 +59,28 @@ impl Refusals {
             + self.beyond_limits
     }
 
+    /// Each number with its name and the words for a person.
+    fn reasons(&self) -> [(&'static str, u64, &'static str); 7] {
+        [
+            ("self_transform", self.self_transform, "with the frame itself as parent"),
+            ("no_frame_id", self.no_frame_id, "without the name of a frame"),
+            ("not_finite", self.not_finite, "with numbers that are not finite"),
+            (
+                "denormalized_quaternion",
+                self.denormalized_quaternion,
+                "with a quaternion whose length is not 1",
+            ),
+            ("old_data", self.old_data, "older than those that are kept"),
+            ("closes_loop", self.closes_loop, "that would close a loop"),
+            ("beyond_limits", self.beyond_limits, "of too many frames or with too long names"),
+        ]
+    }
+
+    /// The numbers by the names of the fields.
+    pub fn by_reason(&self) -> impl Iterator<Item = (&'static str, u64)> {
+        self.reasons().into_iter().map(|(name, count, _)| (name, count))
+    }
+
     fn count(&mut self, error: &InsertError) {
         let counter = match error {
             InsertError::SelfTransform { .. } => &mut self.self_transform,
@@ -75,6 +99,19 @@ impl Refusals {
     }
 }
 
+/// `3 refused transforms: 1 without the name of a frame, 2 with numbers that are not finite`.
+impl fmt::Display for Refusals {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let total = self.total();
+        write!(f, "{total} refused transform{}", if total == 1 { "" } else { "s" })?;
+        let reasons = self.reasons().into_iter().filter(|(_, count, _)| *count > 0);
+        for (at, (_, count, words)) in reasons.enumerate() {
+            write!(f, "{} {count} {words}", if at == 0 { ":" } else { "," })?;
+        }
+        Ok(())
+    }
+}
+
 impl BufferCounts {
     pub(super) fn count(&mut self, outcome: &Result<Inserted, InsertError>) {
         let inserted = match outcome {
@@ -88,5 +125,31 @@ impl BufferCounts {
             Added::Repeated => self.repeated += 1,
             Added::Displaced => self.displaced += 1,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn refusals_are_told_with_their_reasons() {
+        assert_eq!(Refusals::default().to_string(), "0 refused transforms");
+        let one = Refusals { closes_loop: 1, ..Refusals::default() };
+        assert_eq!(one.to_string(), "1 refused transform: 1 that would close a loop");
+        let all = Refusals {
+            self_transform: 1,
+            no_frame_id: 2,
+            not_finite: 3,
+            denormalized_quaternion: 4,
+            old_data: 5,
+            closes_loop: 6,
+            beyond_limits: 7,
+        };
+        assert_eq!(all.total(), 28);
+        let told = all.to_string();
+        assert!(told.starts_with("28 refused transforms: 1 with the frame itself"), "{told}");
+        assert!(told.contains(", 3 with numbers that are not finite, 4 with a"), "{told}");
+        assert!(all.by_reason().map(|(_, count)| count).eq(1..=7));
     }
 }

@@ -3,6 +3,7 @@
 mod distributions;
 mod domains;
 mod engine;
+mod examination;
 mod finding;
 mod graph;
 mod hello;
@@ -15,18 +16,20 @@ mod report;
 use std::ffi::OsString;
 
 use anstyle::AnsiColor;
-use feros_monitor::Distributions;
 use serde_json::json;
 
+pub(in crate::commands) use self::examination::findings;
+use self::examination::{Examination, Running, Stop};
 pub(in crate::commands) use self::finding::{Finding, Status};
 use crate::error::CliError;
+use crate::notices;
 use crate::output::{self, foreign};
 
 /// Check this machine and report what prevents ROS from working well
 #[derive(clap::Args)]
 #[command(args_conflicts_with_subcommands = true)]
 #[command(
-    after_help = "The exit code is 1 if there is an error.\n\nExamples:\n  feros doctor\n  feros doctor --report\n  feros doctor \
+    after_help = "The exit code is 1 if there is an error. Ctrl-C prints what was found until then; the exit code is then 130.\n\nExamples:\n  feros doctor\n  feros doctor --report\n  feros doctor \
                         hello\n  feros doctor --json | jq '.findings[] | select(.status != \"ok\")'"
 )]
 pub(crate) struct Args {
@@ -66,7 +69,17 @@ pub(crate) fn run(args: &Args) -> Result<(), CliError> {
 }
 
 fn check(args: &Args) -> Result<(), CliError> {
-    let Examination { mut findings, context, distributions } = examine();
+    let running = Running::start()?;
+    let (examination, stop) = running.wait();
+    let outcome = print(args, examination, stop);
+    running.end(stop);
+    outcome
+}
+
+/// Prints what was found.
+fn print(args: &Args, examination: Examination, stop: Stop) -> Result<(), CliError> {
+    let Examination { mut findings, context, distributions } = examination;
+    let is_complete = stop == Stop::Complete;
     let configuration = context.map(|context| context.session().configuration());
     let worst = findings.iter().map(|finding| finding.status).max().unwrap_or(Status::Ok);
     let failing = if args.include_warnings { Status::Warning } else { Status::Error };
@@ -75,8 +88,10 @@ fn check(args: &Args) -> Result<(), CliError> {
     }
     if args.json {
         let distributions = distributions.as_ref().map(distributions::to_json);
-        let mut object =
-            json!({ "worst": worst, "findings": findings, "distributions": distributions });
+        let mut object = json!({
+            "worst": worst, "complete": is_complete, "findings": findings,
+            "distributions": distributions,
+        });
         if args.verbose {
             object["engine_configuration"] = configuration.into();
         }
@@ -90,30 +105,11 @@ fn check(args: &Args) -> Result<(), CliError> {
             ))?;
         }
     }
+    if !is_complete {
+        notices::warn("interrupted: some checks were not made");
+        return Err(CliError::Interrupted);
+    }
     if worst >= failing { Err(CliError::Ended(1)) } else { Ok(()) }
-}
-
-/// The findings of all checks.
-pub(in crate::commands) struct Examination {
-    pub(in crate::commands) findings: Vec<Finding>,
-    /// The context, if the engine started.
-    context: Option<feros::Context>,
-    /// The distributions in the domain, if the engine started.
-    distributions: Option<Distributions>,
-}
-
-/// Checks everything.
-pub(in crate::commands) fn examine() -> Examination {
-    let mut findings = network::examine();
-    findings.extend(machine::examine());
-    let (engine, context) = engine::examine();
-    findings.extend(engine);
-    let own = context.as_ref().map(|context| context.session().gid());
-    let (graph, distributions) = graph::examine(own);
-    findings.extend(graph);
-    findings.extend(programs::examine());
-    findings.extend(domains::examine());
-    Examination { findings, context, distributions }
 }
 
 /// Spells out the options that `ros2 doctor` has with one dash and two letters; clap would take

@@ -125,5 +125,5 @@ fn doctor() -> Doctor {
         text: found.text,
         cure: found.cure,
     };
-    Arc::new(move || doctor::examine().findings.into_iter().map(finding).collect())
+    Arc::new(move || doctor::findings().into_iter().map(finding).collect())
 }

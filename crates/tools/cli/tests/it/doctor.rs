@@ -3,9 +3,10 @@
 use feros::QosProfile;
 use feros::msgs::std_msgs::msg::{Bool, String as Text};
 use feros_interop::{Domain, Peer};
+use feros_test_support::until;
 use serde_json::Value;
 
-use crate::process::{Running, context, eventually, feros};
+use crate::process::{OnTerminal, Running, context, eventually, feros};
 
 #[test]
 fn doctor_reports_with_cures() {
@@ -18,6 +19,7 @@ fn doctor_reports_with_cures() {
     assert!(
         findings.iter().all(|finding| finding["status"] == "ok" || finding["cure"].is_string())
     );
+    assert_eq!(report["complete"], true);
     assert!(report["engine_configuration"].as_str().unwrap().contains("CycloneDDS"));
 }
 
@@ -93,6 +95,50 @@ fn warnings_count_where_the_user_says_so() {
     let code = if report["worst"] == "ok" { 0 } else { 1 };
     assert_eq!(finished.code, Some(code), "{report}");
     assert_eq!(findings.is_empty(), code == 0, "{report}");
+}
+
+/// Waits until a command has joined the graph, which takes most of its time.
+fn until_it_discovers(node: &feros::Node, pid: u32) {
+    let own = format!("_feros_cli_{pid}");
+    until("the command discovers the graph", || {
+        node.node_names().iter().any(|node| node.name() == own)
+    });
+}
+
+/// The wait for the graph may be over before the signal arrives, so the command is started again.
+#[test]
+fn an_interrupted_doctor_shows_what_it_found() {
+    let context = context();
+    let node = context.create_node("dr_witness").unwrap();
+    let on_terminal = || {
+        let doctor = OnTerminal::start(&["doctor"]);
+        until_it_discovers(&node, doctor.pid());
+        doctor.press_ctrl_c();
+        doctor.finish()
+    };
+    let (_, written) = eventually(on_terminal, |(code, _)| *code == Some(130));
+    assert!(written.contains("ok") && written.contains("receive buffers may have"), "{written}");
+    assert!(written.contains("interrupted: some checks were not made"), "{written}");
+    let piped = || {
+        let doctor = Running::start(&["doctor", "--json"]);
+        until_it_discovers(&node, doctor.pid());
+        doctor.interrupt();
+        doctor.finish()
+    };
+    let finished = eventually(piped, |finished| finished.code == Some(130));
+    let report: Value = serde_json::from_str(&finished.out).unwrap();
+    assert_eq!(report["complete"], false, "{report}");
+    assert!(report["distributions"].is_null(), "the graph is incomplete: {report}");
+    let areas = report["findings"].as_array().unwrap().iter().map(|finding| &finding["area"]);
+    assert!(areas.clone().any(|area| area == "engine"), "{report}");
+    let report = || {
+        let report = Running::start(&["doctor", "--report"]);
+        until_it_discovers(&node, report.pid());
+        report.interrupt();
+        report.finish()
+    };
+    let finished = eventually(report, |finished| finished.code == Some(130));
+    assert_eq!(finished.out, "", "{finished:?}");
 }
 
 #[test]

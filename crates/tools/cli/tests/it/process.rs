@@ -86,23 +86,63 @@ pub(crate) fn eventually<T: std::fmt::Debug>(
 
 /// Runs a command to its end on a terminal, and returns everything that it wrote there.
 pub(crate) fn feros_on_terminal(arguments: &[&str]) -> String {
-    let (ours, theirs) = terminal();
-    let mut command = command(domain(), arguments);
-    command.env("TERM", "xterm").stdin(theirs.try_clone().unwrap());
-    command.stdout(theirs.try_clone().unwrap()).stderr(theirs);
-    let mut child = command.spawn().unwrap();
-    drop(command); // which holds the terminal's other end
-    let written = spawn("test-terminal", move || {
-        let (mut bytes, mut buffer) = (Vec::new(), [0; 4096]);
-        // Reading a terminal ends with an error.
-        while let Ok(size @ 1..) = std::fs::File::from(ours.try_clone().unwrap()).read(&mut buffer)
-        {
-            bytes.extend_from_slice(&buffer[..size]);
-        }
-        String::from_utf8_lossy(&bytes).into_owned()
-    });
-    wait(&mut child);
-    written.join().unwrap()
+    OnTerminal::start(arguments).finish().1
+}
+
+/// A running command with a terminal of its own, which sends signals as keys are pressed. The
+/// command ends when this is dropped.
+pub(crate) struct OnTerminal {
+    child: Child,
+    ours: OwnedFd,
+    /// Reads all that the command writes.
+    written: Option<std::thread::JoinHandle<String>>,
+}
+
+impl OnTerminal {
+    pub(crate) fn start(arguments: &[&str]) -> Self {
+        let (ours, theirs) = terminal();
+        let feros = command(domain(), arguments);
+        let mut command = Command::new("setsid");
+        command.arg("--ctty").arg(feros.get_program()).args(feros.get_args());
+        domain().confine(&mut command);
+        command.env("TERM", "xterm").stdin(theirs.try_clone().unwrap());
+        command.stdout(theirs.try_clone().unwrap()).stderr(theirs);
+        let child = command.spawn().unwrap();
+        drop(command); // which holds the terminal's other end
+        let mut reader = std::fs::File::from(ours.try_clone().unwrap());
+        let written = spawn("test-terminal", move || {
+            let (mut bytes, mut buffer) = (Vec::new(), [0; 4096]);
+            // Reading a terminal ends with an error.
+            while let Ok(size @ 1..) = reader.read(&mut buffer) {
+                bytes.extend_from_slice(&buffer[..size]);
+            }
+            String::from_utf8_lossy(&bytes).into_owned()
+        });
+        Self { child, ours, written: Some(written) }
+    }
+
+    /// The id of the process.
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    pub(crate) fn press_ctrl_c(&self) {
+        assert_eq!(rustix::io::write(&self.ours, b"\x03"), Ok(1));
+    }
+
+    /// Waits for the end; returns the exit code, and everything that was written.
+    pub(crate) fn finish(mut self) -> (Option<i32>, String) {
+        let status = wait(&mut self.child);
+        (status.code(), self.written.take().unwrap().join().unwrap())
+    }
+}
+
+impl Drop for OnTerminal {
+    fn drop(&mut self) {
+        // The process may have ended already.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
 }
 
 /// Both ends of a terminal that passes output on unchanged, with a window of some lines.

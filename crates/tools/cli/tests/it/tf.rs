@@ -5,7 +5,7 @@ use feros_test_support::{Background, Watchdog};
 use feros_tf2::glam::DVec3;
 use feros_tf2::{StaticTransformBroadcaster, Transform, TransformBroadcaster};
 
-use crate::process::{Running, context, feros};
+use crate::process::{Running, context, eventually, feros};
 
 /// A node that publishes the pose of `base` in `odom`, 50 times a second.
 struct Robot {
@@ -65,6 +65,35 @@ fn transforms_are_told_by_echo_tree_and_monitor() {
     ] {
         while !monitor.line().unwrap().starts_with(beginning) {}
     }
+}
+
+#[test]
+fn refused_transforms_are_counted_with_their_reasons() {
+    let node = context().create_node("tf_broken").unwrap();
+    let broken = StaticTransformBroadcaster::new(&node).unwrap();
+    let now = node.clock().now();
+    let nowhere = Transform::from_translation(DVec3::new(f64::NAN, 0.0, 0.0));
+    let sent = [
+        Transform::IDENTITY.to_stamped("t_map", "t_base", now),
+        nowhere.to_stamped("t_map", "t_nan", now),
+        Transform::IDENTITY.to_stamped("t_self", "t_self", now),
+    ];
+    broken.send_transforms(sent.to_vec()).unwrap();
+    let told = "2 refused transforms: 1 with the frame itself as parent, 1 with numbers that";
+    let tree = || feros(&["tf", "tree", "-t", "1.5"]);
+    let tree = eventually(tree, |tree| tree.code == Some(0) && tree.out.contains("t_base"));
+    assert!(tree.err.contains(&format!("warning: {told}")), "{tree:?}");
+    let _watchdog = Watchdog::start();
+    let mut monitor = Running::start(&["tf", "monitor"]);
+    while !monitor.line().unwrap().starts_with(told) {}
+    let mut monitor = Running::start(&["tf", "monitor", "--json"]);
+    let refused = loop {
+        let line: serde_json::Value = serde_json::from_str(&monitor.line().unwrap()).unwrap();
+        if line["refused"]["not_finite"] == 1 {
+            break line["refused"].clone();
+        }
+    };
+    assert_eq!((&refused["self_transform"], &refused["old_data"]), (&1.into(), &0.into()));
 }
 
 #[test]

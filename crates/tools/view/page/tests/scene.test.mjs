@@ -134,6 +134,25 @@ test("a missing transform or a wrong size is reported", async (t) => {
   await session.until("it is well again", () => !document.querySelector(".scene .problem"));
 });
 
+test("transforms and frames that are left out are counted", async (t) => {
+  const session = await start(t, { t: ["/points"], f: "map" });
+  const leftOut = ".scene .left-out";
+  assert.equal(await session.page.$eval(leftOut, (each) => each.hidden), true);
+  const place = pose(1, 2, 0, 0);
+  const nowhere = { ...place, position: { x: NaN, y: 0, z: 0 } };
+  const invalid = [
+    transformOf(20, "map", "", place),
+    transformOf(20, "loop", "loop", place),
+    transformOf(20, "map", "nowhere", nowhere),
+  ];
+  const many = Array.from({ length: 2100 }, (_, at) => transformOf(20, "map", `f${at}`, place));
+  session.server.publish("/tf", { transforms: [...invalid, ...many] });
+  await session.untilText(leftOut, " transforms of frames above the limit of 2000");
+  await session.untilText(leftOut, "3 invalid transforms (no name, ");
+  await session.untilText(leftOut, " frames above the limit of 200 that are drawn");
+  assert.deepEqual(session.errors, []);
+});
+
 test("a drag turns the view, and the address keeps it", async (t) => {
   const session = await start(t, { t: ["/points"] });
   const { page } = session;

@@ -20,12 +20,14 @@ struct Section {
 }
 
 pub(super) fn run(without_packages: bool, json: bool) -> Result<(), CliError> {
+    // What this machine says is read first: as long as there is no context, a signal ends the
+    // command at once.
+    let mut sections = vec![network(), platform(), environment()];
+    let packages = (!without_packages).then(packages);
     let connection = Connection::open()?;
     let graph = connection.discover_nodes(&DiscoveryArgs::default())?;
-    let mut sections = vec![network(), platform(), environment(), middleware(&connection.context)];
-    if !without_packages {
-        sections.push(packages());
-    }
+    sections.push(middleware(&connection.context));
+    sections.extend(packages);
     sections.extend([nodes(&graph), topics(&graph), services(&graph), mismatches(&graph)]);
     if json { output::print_json(&object(&sections)) } else { output::print(&text(&sections)) }
 }

@@ -8,7 +8,9 @@ use feros::engine::EndpointKind;
 use feros::msgs::tf2_msgs::msg::TFMessage;
 use feros::{Clock, Context, Gid, MessageInfo, Time};
 use feros_sync::Mutex;
-use feros_tf2::{Buffer, STATIC_TOPIC, TOPIC, TransformListener, dynamic_listener_qos, static_qos};
+use feros_tf2::{
+    Buffer, Refusals, STATIC_TOPIC, TOPIC, TransformListener, dynamic_listener_qos, static_qos,
+};
 use serde_json::json;
 
 use crate::commands::topic::watch;
@@ -61,14 +63,28 @@ pub(crate) fn run(args: &Args) -> Result<(), CliError> {
     let mut chain = ends.map(|(from, to)| Chain { from, to, delays: Window::new(WINDOW) });
     watch::report_each_second(node, move || {
         let found = chain.as_mut().map(|chain| chain.look(&buffer, &clock)).transpose();
+        let refused = buffer.counts().refused;
         let heard = heard.lock();
         let names = Names::of(&context);
         match found {
-            Err(missing) => output::print_lines([missing]),
-            Ok(chain) if json => output::print_json(&heard.object(&names, chain.as_ref())),
-            Ok(chain) => output::print(&heard.text(&names, chain.as_ref())),
+            Err(missing) => output::print_lines([missing].into_iter().chain(told(refused))),
+            Ok(chain) if json => {
+                let mut object = heard.object(&names, chain.as_ref());
+                object["refused"] = refused.by_reason().collect();
+                output::print_json(&object)
+            }
+            Ok(chain) => {
+                let mut text = heard.text(&names, chain.as_ref());
+                text.extend(told(refused).map(|refused| format!("\n{refused}\n")));
+                output::print(&text)
+            }
         }
     })
+}
+
+/// Words about transforms that are in no frame's numbers, if there are any.
+fn told(refused: Refusals) -> Option<String> {
+    (refused.total() > 0).then(|| refused.to_string())
 }
 
 /// The chain that the user asked for.

@@ -52,6 +52,10 @@ pub(crate) fn run(args: &Args) -> Result<(), CliError> {
         return Err(CliError::Interrupted);
     }
     let (frames, now) = (buffer.frames(), connection.node.clock().now());
+    let refused = buffer.counts().refused;
+    if refused.total() > 0 {
+        notices::warn(refused);
+    }
     if frames.is_empty() {
         return Err(CliError::failed(format!(
             "no transform came on /tf or /tf_static {}: `feros topic info -v /tf` lists the \

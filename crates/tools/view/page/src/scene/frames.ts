@@ -27,6 +27,8 @@ export interface View {
 
 export class Frames {
   readonly object = new Group();
+  /** A note on frames that are not drawn. */
+  note = "";
   private readonly axes = new Map<string, Group>();
   private readonly names = new Map<string, Sprite>();
   private readonly links = new LineSegments(
@@ -53,19 +55,22 @@ export class Frames {
     this.colour = colour;
     this.leaders.material.color.set(colour);
     this.halo = halo;
-    const names = transforms.names().slice(0, MOST_FRAMES);
+    const all = transforms.names();
+    const names = all.slice(0, MOST_FRAMES);
+    const left = all.length - names.length;
+    this.note = left > 0 ? `${left} frames above the limit of ${MOST_FRAMES} that are drawn` : "";
     const places = new Map<string, Vector3>();
-    const left = new Set(this.axes.keys());
+    const gone = new Set(this.axes.keys());
     for (const name of names) {
       const matrix = transforms.lookup(fixed, name, null);
       if (matrix === null) continue;
-      left.delete(name);
+      gone.delete(name);
       const axes = this.axes.get(name) ?? this.make(name);
       axes.matrix.copy(matrix);
       axes.matrixWorldNeedsUpdate = true;
       places.set(name, new Vector3().setFromMatrixPosition(matrix));
     }
-    for (const name of left) {
+    for (const name of gone) {
       const axes = this.axes.get(name);
       if (axes !== undefined) free(axes);
       this.axes.delete(name);

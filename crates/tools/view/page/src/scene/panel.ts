@@ -44,6 +44,8 @@ export class ScenePanel implements Panel {
   private readonly ends: (() => void)[] = [];
   private readonly canvas = h("canvas", { tabindex: "0", role: "img", "aria-label": "3D view" });
   private readonly rows = h("ul", { class: "legend" });
+  /** What the view of frames leaves out. */
+  private readonly leftOut = h("p", { class: "left-out", hidden: "" });
   private readonly fixedSelect: HTMLSelectElement;
   private readonly addSelect: HTMLSelectElement;
 
@@ -80,6 +82,7 @@ export class ScenePanel implements Panel {
       h("div", { class: "row controls" }, this.addSelect, this.fixedSelect, colours, frames, reset),
       box,
       this.rows,
+      this.leftOut,
     );
     this.prepare(box, state);
     const topics = textsOf(state.t).filter((each) => !TRANSFORMS.has(each));
@@ -275,13 +278,23 @@ export class ScenePanel implements Panel {
       shown.note.classList.toggle("problem", problem !== "");
     }
     this.frames.object.visible = this.hasFrames;
-    if (!this.hasFrames) return;
+    if (!this.hasFrames) {
+      this.tellLeftOut([]);
+      return;
+    }
     this.frames.update(this.transforms, fixed, stage.textColours);
+    this.tellLeftOut(this.frames.note === "" ? [] : [this.frames.note]);
     this.frames.spread({
       placeOf: (point) => stage.placeOf(point),
       raised: (point, pixels) => stage.raised(point, pixels),
       unitPixels: stage.unitPixels,
     });
+  }
+
+  private tellLeftOut(notes: string[]): void {
+    const all = [...this.transforms.notes(), ...notes];
+    this.leftOut.hidden = all.length === 0;
+    setText(this.leftOut, `Left out: ${all.join("; ")}`);
   }
 
   private fixedFrame(): string {

@@ -64,7 +64,9 @@ export function frameName(name: string): string {
 
 export class Transforms {
   /** The number of transforms that were refused, since there are too many frames. */
-  refused = 0;
+  private above = 0;
+  /** The number of transforms that no tree can have. */
+  private invalid = 0;
   private readonly frames = new Map<string, Frame>();
 
   add(transform: TransformStamped, isStatic: boolean): void {
@@ -72,7 +74,10 @@ export class Transforms {
     const parent = frameName(transform.header.frame_id);
     const { translation, rotation } = transform.transform;
     const numbers = [...Object.values(translation), ...Object.values(rotation)];
-    if (child === "" || child === parent || !numbers.every(Number.isFinite)) return;
+    if (child === "" || child === parent || !numbers.every(Number.isFinite)) {
+      this.invalid += 1;
+      return;
+    }
     const sample = {
       time: isStatic ? -Infinity : secondsOf(transform.header.stamp),
       position: new Vector3(translation.x, translation.y, translation.z),
@@ -81,7 +86,7 @@ export class Transforms {
     const frame = this.frames.get(child);
     if (frame === undefined || frame.parent !== parent || isStatic) {
       if (frame === undefined && this.frames.size >= MOST_FRAMES) {
-        this.refused += 1;
+        this.above += 1;
         return;
       }
       this.frames.set(child, { parent, samples: [sample] });
@@ -96,6 +101,19 @@ export class Transforms {
     while (frame.samples.length > 1 && (frame.samples.length > MOST_SAMPLES || isOld())) {
       frame.samples.shift();
     }
+  }
+
+  /** Notes on transforms that were left out. */
+  notes(): string[] {
+    const notes = [];
+    if (this.above > 0) {
+      notes.push(`${this.above} transforms of frames above the limit of ${MOST_FRAMES}`);
+    }
+    if (this.invalid > 0) {
+      const reasons = "no name, the frame itself as parent, or numbers that are not finite";
+      notes.push(`${this.invalid} invalid transforms (${reasons})`);
+    }
+    return notes;
   }
 
   names(): string[] {

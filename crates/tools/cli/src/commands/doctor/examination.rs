@@ -1,0 +1,138 @@
+//! All checks, one after the other. They take a second or more, and longer if a file of the system
+//! does not answer, so the user may interrupt them and gets what was found until then.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use feros::signals::{self, OnSignal};
+use feros_monitor::Distributions;
+use feros_sync::Mutex;
+
+use super::finding::Finding;
+use super::{domains, engine, graph, machine, network, programs};
+use crate::error::CliError;
+
+/// How long an interrupted examination waits for the check that is under way.
+const WAIT_FOR_CHECK: Duration = Duration::from_secs(1);
+
+/// What the checks have found.
+#[derive(Default)]
+pub(super) struct Examination {
+    pub(super) findings: Vec<Finding>,
+    /// The context, if the engine started.
+    pub(super) context: Option<feros::Context>,
+    /// The distributions in the domain, if the graph was discovered.
+    pub(super) distributions: Option<Distributions>,
+}
+
+/// The findings of all checks.
+pub(in crate::commands) fn findings() -> Vec<Finding> {
+    let found = Mutex::new(Examination::default());
+    examine(&found, || false);
+    found.into_inner().findings
+}
+
+/// Checks one part after the other, until `is_ending`, and adds what is found to `found`.
+fn examine(found: &Mutex<Examination>, is_ending: impl Fn() -> bool) {
+    let add = |findings| found.lock().findings.extend(findings);
+    let parts: [&dyn Fn(); 6] = [
+        &|| add(network::examine()),
+        &|| add(machine::examine()),
+        &|| {
+            let (findings, context) = engine::examine();
+            let mut found = found.lock();
+            found.findings.extend(findings);
+            found.context = context;
+        },
+        &|| {
+            let own = found.lock().context.as_ref().map(|context| context.session().gid());
+            let (findings, distributions) = graph::examine(own);
+            let mut found = found.lock();
+            found.findings.extend(findings);
+            found.distributions = distributions;
+        },
+        &|| add(programs::examine()),
+        &|| add(domains::examine()),
+    ];
+    parts.iter().take_while(|_| !is_ending()).for_each(|part| part());
+}
+
+/// Why the checks ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stop {
+    /// All checks were made.
+    Complete,
+    /// A signal came first.
+    Interrupted,
+}
+
+/// The checks, on a thread of their own.
+pub(super) struct Running {
+    found: Arc<Mutex<Examination>>,
+    stops: Receiver<Stop>,
+    thread: JoinHandle<()>,
+    _listening: OnSignal,
+}
+
+impl Running {
+    /// Starts the checks.
+    ///
+    /// # Errors
+    /// If the system refuses the thread.
+    pub(super) fn start() -> Result<Self, CliError> {
+        // One place for the signal, and one for the end of the thread.
+        let (sender, stops) = sync_channel(2);
+        let is_ending = Arc::new(AtomicBool::new(false));
+        let listening = signals::on_signal({
+            let (is_ending, sender) = (is_ending.clone(), sender.clone());
+            move || {
+                is_ending.store(true, Ordering::Release);
+                tell(&sender, Stop::Interrupted);
+            }
+        });
+        let found = Arc::new(Mutex::new(Examination::default()));
+        let inside = found.clone();
+        let checks = move || {
+            let _end = End(sender);
+            examine(&inside, || is_ending.load(Ordering::Acquire));
+        };
+        let failed = |error| CliError::failed(format!("the checks cannot be started: {error}"));
+        let thread = std::thread::Builder::new().name("doctor".into());
+        let thread = thread.spawn(checks).map_err(failed)?;
+        Ok(Self { found, stops, thread, _listening: listening })
+    }
+
+    /// Waits until all checks have been made or a signal arrives; returns what was found.
+    pub(super) fn wait(&self) -> (Examination, Stop) {
+        let stop = self.stops.recv().unwrap_or(Stop::Interrupted);
+        (std::mem::take(&mut *self.found.lock()), stop)
+    }
+
+    /// Waits for the check that is under way, so that the engine ends in order. The wait is short
+    /// if a signal arrived, since the check may wait for a file of the system.
+    pub(super) fn end(self, stop: Stop) {
+        if stop == Stop::Interrupted && self.stops.recv_timeout(WAIT_FOR_CHECK).is_err() {
+            return;
+        }
+        if let Err(panic) = self.thread.join() {
+            std::panic::resume_unwind(panic);
+        }
+    }
+}
+
+/// Tells that the thread has ended, even if a check panics.
+struct End(SyncSender<Stop>);
+
+impl Drop for End {
+    fn drop(&mut self) {
+        tell(&self.0, Stop::Complete);
+    }
+}
+
+fn tell(sender: &SyncSender<Stop>, stop: Stop) {
+    // There is room for all that is told, and the receiver may have gone.
+    let _ = sender.try_send(stop);
+}
