@@ -107,11 +107,10 @@ impl HostNode {
                 space.remove_if_unused(&lock);
                 refused("the node", cause)
             })?;
-        lock.finish();
         let cleaner = Arc::new(Cleaner::new(space, config, *node.id()));
-        let node = Self { node: Some(node), cleaner };
-        node.clean_up();
-        Ok(node)
+        cleaner.clean_up_if_needed(&lock);
+        lock.finish();
+        Ok(Self { node: Some(node), cleaner })
     }
 
     /// Like [`Cleaner::clean_up`].
@@ -196,7 +195,7 @@ impl Drop for HostNode {
     fn drop(&mut self) {
         let lock = self.exclusive();
         if let Ok(lock) = &lock {
-            self.clean_up_locked(lock);
+            self.cleaner.clean_up_if_needed(lock);
         }
         // The node's files are removed here, under the lock. So other holders of the lock see
         // either all of these files or none of them.

@@ -16,10 +16,12 @@ use iceoryx2::node::NodeView;
 use iceoryx2::prelude::{CallbackProgression, Config, Node, NodeState};
 use iceoryx2::service::internal::ServiceInternal;
 use iceoryx2::service::service_hash::ServiceHash;
+use iceoryx2_bb_posix::unique_system_id::UniqueSystemId;
 
 use super::space::{LOCK_TIMEOUT, Space, SpaceLock};
 use super::sweep::{LIFE_SIGNS, between, incomplete_nodes, is_number, names, sweep};
 use crate::ipc::Ipc;
+use crate::peers::ProcessHandle;
 
 /// The results of [`Cleaner::clean_up`].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -85,6 +87,19 @@ impl Cleaner {
         }
     }
 
+    /// Removes what killed processes have left, if any process seems to have been killed. When many
+    /// processes start or end together, each of them holds the lock for this check, so it is short.
+    pub(super) fn clean_up_if_needed(&self, lock: &SpaceLock) {
+        let nodes = self.space.folder.join("nodes");
+        let mut running =
+            names(&nodes).filter(|name| is_number(name)).map(|name| is_running(&name));
+        if !running.all(|running| running)
+            || !incomplete_nodes(&nodes, &self.space.prefix).is_empty()
+        {
+            self.clean_up_locked(lock);
+        }
+    }
+
     /// Removes what this process can remove.
     pub(super) fn clean_up_locked(&self, _lock: &SpaceLock) -> CleanUp {
         let mut found = CleanUp::default();
@@ -116,6 +131,15 @@ impl Cleaner {
         found.swept = sweep(&self.space.folder, &self.space.prefix);
         found
     }
+}
+
+/// Whether the process of this node is running, as far as the id of the process tells. If it is not
+/// known here, as that of another container, the clean-up decides. If another process has got the
+/// same id, a later clean-up does: those who shared memory with the killed process call one.
+fn is_running(node: &str) -> bool {
+    let Ok(id) = node.parse::<u128>() else { return false };
+    let pid = UniqueSystemId::from(id).pid().value().cast_unsigned();
+    ProcessHandle::open(pid).is_ok_and(|process| process.is_alive())
 }
 
 /// The services of the processes that are alive.

@@ -54,7 +54,7 @@ impl Space {
             let prefix = read_or_make_prefix(&folder, geteuid().as_raw()).map_err(|cause| {
                 UnavailableError::Folder { folder: folder.clone(), cause: cause.to_string() }
             })?;
-            sweep_unfinished(&folder);
+            sweep_after(&lock, &folder);
             return Ok((Self { folder, prefix }, lock));
         }
         let cause = format!("it was removed {MAX_ATTEMPTS} times while it was being opened");
@@ -70,10 +70,7 @@ impl Space {
                 folder: self.folder.clone(),
                 cause: "it was removed while in use".to_owned(),
             })?;
-        // The sweep checks every file, so it runs only if an earlier holder was interrupted.
-        if lock.was_interrupted {
-            sweep_unfinished(&self.folder);
-        }
+        sweep_after(&lock, &self.folder);
         Ok(lock)
     }
 
@@ -198,6 +195,14 @@ fn make_or_check(folder: &Path) -> Result<bool, UnavailableError> {
     Ok(true)
 }
 
+/// Removes unfinished work of the former holder of the lock. This checks every file of this user,
+/// so it happens only if that holder was interrupted.
+fn sweep_after(lock: &SpaceLock, folder: &Path) {
+    if lock.was_interrupted {
+        sweep_unfinished(folder);
+    }
+}
+
 /// Returns the prefix that all processes of this user share. The first process chooses it. The file
 /// with the prefix gets its name only when its content is complete.
 fn read_or_make_prefix(folder: &Path, uid: u32) -> io::Result<String> {
@@ -232,6 +237,10 @@ fn read_or_make_prefix(folder: &Path, uid: u32) -> io::Result<String> {
 /// all of them need the lock. A process that was killed does not delay the others.
 pub(crate) const LOCK_TIMEOUT: Duration = Duration::from_secs(3);
 
+/// The shortest and the longest pause between two attempts to take the lock. The pauses grow, so
+/// that a hundred processes that wait do not keep the processor from the holder of the lock.
+const PAUSES: (Duration, Duration) = (Duration::from_micros(250), Duration::from_millis(4));
+
 /// The name of a folder that exists while a holder of the space's lock works. If a process takes
 /// the lock and finds this folder, an earlier holder was killed or failed.
 const BUSY: &str = "busy";
@@ -259,11 +268,13 @@ impl SpaceLock {
             opened => opened.map_err(|cause| failed(cause.to_string()))?,
         };
         let start = Instant::now();
+        let mut pause = PAUSES.0;
         loop {
             match rustix::fs::flock(&fd, FlockOperation::NonBlockingLockExclusive) {
                 Ok(()) => return Ok(is_at(fd.as_fd(), folder).then(|| Self::taken(fd))),
                 Err(Errno::WOULDBLOCK | Errno::INTR) if start.elapsed() < patience => {
-                    std::thread::sleep(Duration::from_millis(1));
+                    std::thread::sleep(pause);
+                    pause = PAUSES.1.min(2 * pause);
                 }
                 Err(Errno::WOULDBLOCK) => {
                     let folder = folder.to_owned();
