@@ -5,6 +5,7 @@ mod checks;
 mod compare;
 mod conditions;
 mod context;
+mod documents;
 mod escape;
 mod features;
 mod figure;

@@ -8,7 +8,7 @@ use feros_interop::{distribution, kit_of_cpp, prefix_of_ros2};
 use feros_sync::Mutex;
 use feros_test_support::skip;
 
-use crate::run::Rmw;
+use crate::Rmw;
 
 /// Only one program is compiled at a time, because a compiler takes a gigabyte of memory.
 static COMPILING: Mutex<()> = Mutex::new(());

@@ -7,7 +7,9 @@
 //! skipped. Without `librmw_feros.so`, the tests on rmw_feros are skipped.
 
 mod kit;
+mod rmw;
 mod run;
 
 pub use kit::Kit;
-pub use run::{Leftovers, Rmw, Running};
+pub use rmw::Rmw;
+pub use run::{Leftovers, Running};

@@ -1,6 +1,5 @@
 //! Runs programs, each on an rmw.
 
-use std::fmt;
 use std::io::{BufRead as _, BufReader, Lines};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -9,43 +8,7 @@ use std::time::{Duration, Instant};
 
 use feros_interop::{Domain, LONGEST_WAIT};
 
-use crate::Kit;
-
-/// The rmw through which a program communicates.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Rmw {
-    /// The default of ROS 2.
-    Stock,
-    /// The rmw of Feros.
-    Feros {
-        /// The folder with the library.
-        folder: PathBuf,
-    },
-}
-
-impl Rmw {
-    /// The value of `RMW_IMPLEMENTATION`.
-    pub fn identifier(&self) -> &'static str {
-        match self {
-            Self::Stock => "rmw_fastrtps_cpp",
-            Self::Feros { .. } => "rmw_feros",
-        }
-    }
-
-    fn choose(&self, command: &mut Command) {
-        command.env("RMW_IMPLEMENTATION", self.identifier());
-        match self {
-            Self::Stock => command.env_remove("FEROS_RMW_DIR"),
-            Self::Feros { folder } => command.env("FEROS_RMW_DIR", folder),
-        };
-    }
-}
-
-impl fmt::Display for Rmw {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.identifier())
-    }
-}
+use crate::{Kit, Rmw};
 
 /// A running program. Dropping this value ends it.
 #[derive(Debug)]

@@ -1,5 +1,6 @@
 //! Allocates memory that the host program frees, with the allocator that the host program passed.
 
+use std::collections::BTreeSet;
 use std::ffi::{CStr, c_char, c_void};
 use std::ptr;
 
@@ -107,27 +108,43 @@ impl Allocator {
         Ok(copy.cast())
     }
 
+    /// An array with the result of `fill` for each of `sources`. If `fill` fails, `free` gets the
+    /// results so far.
+    pub(crate) fn filled<S, T>(
+        &self,
+        sources: impl ExactSizeIterator<Item = S>,
+        fill: impl Fn(S) -> Result<T, Failure>,
+        free: impl Fn(T),
+    ) -> Result<*mut T, Failure> {
+        let (len, made) = (sources.len(), self.array::<T>(sources.len())?);
+        for (index, source) in sources.take(len).enumerate() {
+            match fill(source) {
+                // SAFETY: there is room for `len` results.
+                Ok(result) => unsafe { made.add(index).write(result) },
+                Err(failure) => {
+                    // SAFETY: this function wrote the results before this one, and nobody else has
+                    // a pointer to the array.
+                    unsafe {
+                        (0..index).for_each(|before| free(made.add(before).read()));
+                        self.free(made);
+                    }
+                    return Err(failure);
+                }
+            }
+        }
+        Ok(made)
+    }
+
     /// An array with copies of the strings.
     pub(crate) fn texts<'a>(
         &self,
         texts: impl ExactSizeIterator<Item = &'a str>,
     ) -> Result<rcutils_string_array_t, Failure> {
-        let mut made =
-            rcutils_string_array_t { size: 0, data: self.array(texts.len())?, allocator: self.raw };
-        for text in texts {
-            match self.text(text) {
-                // SAFETY: there is room for all strings.
-                Ok(copy) => unsafe { made.data.add(made.size).write(copy) },
-                Err(failure) => {
-                    // SAFETY: this function allocated all of the memory, and nobody else has a
-                    // pointer to it.
-                    unsafe { self.free_texts(&made) };
-                    return Err(failure);
-                }
-            }
-            made.size += 1;
-        }
-        Ok(made)
+        let size = texts.len();
+        // SAFETY: [allocators] this allocator made the copies; nobody else has pointers to them.
+        let free = |copy| unsafe { self.free(copy) };
+        let data = self.filled(texts, |text| self.text(text), free)?;
+        Ok(rcutils_string_array_t { size, data, allocator: self.raw })
     }
 
     /// # Safety
@@ -147,30 +164,19 @@ impl Allocator {
         found: &feros_engine::graph::NamesAndTypes,
     ) -> Result<rmw_names_and_types_t, Failure> {
         let names = self.texts(found.keys().map(String::as_str))?;
-        let mut made = rmw_names_and_types_t { names, types: ptr::null_mut() };
-        let mut done = 0;
-        let filled = self.array(found.len()).and_then(|types| {
-            made.types = types;
-            for of_name in found.values() {
-                let texts: Vec<&str> = of_name.iter().map(String::as_str).collect();
-                let array = self.texts(texts.into_iter())?;
-                // SAFETY: there is room for one array for each name.
-                unsafe { types.add(done).write(array) };
-                done += 1;
+        let fill = |types: &BTreeSet<String>| {
+            let types: Vec<&str> = types.iter().map(String::as_str).collect();
+            self.texts(types.into_iter())
+        };
+        // SAFETY: this allocator made the arrays, and nobody else has pointers to them.
+        let free = |texts| unsafe { self.free_texts(&texts) };
+        match self.filled(found.values(), fill, free) {
+            Ok(types) => Ok(rmw_names_and_types_t { names, types }),
+            Err(failure) => {
+                free(names);
+                Err(failure)
             }
-            Ok(())
-        });
-        if let Err(failure) = filled {
-            // SAFETY: this function allocated all of the memory, and nobody else has a pointer to
-            // it.
-            unsafe {
-                (0..done).for_each(|index| self.free_texts(&*made.types.add(index)));
-                self.free(made.types);
-                self.free_texts(&made.names);
-            }
-            return Err(failure);
         }
-        Ok(made)
     }
 }
 

@@ -76,21 +76,10 @@ fn fill_all(
     found: &[&EndpointInfo],
     allocator: &Allocator,
 ) -> Result<rmw_service_endpoint_info_array_t, Failure> {
-    let info_array = allocator.array::<rmw_service_endpoint_info_t>(found.len())?;
-    for (index, endpoint) in found.iter().enumerate() {
-        match fill(endpoint, allocator) {
-            // SAFETY: there is room for all endpoints.
-            Ok(info) => unsafe { info_array.add(index).write(info) },
-            Err(failure) => {
-                // SAFETY: this function filled the entries before this one.
-                unsafe {
-                    (0..index).for_each(|before| free(&*info_array.add(before), allocator));
-                    allocator.free(info_array);
-                }
-                return Err(failure);
-            }
-        }
-    }
+    let fill = |endpoint: &&EndpointInfo| fill(endpoint, allocator);
+    // SAFETY: `fill` made the information with this allocator.
+    let free = |info| unsafe { free(&info, allocator) };
+    let info_array = allocator.filled(found.iter(), fill, free)?;
     Ok(rmw_service_endpoint_info_array_t { size: found.len(), info_array })
 }
 

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::marker::PhantomData;
 
-use crate::{Build, Layout, Splitter};
+use crate::{Build, BuildError, Layout, Splitter};
 
 /// A sequence or array of messages that are being built. Each element is given out as fields to be
 /// written.
@@ -28,9 +28,27 @@ pub struct SequenceMut<'a, M> {
 }
 
 impl<'a, M: Build> SequenceMut<'a, M> {
-    /// Creates a sequence. `elements` must contain `len` messages and nothing else.
-    pub(crate) fn new(elements: Splitter<'a>, len: usize) -> Self {
-        Self { elements, len, message: PhantomData }
+    /// Gives out a sequence: reads the count, and takes the elements.
+    ///
+    /// # Errors
+    ///
+    /// Fails with [`BuildError::Malformed`], and like [`Build::split`] for the elements.
+    pub fn split_sequence(splitter: &mut Splitter<'a>) -> Result<Self, BuildError> {
+        let len = splitter.count(1)?;
+        Self::split_array(splitter, len)
+    }
+
+    /// Gives out `len` elements without a count.
+    ///
+    /// # Errors
+    ///
+    /// Fails like [`split_sequence`](Self::split_sequence).
+    pub fn split_array(splitter: &mut Splitter<'a>, len: usize) -> Result<Self, BuildError> {
+        let elements = splitter.take_walked(|walk| match Layout::repeated(M::LAYOUT, len) {
+            Some(run) => walk.skip_layout(run),
+            None => (0..len).try_for_each(|_| M::split(walk).map(drop)),
+        })?;
+        Ok(Self { elements, len, message: PhantomData })
     }
 
     /// Returns the number of elements.

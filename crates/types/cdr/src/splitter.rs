@@ -4,8 +4,8 @@ use std::mem;
 
 use crate::layout::align_up;
 use crate::{
-    Build, BuildError, ByteOrder, DecodeError, HEADER_LEN, Layout, Primitive, Reader, SequenceMut,
-    SequenceView, WStringView,
+    BuildError, ByteOrder, DecodeError, HEADER_LEN, Layout, Primitive, Reader, SequenceView,
+    WStringView,
 };
 
 /// The address of the body must be a multiple of this number, which is the strictest alignment in
@@ -140,40 +140,6 @@ impl<'a> Splitter<'a> {
         self.read_texts(len, 4, |reader| SequenceView::read_array(reader, len))
     }
 
-    /// Gives out a sequence of messages.
-    ///
-    /// # Errors
-    ///
-    /// Fails like [`Build::split`] for the messages.
-    pub fn messages<M: Build>(&mut self) -> Result<SequenceMut<'a, M>, BuildError> {
-        let len = self.count(1)?;
-        self.message_array(len)
-    }
-
-    /// Gives out an array of messages.
-    ///
-    /// # Errors
-    ///
-    /// Fails like [`Build::split`] for the messages.
-    pub fn message_array<M: Build>(
-        &mut self,
-        len: usize,
-    ) -> Result<SequenceMut<'a, M>, BuildError> {
-        let position = self.position;
-        let bytes = match Layout::repeated(M::LAYOUT, len) {
-            Some(run) => align_up(position, run.align()).saturating_add(run.size()) - position,
-            None => {
-                let mut walk = self.reborrow();
-                for _ in 0..len {
-                    M::split(&mut walk)?;
-                }
-                walk.position - position
-            }
-        };
-        let rest = self.take(1, bytes)?;
-        Ok(SequenceMut::new(Self { rest, position }, len))
-    }
-
     /// Skips the placeholder member that a message without fields has on the wire.
     ///
     /// # Errors
@@ -189,13 +155,26 @@ impl<'a> Splitter<'a> {
         Splitter { rest: self.rest, position: self.position }
     }
 
-    /// Skips `len` values of a fixed layout.
+    /// Takes the bytes over which `walk` passes, which receives a splitter of the same bytes, and
+    /// returns a splitter of them.
+    pub(crate) fn take_walked(
+        &mut self,
+        walk: impl FnOnce(&mut Splitter<'_>) -> Result<(), BuildError>,
+    ) -> Result<Self, BuildError> {
+        let position = self.position;
+        let mut walked = self.reborrow();
+        walk(&mut walked)?;
+        let bytes = walked.position - position;
+        Ok(Self { rest: self.take(1, bytes)?, position })
+    }
+
+    /// Skips values of a fixed layout.
     pub(crate) fn skip_layout(&mut self, layout: Layout) -> Result<(), BuildError> {
         self.take(layout.align(), layout.size()).map(drop)
     }
 
     /// Reads the count of a sequence whose elements take at least `element_bytes` each.
-    fn count(&mut self, element_bytes: usize) -> Result<usize, BuildError> {
+    pub(crate) fn count(&mut self, element_bytes: usize) -> Result<usize, BuildError> {
         let count = *self.value::<u32>()? as usize;
         if count > self.rest.len() / element_bytes {
             return Err(BuildError::Malformed { offset: self.position });

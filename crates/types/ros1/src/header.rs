@@ -111,7 +111,7 @@ impl ConnectionHeader {
     pub(crate) fn receive(stream: &mut impl Read) -> io::Result<Self> {
         let mut len = [0; 4];
         stream.read_exact(&mut len)?;
-        let len = checked_len(len)?;
+        let len = checked_len(len, MAX_HEADER_BYTES, "header")?;
         let mut bytes = Vec::new();
         stream.take(len as u64).read_to_end(&mut bytes)?;
         Self::whole(&bytes, len)
@@ -126,7 +126,7 @@ impl ConnectionHeader {
     pub(crate) async fn next(stream: &mut TcpStream) -> io::Result<Self> {
         let mut len = [0; 4];
         stream.read_exact(&mut len).await?;
-        let len = checked_len(len)?;
+        let len = checked_len(len, MAX_HEADER_BYTES, "header")?;
         let mut bytes = Vec::new();
         stream.take(len as u64).read_to_end(&mut bytes).await?;
         Self::whole(&bytes, len)
@@ -145,11 +145,12 @@ impl ConnectionHeader {
     }
 }
 
-fn checked_len(len: [u8; 4]) -> io::Result<usize> {
+/// Returns the length that comes before a header or a message. Fails if it is above the limit.
+pub(crate) fn checked_len(len: [u8; 4], limit: usize, what: &str) -> io::Result<usize> {
     let len = u32::from_le_bytes(len) as usize;
-    if len > MAX_HEADER_BYTES {
-        let what = format!("the announced header length of {len} bytes exceeds the limit");
-        return Err(io::Error::new(io::ErrorKind::InvalidData, what));
+    if len > limit {
+        let text = format!("the announced {what} length of {len} bytes exceeds the limit");
+        return Err(io::Error::new(io::ErrorKind::InvalidData, text));
     }
     Ok(len)
 }

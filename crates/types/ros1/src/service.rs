@@ -15,7 +15,7 @@ use crate::http::PATIENCE;
 use crate::lines::Lines;
 use crate::master::{Master, MasterError};
 use crate::peer_text::{shown, shown_name};
-use crate::subscription::{checked_len, read_message};
+use crate::subscription::{message_len, read_message};
 use crate::types::ONE_DEFINITION;
 use crate::within::Within;
 
@@ -273,7 +273,7 @@ impl CallConnection {
 fn read_body(stream: &mut TcpStream) -> io::Result<Vec<u8>> {
     let mut len = [0; 4];
     stream.read_exact(&mut len)?;
-    let len = checked_len(len)?;
+    let len = message_len(len)?;
     let mut body = Vec::new();
     stream.take(len as u64).read_to_end(&mut body)?;
     if body.len() < len { Err(io::ErrorKind::UnexpectedEof.into()) } else { Ok(body) }

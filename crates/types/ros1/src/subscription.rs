@@ -15,7 +15,7 @@ use tokio::time::{sleep, timeout};
 
 use crate::address::Address;
 use crate::connections::{self, MOST_OF_A_TOPIC, Place};
-use crate::header::ConnectionHeader;
+use crate::header::{ConnectionHeader, checked_len};
 use crate::http::{self, PATIENCE};
 use crate::lines::Lines;
 use crate::peer_text::{shown, shown_name};
@@ -327,7 +327,7 @@ pub(crate) async fn read_message(
         let is_end = error.kind() == io::ErrorKind::UnexpectedEof;
         return if is_end { Ok(false) } else { Err(error) };
     }
-    let len = checked_len(len)?;
+    let len = message_len(len)?;
     buffer.clear();
     while buffer.len() < len {
         let missing = len - buffer.len();
@@ -340,13 +340,8 @@ pub(crate) async fn read_message(
 }
 
 /// Returns the length of a message. Fails if the message is too long.
-pub(crate) fn checked_len(len: [u8; 4]) -> io::Result<usize> {
-    let len = u32::from_le_bytes(len) as usize;
-    if len > MAX_MESSAGE_BYTES {
-        let what = format!("the announced message length of {len} bytes exceeds the limit");
-        return Err(io::Error::new(io::ErrorKind::InvalidData, what));
-    }
-    Ok(len)
+pub(crate) fn message_len(len: [u8; 4]) -> io::Result<usize> {
+    checked_len(len, MAX_MESSAGE_BYTES, "message")
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 
 mod call_error;
 mod generic;
+mod inner;
 mod response_future;
 
 pub use call_error::CallError;
@@ -91,7 +92,8 @@ impl<S: ServiceType> Client<S> {
     /// When there is no server, or the request violates its type or cannot be sent.
     pub fn call(&self, request: &S::Request) -> Result<ResponseFuture<S>, PublishError> {
         let inner = &self.untyped.0;
-        let serialized = inner.send_if_served(|send| serialize_into(request, &inner.name, send))?;
+        let sent = inner.send_if_served(|send| serialize_into(request, &inner.name, send))?;
+        let serialized = SerializedResponseFuture::new(inner.clone(), sent);
         if let Some(events) = self.events.active() {
             events.request(ServiceEventKind::RequestSent, serialized.call_id(), request);
         }

@@ -131,9 +131,11 @@ impl Context<'_> {
                         format!("{}<'a>", self.paths.of_derived(name, &self.fields_name(name))),
                         format!("<{path} as {m}::Build>::split(p)?"),
                     ),
-                    Shape::Array(len) => (sequence, format!("p.message_array({len})?")),
+                    Shape::Array(len) => {
+                        (sequence, format!("{m}::SequenceMut::split_array(p, {len})?"))
+                    }
                     Shape::Sequence | Shape::BoundedSequence(_) => {
-                        (sequence, "p.messages()?".to_owned())
+                        (sequence, format!("{m}::SequenceMut::split_sequence(p)?"))
                     }
                 }
             }

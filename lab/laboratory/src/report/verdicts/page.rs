@@ -5,10 +5,10 @@ use maud::{Markup, html};
 
 use super::{Ruling, Verdict, VerdictRow};
 use crate::record::Condition;
-use crate::report::page::document_title;
+use crate::report::documents::document_title;
 use crate::report::tables::scrolling;
 
-/// The verdicts of all documents; nothing if the run has none.
+/// The verdicts of all documents; empty if the run has no verdicts.
 pub(crate) fn section(verdicts: &[Verdict]) -> Markup {
     let mut documents: Vec<&str> =
         verdicts.iter().map(|verdict| verdict.document.as_str()).collect();

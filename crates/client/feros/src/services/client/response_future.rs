@@ -11,7 +11,7 @@ use feros_message::{Service as ServiceType, ServiceEventKind};
 use feros_transport::{Recipients, ResponseWait};
 
 use super::CallError;
-use super::generic::Inner;
+use super::inner::Inner;
 use crate::messages::forms::SerializedMessage;
 use crate::services::introspection::{CallId, ServiceEvents};
 
@@ -83,17 +83,23 @@ fn decode<S: ServiceType>(
 #[must_use = "the response is lost when this is dropped"]
 pub struct SerializedResponseFuture {
     pub(super) inner: Arc<Inner>,
-    pub(super) number: i64,
-    pub(super) started: Instant,
+    number: i64,
+    started: Instant,
     /// The callback that sent the request, if a callback did. Until this callback ends, a server
     /// that the callback keeps from running cannot take the request.
-    pub(super) sent_in: Option<Execution>,
+    sent_in: Option<Execution>,
     /// The servers that got the request. The call fails when all of them have left, if that can be
     /// detected.
     pub(super) recipients: Recipients,
 }
 
 impl SerializedResponseFuture {
+    /// Begins to wait for the response to a request that was sent just now.
+    pub(super) fn new(inner: Arc<Inner>, (number, recipients): (i64, Recipients)) -> Self {
+        let (started, sent_in) = (Instant::now(), Execution::current());
+        Self { inner, number, started, sent_in, recipients }
+    }
+
     /// Returns the result of the call if the call has ended.
     fn look(&self) -> Option<Result<SerializedMessage, CallError>> {
         // This is checked before responses are taken, because a server may have responded just
