@@ -206,7 +206,7 @@ impl Inner {
     }
 
     /// Names the server that a wait waits for, in error messages.
-    fn server(&self) -> String {
+    pub(super) fn server(&self) -> String {
         format!("a server of {}", self.name)
     }
 

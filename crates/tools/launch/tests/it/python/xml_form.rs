@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use feros_launch::{Planner, PythonOptions};
+use feros_launch::{Planner, PythonHost, PythonOptions};
 
 use super::Scripts;
 use crate::workspace::Workspace;
@@ -125,7 +125,7 @@ impl Robot {
             .join("../../bindings/python/python/feros/_launch_host.py");
         let command = ["python3", "-B", host.to_str().unwrap()].map(str::to_owned).to_vec();
         let planner = workspace.planner().python(PythonOptions {
-            command,
+            host: PythonHost::Command(command),
             arguments: Vec::new(),
             prints_to_standard_error: true,
             notice: None,
