@@ -27,7 +27,6 @@ mod asking;
 mod commands;
 mod connection;
 mod csv;
-mod described;
 mod ending;
 mod error;
 mod filter;
@@ -42,7 +41,6 @@ mod qos_args;
 mod silent_services;
 mod types;
 mod value_parsers;
-mod values;
 
 use std::os::unix::process::CommandExt as _;
 use std::process::{Command, ExitCode};

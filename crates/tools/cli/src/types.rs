@@ -1,5 +1,9 @@
 //! The interfaces that the command knows: those shipped with Feros, those in folders named by
-//! environment variables, and those in the folders of `--interfaces`.
+//! environment variables, and those in the folders of `--interfaces`. Below it: messages that users
+//! type, and types that nodes describe.
+
+pub(crate) mod described;
+pub(crate) mod values;
 
 use std::path::PathBuf;
 use std::sync::OnceLock;

@@ -15,9 +15,10 @@ use super::topic::watch::spin;
 use crate::connection::Connection;
 use crate::error::CliError;
 use crate::packages::installed_packages;
+use crate::types::described;
 use crate::types::{InterfaceArgs, Types};
 use crate::value_parsers::parse_count;
-use crate::{described, ending, notices, output};
+use crate::{ending, notices, output};
 
 /// Show the running system in the browser, until Ctrl-C
 #[derive(clap::Args)]

@@ -13,8 +13,9 @@ use crate::asking::all_at_once;
 use crate::commands::topic::echo::{TextForm, name_event};
 use crate::connection::{Connection, DiscoveryArgs};
 use crate::error::CliError;
+use crate::types::described;
 use crate::types::{InterfaceArgs, Types, identity_of};
-use crate::{csv, described, notices, output};
+use crate::{csv, notices, output};
 
 /// Print the messages of an action: feedback, statuses, and the events of its services
 ///

@@ -13,10 +13,11 @@ use super::interrupt::Interrupt;
 use crate::connection::Connection;
 use crate::error::CliError;
 use crate::nearest::did_you_mean;
+use crate::output;
+use crate::types::values;
+use crate::types::values::ValuesArgs;
 use crate::types::{DynamicAction, InterfaceArgs, Types};
 use crate::value_parsers::parse_seconds;
-use crate::values::ValuesArgs;
-use crate::{output, values};
 
 /// The time limit if the user sets no limit.
 const FOREVER: Duration = Duration::from_secs(31_536_000);

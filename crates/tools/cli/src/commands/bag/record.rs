@@ -17,8 +17,9 @@ use super::time_text::file_name_text;
 use crate::connection::Connection;
 use crate::error::CliError;
 use crate::silent_services::SilentServices;
+use crate::types::described;
 use crate::types::{InterfaceArgs, Types};
-use crate::{described, ending, notices, output};
+use crate::{ending, notices, output};
 
 /// How often to check for keys.
 const KEYS_PERIOD: Duration = Duration::from_millis(50);

@@ -12,10 +12,11 @@ use crate::connection::Connection;
 use crate::error::CliError;
 use crate::nearest::did_you_mean;
 use crate::qos_args::QosArgs;
+use crate::types::values;
+use crate::types::values::ValuesArgs;
 use crate::types::{DynamicService, InterfaceArgs, Types};
 use crate::value_parsers::parse_seconds;
-use crate::values::ValuesArgs;
-use crate::{notices, output, values};
+use crate::{notices, output};
 
 /// The time limit if the user sets no limit.
 const FOREVER: Duration = Duration::from_secs(31_536_000);

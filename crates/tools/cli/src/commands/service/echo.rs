@@ -9,11 +9,11 @@ use feros_engine::name::is_hidden;
 
 use crate::commands::topic::echo::{Form, Format, Limits, listen};
 use crate::connection::{Connection, DiscoveryArgs};
-use crate::described;
 use crate::error::CliError;
 use crate::nearest::did_you_mean;
 use crate::qos_args::QosArgs;
 use crate::silent_services::{events_of, warn_of_silent};
+use crate::types::described;
 use crate::types::{InterfaceArgs, Types, identity_of};
 use crate::value_parsers::{parse_count, parse_seconds};
 

@@ -16,10 +16,10 @@ use super::watch::{self, End};
 use feros_sync::Mutex;
 
 use crate::connection::{Connection, DiscoveryArgs};
-use crate::described;
 use crate::error::CliError;
 use crate::filter::{Filter, parse_filter};
 use crate::qos_args::QosArgs;
+use crate::types::described;
 use crate::types::{InterfaceArgs, Types, identity_of};
 use crate::value_parsers::{parse_count, parse_seconds};
 

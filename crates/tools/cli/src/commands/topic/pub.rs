@@ -10,13 +10,14 @@ use feros_wording::duration;
 
 use super::watch::{self, End};
 use crate::connection::{Connection, DiscoveryArgs};
-use crate::described;
 use crate::error::CliError;
 use crate::qos_args::QosArgs;
+use crate::types::described;
+use crate::types::values;
+use crate::types::values::ValuesArgs;
 use crate::types::{InterfaceArgs, Types, identity_of};
 use crate::value_parsers::{parse_count, parse_seconds};
-use crate::values::ValuesArgs;
-use crate::{notices, output, values};
+use crate::{notices, output};
 
 /// The longest wait for subscriptions to confirm the last messages.
 const CONFIRMATION: Duration = Duration::from_secs(2);
