@@ -1,6 +1,7 @@
 """The plugin as pytest loads it: reports of failures, parallel runs, and the book's page."""
 
 import importlib.metadata
+import os
 import re
 import subprocess
 import sys
@@ -17,10 +18,12 @@ PLUGIN = () if IS_INSTALLED else ("-p", "feros.pytest_plugin")
 
 
 def run_pytest(folder, *arguments):
-    """Runs the tests of a folder; returns the exit code and the output."""
+    """Runs the tests of a folder, as in an activated environment; returns the exit code and the
+    output."""
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *PLUGIN, *arguments],
-        cwd=folder, capture_output=True, text=True, check=False)
+        cwd=folder, env={**os.environ, "PATH": path}, capture_output=True, text=True, check=False)
     return done.returncode, done.stdout + done.stderr
 
 

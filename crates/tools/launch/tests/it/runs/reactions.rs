@@ -190,18 +190,20 @@ fn signals_end_a_launch_with_busy_reactions() {
 import signal, time
 signal.signal(signal.SIGINT, signal.SIG_IGN)
 def busy(request):
-    ask({"ask": "warn", "text": "busy"})
+    open("BUSY", "w").close()
     while True:
         time.sleep(0.01)
 objects[5] = busy
 entities = [
-    shell(1, "one", "echo ready; sleep 1000"),
+    shell(1, "one", "while [ ! -e BUSY ]; do sleep 0.1; done; echo ready; sleep 1000"),
     {"do": "register", "id": 11, "at": at, "handler": {"id": 10, "at": at, "on": "process_start",
         "target": [1], "reaction": {"py": 5, "name": "busy"}}},
 ]
 "#;
-    let Some(mut running) = start(&workspace, text) else { return };
-    running.wait_for("[one-1] ready");
+    let busy = workspace.path().join("busy");
+    let text = text.replace("BUSY", busy.to_str().unwrap());
+    let Some(mut running) = start(&workspace, &text) else { return };
+    running.wait_for("[one-1] ready"); // the reaction runs then
     running.signal(Signal::INT);
     let (code, lines) = running.end();
     assert_eq!(code, 0, "{lines:#?}");
