@@ -62,12 +62,17 @@ modules() {
 modules "$messages" --root feros.msgs
 # The same packages are also added under the names of stock ROS 2, next to the package rclpy.
 modules "$compatible"
-# The .pth file contains a path and no code. It appends this path to the path of the interpreter
+# This .pth file contains a path and no code. It appends this path to the path of the interpreter
 # that the wheel is installed for, so that a sourced ROS and any package of the same name come
 # first. Files of packages are read in the order of their names, so the name of this file puts it
 # last.
 install -d "$package/data/platlib"
 printf 'feros/compat\n' >"$package/data/platlib/zz_feros.pth"
+# This .pth file contains a line of code, which Python runs at its start: if FEROS_PREFIX_PATH is
+# set, it runs feros/_prefixes.py.
+cat >"$package/data/platlib/feros_prefixes.pth" <<'PTH'
+import os, sys; os.environ.get("FEROS_PREFIX_PATH") and exec(open(os.path.join(sys._getframe(1).f_locals["sitedir"], "feros", "_prefixes.py")).read(), {})
+PTH
 
 maturin build --locked --quiet --profile "$profile" --manifest-path "$package/Cargo.toml" \
     --out "$out" "${interface[@]}" "${features[@]}"

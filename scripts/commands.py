@@ -165,6 +165,8 @@ NOT_HERE = {
     "feros pkg create camera": "it needs a clone in ~/feros: crates/tools/cli/tests/component_build",
     "cd camera": "the package is not made here",
     "feros component build": "it compiles a whole Feros: crates/tools/cli/tests/component_build",
+    "feros build ~/robot": "it compiles a whole Feros: crates/tools/cli/tests/component_build",
+    "docs/book/pages/build.md": "as above",
     "feros container": "it is for components that are built as above",
     "feros component load": "as above: crates/tools/cli/tests/it/component.rs loads others",
     "feros component list": "as above",

@@ -3,6 +3,7 @@
 mod action;
 mod bag;
 mod bridge;
+mod build;
 mod completion;
 mod component;
 mod container;
@@ -34,6 +35,7 @@ mod zenoh;
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use feros::engine::DiscoveryForm;
 
+pub(crate) use self::build::interfaces::MESSAGE_MODULES;
 use crate::ending;
 use crate::error::CliError;
 use crate::help_heading::GENERAL_OPTIONS;
@@ -106,6 +108,8 @@ enum Command {
     #[cfg(feature = "ros1-bridge")]
     #[command(subcommand)]
     Ros1(ros1::Command),
+    /// Build a folder of packages into one prefix
+    Build(build::Args),
     /// Start an executable of a package, or a Python script
     Run(run::Args),
     /// Start the system of a launch file
@@ -150,6 +154,11 @@ impl CommandLine {
         let words = doctor::spelled_out(std::env::args_os().collect());
         let matches = read_numbers_as_values(Self::command()).get_matches_from(words);
         Self::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
+    }
+
+    /// Whether this command starts programs of users.
+    pub(crate) fn starts_programs(&self) -> bool {
+        matches!(self.command, Command::Run(_) | Command::Launch(_) | Command::Container(_))
     }
 
     /// Whether this process may become a node, which logs in the form of nodes.
@@ -199,6 +208,7 @@ pub(crate) fn run(line: CommandLine) -> Result<(), CliError> {
         Command::Bridge(args) => bridge::run(&args),
         #[cfg(feature = "ros1-bridge")]
         Command::Ros1(command) => ros1::run(command, &interfaces),
+        Command::Build(args) => build::run(&args),
         Command::Run(args) => run::run(&args),
         Command::Launch(args) => launch::run(&args),
         Command::Component(command) => component::run(command),

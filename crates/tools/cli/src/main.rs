@@ -13,6 +13,8 @@
 //! | `output`, `csv`, `notices` | text on standard output and standard error |
 //! | `qos_args`, `value_parsers`, `help_heading`, `nearest` | options that verbs share |
 //! | `ending`, `process_group`, `python` | how verbs end on a signal, and the processes that they start |
+//! | `compile` | builds with cargo for `build` and `component build`: the workspace, checks, the prefix |
+//! | `derived_variables` | the variables that programs get besides `FEROS_PREFIX_PATH` |
 //! | `error` | errors and exit codes |
 //!
 //! # Invariants
@@ -25,8 +27,10 @@
 
 mod asking;
 mod commands;
+mod compile;
 mod connection;
 mod csv;
+mod derived_variables;
 mod ending;
 mod error;
 mod filter;
@@ -42,6 +46,7 @@ mod silent_services;
 mod types;
 mod value_parsers;
 
+use std::ffi::OsString;
 use std::os::unix::process::CommandExt as _;
 use std::process::{Command, ExitCode};
 
@@ -63,7 +68,11 @@ fn main() -> ExitCode {
     ];
     let is_missing =
         |(name, value): &(&str, String)| !value.is_empty() && !is_set(name, value.as_str());
-    let missing: Vec<_> = wanted.into_iter().filter(is_missing).collect();
+    let missing = wanted.into_iter().filter(is_missing);
+    let mut missing: Vec<_> = missing.map(|(name, value)| (name, value.into())).collect();
+    if line.starts_programs() {
+        missing.extend(derived_variables::lacking());
+    }
     let outcome = if !makes_a_context(&line.engine) {
         Err(CliError::usage(format!(
             "--engine {engine}: name one engine, or two different ones, such as cyclonedds,zenoh"
@@ -88,7 +97,7 @@ fn is_set(variable: &str, value: &str) -> bool {
 
 /// Restarts this command with these variables, where the context of every verb and every process
 /// that a verb starts finds them. It returns only if that fails.
-fn begin_anew_with(variables: Vec<(&'static str, String)>) -> CliError {
+fn begin_anew_with(variables: Vec<(&'static str, OsString)>) -> CliError {
     let mut words = std::env::args_os();
     let name = words.next().unwrap_or_default();
     let error = std::env::current_exe().map(|program| {
@@ -97,6 +106,6 @@ fn begin_anew_with(variables: Vec<(&'static str, String)>) -> CliError {
     });
     let (Ok(error) | Err(error)) = error;
     CliError::failed(format!(
-        "--engine, --distro: the command cannot be restarted with these options: {error}"
+        "the command cannot be restarted with the variables that it needs: {error}"
     ))
 }

@@ -7,7 +7,7 @@ mod package;
 mod packages;
 mod proto;
 mod show;
-mod stubs;
+pub(super) mod stubs;
 
 use crate::error::CliError;
 use crate::types::InterfaceArgs;

@@ -24,10 +24,11 @@ impl Home {
         // containers.
         let bin = Path::new(env!("CARGO_TARGET_TMPDIR")).join("component_build_bin");
         fs::create_dir_all(&bin).unwrap();
-        let command = bin.join(format!("feros-{}", std::process::id()));
-        let _ = fs::remove_file(&command);
-        fs::hard_link(env!("CARGO_BIN_EXE_feros"), &command).unwrap();
         let folder = tempfile::tempdir().unwrap();
+        // Tests of one process have different folders.
+        let number = folder.path().file_name().unwrap().to_str().unwrap();
+        let command = bin.join(format!("feros-{number}"));
+        fs::hard_link(env!("CARGO_BIN_EXE_feros"), &command).unwrap();
         let domain = Domain::reserve_without_ros2();
         Self { folder, domain, command, builds: Cell::new(0) }
     }
@@ -69,7 +70,20 @@ impl Home {
         folder
     }
 
-    fn command(&self, arguments: &[&str]) -> Command {
+    /// The folder of packages `examples/bringup`, outside of the repository.
+    pub(crate) fn copy_of_bringup(&self) -> PathBuf {
+        let (example, folder) =
+            (Path::new(REPOSITORY).join("examples/bringup"), self.folder().join("robot"));
+        copy_all(&example, &folder);
+        let manifest = folder.join("robot_base/Cargo.toml");
+        let text = fs::read_to_string(&manifest).unwrap();
+        let changed = text.replace("../../../crates", &format!("{}/crates", repository()));
+        assert_ne!(text, changed);
+        fs::write(manifest, changed).unwrap();
+        folder
+    }
+
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(&self.command);
         command.args(arguments);
         self.domain.confine(&mut command);
@@ -77,7 +91,7 @@ impl Home {
             command.env_remove(variable);
         }
         command.env("XDG_DATA_HOME", self.folder().join("data")).env("CARGO_NET_OFFLINE", "true");
-        if arguments.starts_with(&["component", "build"]) {
+        if arguments.starts_with(&["component", "build"]) || arguments.starts_with(&["build"]) {
             let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("component_build");
             command.arg("--build-dir").arg(folder);
             // A user's shells may differ in this setting, which makes cargo treat a crate as
@@ -102,12 +116,16 @@ impl Home {
         said(&output)
     }
 
-    fn run(&self, arguments: &[&str]) -> Output {
+    pub(crate) fn run(&self, arguments: &[&str]) -> Output {
         self.command(arguments).output().unwrap()
     }
 
     pub(crate) fn start(&self, arguments: &[&str]) -> Running {
-        Running(self.command(arguments).stdout(Stdio::null()).spawn().unwrap())
+        Self::start_command(self.command(arguments))
+    }
+
+    pub(crate) fn start_command(mut command: Command) -> Running {
+        Running(command.stdout(Stdio::null()).spawn().unwrap())
     }
 }
 
@@ -118,7 +136,25 @@ impl Drop for Home {
     }
 }
 
-fn said(output: &Output) -> String {
+/// The path of the repository, without `..`.
+pub(crate) fn repository() -> String {
+    Path::new(REPOSITORY).canonicalize().unwrap().to_str().unwrap().to_owned()
+}
+
+fn copy_all(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let (source, target) = (entry.path(), to.join(entry.file_name()));
+        match entry.file_name().to_str() {
+            Some("target" | "install" | "Cargo.lock" | "__pycache__") => {}
+            _ if source.is_dir() => copy_all(&source, &target),
+            _ => drop(fs::copy(&source, &target).unwrap()),
+        }
+    }
+}
+
+pub(crate) fn said(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 

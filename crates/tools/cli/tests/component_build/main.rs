@@ -1,12 +1,14 @@
 //! `feros component build` as a user calls it: packages outside of this repository, each built by
-//! its own call into the default prefix, run in one container.
+//! its own call into the default prefix, run in one container. And `feros build` of a folder with
+//! packages of all kinds (`workspace`).
 //!
-//! The test compiles Feros anew, as a user's call does, in a folder below cargo's target folder
+//! The tests compile Feros anew, as a user's call does, in a folder below cargo's target folder
 //! that the next run reuses. Nothing is downloaded: the versions are those of Feros's own lock
 //! file.
 #![allow(clippy::unwrap_used)]
 
 mod home;
+mod workspace;
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,21 +1,7 @@
 //! `feros component build`: builds packages of components as libraries, together with the container
 //! programs that can load them, and installs both into one prefix.
 //!
-//! Rust has no stable ABI, so one call of cargo builds the libraries and the containers, from a
-//! workspace that is written for this purpose (`workspace`). Cargo itself (`cargo`) provides what
-//! the call needs to know: the packages and the source of their Feros (`package`, `feros`), and the
-//! crates and features that Feros depends on (`crates`). Packages that are built on different days
-//! agree because they start from the same versions (`lock`); this is checked before anything is
-//! installed (`prefix`).
-
-mod cargo;
-mod crates;
-mod error;
-mod feros;
-mod lock;
-mod package;
-mod prefix;
-mod workspace;
+//! `crate::compile` does the work.
 
 use std::path::{Path, PathBuf};
 
@@ -23,14 +9,15 @@ use feros_component::install::Installed;
 use feros_files::default_prefix;
 use feros_process::EndSignals;
 
-use self::cargo::{Built, Cargo};
-use self::crates::Crates;
-use self::error::BuildError;
-use self::feros::Feros;
-use self::package::{ComponentPackage, find_packages};
-use self::prefix::Prefix;
-use self::workspace::{BuildFolder, Workspace};
 use super::register::note_prefix;
+use crate::compile::cargo::{Built, Call, Cargo};
+use crate::compile::crates::Crates;
+use crate::compile::error::BuildError;
+use crate::compile::feros::Feros;
+use crate::compile::package::{ComponentPackage, find_packages};
+use crate::compile::prefix::Prefix;
+use crate::compile::workspace::{BuildFolder, Workspace};
+use crate::compile::{default_build_dir, lock, no_home};
 use crate::error::CliError;
 use crate::{ending, notices, output};
 
@@ -62,8 +49,7 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> Result<(), CliError> {
     let prefix = args.prefix.clone().or_else(default_prefix);
     let prefix = Prefix::new(prefix.ok_or_else(|| no_home("--prefix"))?);
-    let build_dir = args.build_dir.clone().or_else(default_build_dir);
-    let build_dir = build_dir.ok_or_else(|| no_home("--build-dir"))?;
+    let build_dir = args.build_dir.clone().map_or_else(default_build_dir, Ok)?;
     let signals = ending::end_signals()?;
     let installed = build(args, &prefix, &build_dir, &signals).map_err(|error| match error {
         BuildError::Signal(signal) => CliError::ended_by(signal),
@@ -105,8 +91,14 @@ fn build(
         names.join(", ")
     ));
     let target = build_folder.target(&crates.number());
-    let artifacts = cargo.build(workspace.manifest(), &target, args.release, &crates.number())?;
-    let built = Built::new(artifacts, workspace.libraries(), &cargo)?;
+    let number = crates.number();
+    let artifacts = cargo.build(&Call {
+        manifest: workspace.manifest(),
+        target: &target,
+        release: args.release,
+        crates: Some(&number),
+    })?;
+    let built = Built::new(&artifacts, workspace.libraries(), &cargo)?;
     prefix.check_stamps(&built, &others, &packages)?;
     if let Some(signal) = signals.received() {
         return Err(BuildError::Signal(signal));
@@ -126,18 +118,4 @@ fn one_feros(packages: &[ComponentPackage]) -> Result<&Feros, BuildError> {
             second_feros: other.feros.to_string(),
         }),
     }
-}
-
-/// The default build folder: `$XDG_CACHE_HOME/feros/components`, below `~/.cache` unless that is
-/// set.
-fn default_build_dir() -> Option<PathBuf> {
-    let folder = |name| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
-    let cache = folder("XDG_CACHE_HOME").or_else(|| Some(folder("HOME")?.join(".cache")));
-    Some(cache?.join("feros/components"))
-}
-
-fn no_home(option: &str) -> CliError {
-    CliError::usage(format!(
-        "{option} is needed, because the environment does not name a home folder (HOME)"
-    ))
 }

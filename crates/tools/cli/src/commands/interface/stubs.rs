@@ -41,43 +41,58 @@ pub(crate) fn run(args: &Args, interfaces: &InterfaceArgs) -> Result<(), CliErro
     types.warn_of_faults();
     let shipped = feros_interface::shipped();
     let is_meant = |package: &str| args.shipped || !shipped.has_package(package);
-    let mut modules: BTreeMap<(String, Namespace), Module> = BTreeMap::new();
-    for interface in types.set().interfaces() {
-        let name = interface.name();
-        if is_meant(&name.package) {
-            let place = (name.package.clone(), name.namespace);
-            modules.entry(place).or_default().add(interface);
-        }
-    }
-    if modules.is_empty() {
+    let meant = types.set().interfaces().filter(|interface| is_meant(&interface.name().package));
+    let files = files(meant.map(|interface| &**interface), &args.root, args.modules);
+    if files.is_empty() {
         return Err(CliError::failed(
             "there is no package to write stubs for: name folders with --interfaces DIR, or add --shipped",
         ));
     }
-    let root = if args.root.is_empty() { String::new() } else { format!("{}.", args.root) };
+    let mut packages = BTreeSet::new();
+    for (path, text) in &files {
+        write(&args.folder.join(path), text)?;
+        packages.extend(path.iter().next().map(|package| package.to_string_lossy().into_owned()));
+    }
+    output::print_lines(packages)
+}
+
+/// The files of the packages, by paths that begin with the name of the package: stubs, and modules
+/// if they are wanted. `root` is the Python package that will contain the packages, if any.
+pub(in crate::commands) fn files<'a>(
+    interfaces: impl Iterator<Item = &'a Interface>,
+    root: &str,
+    with_modules: bool,
+) -> BTreeMap<PathBuf, String> {
+    let mut modules: BTreeMap<(String, Namespace), Module> = BTreeMap::new();
+    for interface in interfaces {
+        let name = interface.name();
+        let place = (name.package.clone(), name.namespace);
+        modules.entry(place).or_default().add(interface);
+    }
+    let root = if root.is_empty() { String::new() } else { format!("{root}.") };
     let mut packages: BTreeMap<&str, Vec<Namespace>> = BTreeMap::new();
+    let mut files = BTreeMap::new();
     for ((package, namespace), module) in &modules {
-        let folder = args.folder.join(package).join(namespace.as_str());
-        write(&folder, "__init__.pyi", &module.text(&root, package, *namespace))?;
-        if args.modules {
-            write(&folder, "__init__.py", &namespace_module(package, *namespace))?;
+        let folder = Path::new(package).join(namespace.as_str());
+        files.insert(folder.join("__init__.pyi"), module.text(&root, package, *namespace));
+        if with_modules {
+            files.insert(folder.join("__init__.py"), namespace_module(package, *namespace));
         }
         packages.entry(package).or_default().push(*namespace);
     }
     for (package, namespaces) in &packages {
-        let folder = args.folder.join(package);
+        let folder = Path::new(package);
         let import = |of: &Namespace| format!("from . import {of} as {of}\n", of = of.as_str());
-        let imports: String = namespaces.iter().map(import).collect();
-        write(&folder, "__init__.pyi", &imports)?;
-        if args.modules {
+        files.insert(folder.join("__init__.pyi"), namespaces.iter().map(import).collect());
+        if with_modules {
             // Without a root, the package has ROS's own name. A program on another rclpy, which
             // lacks the package, would find it here.
             let check = if root.is_empty() { NO_FOREIGN } else { "" };
-            write(&folder, "__init__.py", &format!("{check}{PACKAGE_MODULE}"))?;
-            write(&folder, "py.typed", "")?;
+            files.insert(folder.join("__init__.py"), format!("{check}{PACKAGE_MODULE}"));
+            files.insert(folder.join("py.typed"), String::new());
         }
     }
-    output::print_lines(packages.keys())
+    files
 }
 
 const NO_FOREIGN: &str = "from feros._companions import refuse_beside_foreign
@@ -102,11 +117,10 @@ __getattr__, __dir__, __all__ = namespace_module(__name__, \"{package}\", \"{}\"
     )
 }
 
-fn write(folder: &Path, name: &str, text: &str) -> Result<(), CliError> {
-    let file = folder.join(name);
+fn write(file: &Path, text: &str) -> Result<(), CliError> {
     let failed = |error| CliError::failed(format!("{}: {error}", file.display()));
-    fs::create_dir_all(folder).map_err(failed)?;
-    fs::write(&file, text).map_err(failed)
+    file.parent().map_or(Ok(()), fs::create_dir_all).map_err(failed)?;
+    fs::write(file, text).map_err(failed)
 }
 
 /// The names that stubs use. No type begins with an underscore, but a type may be named `Message`.

@@ -1,7 +1,8 @@
-//! `feros pkg create`: creates a package with a node, and with a component if the user wants one.
+//! `feros pkg create`: creates a package in Rust or Python, or one of interfaces, launch files and
+//! settings.
 //!
-//! `ros2 pkg create` makes packages for CMake, Python and cargo; this command makes them only for
-//! cargo, which builds packages of Feros. Their `package.xml` is for colcon and rosdep.
+//! `ros2 pkg create` also makes packages in C++. Packages of this command are packages for colcon,
+//! and `feros build` builds them without it.
 
 mod files;
 
@@ -10,15 +11,17 @@ use std::path::{Path, PathBuf};
 use clap::ValueEnum;
 use feros_interface::is_package_name;
 
-use self::files::{Description, files};
+use self::files::{Description, Kind, files};
 use crate::error::CliError;
 use crate::{notices, output};
 
-/// Create a package with a node in Rust
+/// Create a package: a node in Rust or Python, or interfaces, launch files and settings
 #[derive(clap::Args)]
 #[command(
     after_help = "Examples:\n  feros pkg create my_robot --node-name driver --license Apache-2.0\n  feros pkg create my_robot \
-                        --library-name camera --feros-path ~/feros"
+                        --library-name camera --feros-path ~/feros\n  feros pkg create my_robot_msgs --own-interfaces --dependencies \
+                        std_msgs\n  feros pkg create my_gui --build-type ament_python --launch --config --tests\n  feros pkg create \
+                        my_bringup --build-type ament_cmake --launch --config"
 )]
 pub(crate) struct Args {
     /// Name of the package
@@ -36,9 +39,9 @@ pub(crate) struct Args {
     /// Folder in which to create the package's folder
     #[arg(long, value_name = "DIR", default_value = ".")]
     destination_directory: PathBuf,
-    /// Build tool of the package
-    #[arg(long, value_name = "TYPE", default_value = "ament_cargo")]
-    build_type: BuildType,
+    /// Build tool of the package; ament_cargo by default
+    #[arg(long, value_name = "TYPE")]
+    build_type: Option<BuildType>,
     /// Packages that the new package depends on, for package.xml
     #[arg(long, value_name = "PACKAGE", num_args = 1..)]
     dependencies: Vec<String>,
@@ -54,6 +57,18 @@ pub(crate) struct Args {
     /// Name of an additional component, for containers
     #[arg(long, value_name = "NAME", value_parser = package_name)]
     library_name: Option<String>,
+    /// Make a package of interfaces, with an example of each kind
+    #[arg(long)]
+    own_interfaces: bool,
+    /// Add a launch file
+    #[arg(long)]
+    launch: bool,
+    /// Add a file with parameters
+    #[arg(long)]
+    config: bool,
+    /// Add a test of the node
+    #[arg(long)]
+    tests: bool,
     /// Folder of Feros's sources, to build the package with them instead of a release
     #[arg(long, value_name = "DIR")]
     feros_path: Option<PathBuf>,
@@ -62,14 +77,12 @@ pub(crate) struct Args {
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 #[value(rename_all = "snake_case")]
 enum BuildType {
-    /// Cargo, called by colcon-ros-cargo or by hand
+    /// Rust
     AmentCargo,
-    /// Not supported here
-    #[value(hide = true)]
-    AmentCmake,
-    /// Not supported here
-    #[value(hide = true)]
+    /// Python
     AmentPython,
+    /// Only interfaces, launch files and settings
+    AmentCmake,
     /// Not supported here
     #[value(hide = true)]
     Cmake,
@@ -86,12 +99,7 @@ fn package_name(text: &str) -> Result<String, String> {
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), CliError> {
-    if args.build_type != BuildType::AmentCargo {
-        return Err(CliError::usage(
-            "feros creates packages in Rust (--build-type ament_cargo); `ros2 pkg create` creates \
-             those for CMake and Python",
-        ));
-    }
+    let kind = kind(args)?;
     if args.node_name.is_some() && args.node_name == args.library_name {
         return Err(CliError::usage(
             "--node-name and --library-name are the same: give the node another name",
@@ -105,7 +113,7 @@ pub(crate) fn run(args: &Args) -> Result<(), CliError> {
         )));
     }
     let feros_path = args.feros_path.as_deref().map(sources).transpose()?;
-    let description = describe(args, feros_path);
+    let description = describe(args, kind, feros_path);
     for (name, text) in files(&description) {
         write(&folder.join(name), &text)?;
     }
@@ -113,17 +121,68 @@ pub(crate) fn run(args: &Args) -> Result<(), CliError> {
     if args.license.is_none() {
         notices::warn("the package has no license yet: name one in package.xml and Cargo.toml");
     }
+    explain(&description);
+    Ok(())
+}
+
+/// The kind of the package that the options describe.
+fn kind(args: &Args) -> Result<Kind, CliError> {
+    let has_nodes = args.node_name.is_some() || args.library_name.is_some();
+    let is_for_rust = args.library_name.is_some() || args.feros_path.is_some();
+    match args.build_type {
+        Some(BuildType::Cmake) => Err(CliError::usage(
+            "feros creates no packages for CMake alone; `ros2 pkg create` does",
+        )),
+        Some(BuildType::AmentCargo | BuildType::AmentPython) if args.own_interfaces => {
+            Err(CliError::usage(
+                "--own-interfaces makes a package of its own (--build-type ament_cmake): the nodes in \
+                 another package depend on it",
+            ))
+        }
+        Some(BuildType::AmentPython) if is_for_rust => Err(CliError::usage(
+            "--library-name and --feros-path are for packages in Rust (--build-type ament_cargo)",
+        )),
+        Some(BuildType::AmentPython) => Ok(Kind::Python),
+        Some(BuildType::AmentCmake) | None if args.own_interfaces || args.build_type.is_some() => {
+            if has_nodes || args.feros_path.is_some() || args.tests {
+                return Err(CliError::usage(
+                    "a package of interfaces, launch files and settings has no node: leave out \
+                     --node-name, --library-name, --feros-path and --tests",
+                ));
+            }
+            if !(args.own_interfaces || args.launch || args.config) {
+                return Err(CliError::usage(
+                    "name the contents of the package with --own-interfaces, --launch or --config; \
+                     `ros2 pkg create` creates packages in C++",
+                ));
+            }
+            Ok(Kind::Cmake)
+        }
+        _ => Ok(Kind::Cargo),
+    }
+}
+
+/// Says what to do with the package.
+fn explain(description: &Description) {
     let node = &description.node;
-    notices::note(format!(
-        "build the package with `cargo build`, and start its node with `cargo run --bin {node}`; \
-         the node is in src/{node}.rs"
-    ));
+    match description.kind {
+        Kind::Cargo => notices::note(format!(
+            "build the package with `cargo build`, and start its node with `cargo run --bin \
+             {node}`; the node is in src/{node}.rs"
+        )),
+        Kind::Python => {
+            notices::note(format!("the node is in {}/{node}.py", description.package));
+        }
+        Kind::Cmake => {}
+    }
     if description.library.is_some() {
         notices::note(
             "the component is in src/lib.rs: `feros component build` in the package's folder installs it for containers",
         );
     }
-    Ok(())
+    notices::note(
+        "`feros build` installs the package, and others beside it, for `feros run` and `feros launch`",
+    );
 }
 
 /// The absolute path of Feros's sources.
@@ -139,7 +198,7 @@ fn sources(path: &Path) -> Result<PathBuf, CliError> {
     })
 }
 
-fn describe(args: &Args, feros_path: Option<PathBuf>) -> Description {
+fn describe(args: &Args, kind: Kind, feros_path: Option<PathBuf>) -> Description {
     let user = || std::env::var("USER").ok().filter(|name| !name.is_empty());
     let name = args.maintainer_name.clone().or_else(user).unwrap_or_else(|| "user".to_owned());
     let email = args.maintainer_email.clone().or_else(email_of_git);
@@ -154,6 +213,11 @@ fn describe(args: &Args, feros_path: Option<PathBuf>) -> Description {
         node: args.node_name.clone().unwrap_or_else(|| args.package_name.clone()),
         library: args.library_name.clone(),
         feros_path,
+        kind,
+        has_interfaces: args.own_interfaces,
+        has_launch: args.launch,
+        has_config: args.config,
+        has_tests: args.tests,
     }
 }
 

@@ -9,8 +9,8 @@ def add_site_packages(prefixes: Iterable[str]) -> None:
     """Lets this process import the packages of the prefixes, after all others."""
     version = f'python{sys.version_info.major}.{sys.version_info.minor}'
     for prefix in prefixes:
-        for folder in ('lib', 'local/lib'):
-            packages = 'site-packages' if folder == 'lib' else 'dist-packages'
-            path = os.path.join(prefix, folder, version, packages)
+        for folder in (f'lib/{version}/site-packages', f'local/lib/{version}/dist-packages',
+                       'lib/python3/site-packages'):
+            path = os.path.join(prefix, folder)
             if path not in sys.path and os.path.isdir(path):
                 sys.path.append(path)

@@ -1,10 +1,15 @@
 //! The files of a new package.
 
+mod cmake;
+mod python;
+mod rust;
+
 use std::path::{Path, PathBuf};
 
 /// The user's description of a package, and the values derived from it.
 pub(super) struct Description {
     pub(super) package: String,
+    pub(super) kind: Kind,
     pub(super) format: u8,
     pub(super) text: String,
     pub(super) license: Option<String>,
@@ -14,28 +19,57 @@ pub(super) struct Description {
     pub(super) node: String,
     pub(super) library: Option<String>,
     pub(super) feros_path: Option<PathBuf>,
+    pub(super) has_interfaces: bool,
+    pub(super) has_launch: bool,
+    pub(super) has_config: bool,
+    pub(super) has_tests: bool,
 }
 
-const NODE: &str = include_str!("../template/node.rs");
-const COMPONENT: &str = include_str!("../template/component.rs");
+/// The build type of a package.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Cargo,
+    Python,
+    /// Only interfaces, launch files and settings.
+    Cmake,
+}
 
 /// The names and contents of all files, relative to the package's folder.
 pub(super) fn files(description: &Description) -> Vec<(PathBuf, String)> {
-    let node = NODE.replace("NODE_NAME", &description.node);
-    let mut files = vec![
-        (PathBuf::from("package.xml"), package_xml(description)),
-        (PathBuf::from("Cargo.toml"), cargo_toml(description)),
-        (Path::new("src").join(format!("{}.rs", description.node)), node),
-        (PathBuf::from(".gitignore"), "/target\n".to_owned()),
-    ];
-    if let Some(library) = &description.library {
-        let component = COMPONENT
-            .replace("PACKAGE_NAME", &description.package)
-            .replace("COMPONENT_TYPE", &camel_case(library))
-            .replace("LIBRARY_NAME", library);
-        files.push((PathBuf::from("src/lib.rs"), component));
+    let mut files = vec![(PathBuf::from("package.xml"), package_xml(description))];
+    files.extend(match description.kind {
+        Kind::Cargo => rust::files(description),
+        Kind::Python => python::files(description),
+        Kind::Cmake => cmake::files(description),
+    });
+    let Description { package, node, .. } = description;
+    if description.has_launch {
+        let file = Path::new("launch").join(format!("{package}.launch.xml"));
+        files.push((file, launch_file(description)));
+    }
+    if description.has_config {
+        let name = if description.kind == Kind::Cmake { "/**" } else { node };
+        let text = format!("{name}:\n  ros__parameters:\n    use_sim_time: false\n");
+        files.push((Path::new("config").join(format!("{package}.yaml")), text));
     }
     files
+}
+
+/// Starts the node, or says how to start nodes of other packages.
+fn launch_file(description: &Description) -> String {
+    let Description { package, node, .. } = description;
+    if description.kind == Kind::Cmake {
+        return "<launch>\n  <!-- <node pkg=\"PACKAGE\" exec=\"EXECUTABLE\"/> -->\n</launch>\n"
+            .to_owned();
+    }
+    let parameters = if description.has_config {
+        format!(
+            ">\n    <param from=\"$(find-pkg-share {package})/config/{package}.yaml\"/>\n  </node>"
+        )
+    } else {
+        "/>".to_owned()
+    };
+    format!("<launch>\n  <node pkg=\"{package}\" exec=\"{node}\"{parameters}\n</launch>\n")
 }
 
 fn package_xml(description: &Description) -> String {
@@ -43,11 +77,15 @@ fn package_xml(description: &Description) -> String {
     let license = description.license.as_deref().unwrap_or("TODO: License declaration");
     let (text, license, maintainer) = (escaped(text), escaped(license), escaped(maintainer));
     let email = escaped(email);
-    let depends: String = description
-        .dependencies
-        .iter()
-        .map(|name| format!("  <depend>{}</depend>\n", escaped(name)))
-        .collect();
+    let depends = description.dependencies.iter();
+    let depends: String =
+        depends.map(|name| format!("  <depend>{}</depend>\n", escaped(name))).collect();
+    let (tags, build_type) = match description.kind {
+        Kind::Cargo => ("", "ament_cargo"),
+        Kind::Python => (python::TAGS, "ament_python"),
+        Kind::Cmake if description.has_interfaces => (cmake::INTERFACE_TAGS, "ament_cmake"),
+        Kind::Cmake => (cmake::TAGS, "ament_cmake"),
+    };
     format!(
         "<?xml version=\"1.0\"?>\n\
          <?xml-model href=\"http://download.ros.org/schema/package_format{format}.xsd\" \
@@ -58,38 +96,10 @@ fn package_xml(description: &Description) -> String {
            <description>{text}</description>\n  \
            <maintainer email=\"{email}\">{maintainer}</maintainer>\n  \
            <license>{license}</license>\n\
-         {depends}\
-         \n  <export>\n    <build_type>ament_cargo</build_type>\n  </export>\n\
+         {tags}{depends}\
+         \n  <export>\n    <build_type>{build_type}</build_type>\n  </export>\n\
          </package>\n"
     )
-}
-
-fn cargo_toml(description: &Description) -> String {
-    let Description { package, text, node, .. } = description;
-    let license = match &description.license {
-        Some(license) => format!("license = {}\n", quoted(license)),
-        None => String::new(),
-    };
-    let component = match &description.library {
-        Some(_) => dependency(description, "feros-component", "crates/client/component"),
-        None => String::new(),
-    };
-    format!(
-        "[package]\nname = \"{package}\"\nversion = \"0.0.0\"\nedition = \"2024\"\ndescription = {}\n{license}\n[[bin]]\n\
-         name = \"{node}\"\npath = \"src/{node}.rs\"\n\n[dependencies]\n{}{component}",
-        quoted(text),
-        dependency(description, "feros", "crates/client/feros"),
-    )
-}
-
-fn dependency(description: &Description, name: &str, folder: &str) -> String {
-    match &description.feros_path {
-        Some(path) => {
-            let path = path.join(folder);
-            format!("{name} = {{ path = {} }}\n", quoted(&path.display().to_string()))
-        }
-        None => format!("{name} = \"{}\"\n", env!("CARGO_PKG_VERSION")),
-    }
 }
 
 /// Quotes a string for TOML, which has the same escapes as JSON.
@@ -127,6 +137,7 @@ mod tests {
     fn description() -> Description {
         Description {
             package: "my_robot".into(),
+            kind: Kind::Cargo,
             format: 3,
             text: "A \"robot\" & more".into(),
             license: Some("Apache-2.0".into()),
@@ -136,6 +147,10 @@ mod tests {
             node: "driver".into(),
             library: Some("front_camera".into()),
             feros_path: None,
+            has_interfaces: false,
+            has_launch: false,
+            has_config: false,
+            has_tests: false,
         }
     }
 
@@ -166,10 +181,63 @@ mod tests {
             "{component}"
         );
         assert!(component.contains("options.name(\"front_camera\")"), "{component}");
-        for (path, text) in &files {
-            for word in ["NODE_NAME", "PACKAGE_NAME", "COMPONENT_TYPE", "LIBRARY_NAME"] {
+        assert_no_words_are_left(&files);
+    }
+
+    fn assert_no_words_are_left(files: &[(PathBuf, String)]) {
+        for (path, text) in files {
+            for word in ["NODE_NAME", "NODE_TYPE", "PACKAGE_NAME", "COMPONENT_TYPE", "LIBRARY_NAME"]
+            {
                 assert!(!text.contains(word), "{word} is left in {}", path.display());
             }
         }
+    }
+
+    fn whole(kind: Kind) -> Vec<(PathBuf, String)> {
+        files(&Description {
+            kind,
+            has_interfaces: kind == Kind::Cmake,
+            has_launch: true,
+            has_config: true,
+            has_tests: true,
+            ..description()
+        })
+    }
+
+    #[test]
+    fn a_package_in_rust_installs_its_launch_files_and_is_tested() {
+        let files = whole(Kind::Cargo);
+        assert!(text(&files, "Cargo.toml").contains("install_to_share = [\"launch\", \"config\"]"));
+        assert!(text(&files, "tests/driver.rs").contains("env!(\"CARGO_BIN_EXE_driver\")"));
+        let launch = text(&files, "launch/my_robot.launch.xml");
+        assert!(launch.contains("exec=\"driver\"") && launch.contains("/config/my_robot.yaml"));
+        assert_no_words_are_left(&files);
+    }
+
+    #[test]
+    fn a_package_in_python_has_what_colcon_needs() {
+        let files = whole(Kind::Python);
+        let setup = text(&files, "setup.py");
+        assert!(setup.contains("\"driver = my_robot.driver:main\""), "{setup}");
+        assert!(setup.contains("description=\"A \\\"robot\\\" & more\""), "{setup}");
+        assert!(text(&files, "my_robot/driver.py").contains("class Driver(Node)"));
+        assert!(text(&files, "test/test_driver.py").contains("from my_robot.driver import Driver"));
+        assert!(text(&files, "package.xml").contains("<build_type>ament_python</build_type>"));
+        for name in ["resource/my_robot", "my_robot/__init__.py", "setup.cfg"] {
+            text(&files, name);
+        }
+        assert_no_words_are_left(&files);
+    }
+
+    #[test]
+    fn a_package_of_interfaces_is_one_for_colcon_too() {
+        let files = whole(Kind::Cmake);
+        let cmake = text(&files, "CMakeLists.txt");
+        assert!(cmake.contains("rosidl_generate_interfaces") && cmake.contains("msg/Example.msg"));
+        assert!(cmake.contains("install(DIRECTORY launch config DESTINATION"), "{cmake}");
+        assert!(text(&files, "package.xml").contains("rosidl_interface_packages"));
+        let text = text(&files, "action/Example.action");
+        assert_eq!(text.matches("---").count(), 2);
+        assert_no_words_are_left(&files);
     }
 }

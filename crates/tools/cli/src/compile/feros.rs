@@ -12,7 +12,7 @@ const CRATES_IO: &str = "registry+https://github.com/rust-lang/crates.io-index";
 
 /// One Feros: its source and, in a registry, its version.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Feros {
+pub(crate) struct Feros {
     origin: Origin,
     version: String,
     /// The folder of `feros-component`.
@@ -35,7 +35,7 @@ enum Origin {
 impl Feros {
     /// The Feros that a `feros-component` belongs to. `source` and `manifest` come from
     /// `cargo metadata`.
-    pub(super) fn of(
+    pub(crate) fn of(
         source: Option<&str>,
         version: &str,
         manifest: &Path,
@@ -59,7 +59,7 @@ impl Feros {
     }
 
     /// One of this Feros's crates as a dependency: the right side of a line in `[dependencies]`.
-    pub(super) fn dependency(&self, name: &str) -> Value {
+    pub(crate) fn dependency(&self, name: &str) -> Value {
         let mut table = Table::new();
         let mut put = |key: &str, value: &str| table.insert(key.to_owned(), value.into());
         match &self.origin {
@@ -85,7 +85,7 @@ impl Feros {
 
     /// Returns the lock file that this Feros was tested with, if there is one. It is in the folder
     /// of a released crate, or at the root of a checkout.
-    pub(super) fn lock_file(&self) -> Option<PathBuf> {
+    pub(crate) fn lock_file(&self) -> Option<PathBuf> {
         let depth = if matches!(self.origin, Origin::Registry(_)) { 1 } else { 4 };
         let places = self.component.ancestors().take(depth);
         places.map(|folder| folder.join("Cargo.lock")).find(|file| file.is_file())

@@ -1,6 +1,7 @@
 //! Calls cargo and the compiler, and reads their output.
 
 use std::ffi::OsString;
+use std::io::Write as _;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -17,22 +18,28 @@ const LONGEST_MESSAGE_BYTES: usize = 64 << 20;
 
 /// Calls cargo as a user's shell does in a folder: with that folder's configuration and toolchain.
 /// If one of the signals arrives, the call ends together with the compilers that it started.
-pub(super) struct Cargo {
+pub(crate) struct Cargo {
     folder: PathBuf,
     signals: EndSignals,
 }
 
 /// One or several files that cargo made, as its option `--message-format json` reports them.
 #[derive(Deserialize)]
-pub(super) struct Artifact {
-    target: Target,
+pub(crate) struct Artifact {
+    /// The package, as `cargo metadata` names it.
+    pub(crate) package_id: String,
+    pub(crate) target: Target,
     filenames: Vec<PathBuf>,
-    executable: Option<PathBuf>,
+    pub(crate) executable: Option<PathBuf>,
 }
 
+/// A program or library of a package.
 #[derive(Deserialize)]
-struct Target {
-    name: String,
+pub(crate) struct Target {
+    pub(crate) name: String,
+    /// Such as `bin` or `lib`.
+    #[serde(default)]
+    pub(crate) kind: Vec<String>,
 }
 
 #[derive(Deserialize)]
@@ -40,22 +47,47 @@ struct Message {
     reason: String,
 }
 
+/// The settings of a build.
+pub(crate) struct Call<'a> {
+    pub(crate) manifest: &'a Path,
+    /// Cargo's target folder.
+    pub(crate) target: &'a Path,
+    pub(crate) release: bool,
+    /// The number of the list of crates, if libraries for containers are built.
+    pub(crate) crates: Option<&'a str>,
+}
+
+impl Call<'_> {
+    fn add_to(&self, command: &mut Command) {
+        command.arg("--target-dir").arg(self.target);
+        if self.release {
+            command.arg("--release");
+        }
+        // Cargo's incremental mode is part of the identity of a crate: like a feature, it must not
+        // depend on who runs the build.
+        command.env("CARGO_INCREMENTAL", "0");
+        if let Some(crates) = self.crates {
+            command.env(CRATES_VARIABLE, crates);
+        }
+    }
+}
+
 /// The files to install.
-pub(super) struct Built {
+pub(crate) struct Built {
     /// The shared Feros, and the shared form of the standard library.
-    pub(super) shared: Vec<PathBuf>,
-    pub(super) containers: Vec<PathBuf>,
+    pub(crate) shared: Vec<PathBuf>,
+    pub(crate) containers: Vec<PathBuf>,
     /// One library for each package, in the order of the packages.
-    pub(super) libraries: Vec<PathBuf>,
+    pub(crate) libraries: Vec<PathBuf>,
 }
 
 impl Cargo {
-    pub(super) fn in_folder(folder: &Path, signals: &EndSignals) -> Self {
+    pub(crate) fn in_folder(folder: &Path, signals: &EndSignals) -> Self {
         Self { folder: folder.to_owned(), signals: signals.clone() }
     }
 
     /// The packages of a workspace and all their dependencies, for this machine's platform.
-    pub(super) fn metadata(&self, manifest: &Path) -> Result<String, BuildError> {
+    pub(crate) fn metadata(&self, manifest: &Path) -> Result<String, BuildError> {
         let rustc = self.answer(self.rustc().arg("-vV"))?;
         let host = rustc.lines().find_map(|line| line.strip_prefix("host: "));
         let mut command = self.command("metadata", manifest);
@@ -68,49 +100,71 @@ impl Cargo {
     }
 
     /// The crates that a build would compile, each with its features.
-    pub(super) fn tree(&self, manifest: &Path) -> Result<String, BuildError> {
+    pub(crate) fn tree(&self, manifest: &Path) -> Result<String, BuildError> {
         let mut command = self.command("tree", manifest);
         let form = ["--prefix", "depth", "--format", "{p} {f}"];
         self.answer(command.args(["--workspace", "--edges", "normal,build"]).args(form))
     }
 
     /// Builds the whole workspace of this manifest. The compiler's messages go to the terminal.
-    pub(super) fn build(
-        &self,
-        manifest: &Path,
-        target: &Path,
-        release: bool,
-        crates: &str,
-    ) -> Result<Vec<Artifact>, BuildError> {
-        let mut command = self.command("build", manifest);
-        command.arg("--workspace").arg("--target-dir").arg(target);
-        command.args(["--message-format", "json-render-diagnostics"]);
-        if release {
-            command.arg("--release");
+    pub(crate) fn build(&self, call: &Call<'_>) -> Result<Vec<Artifact>, BuildError> {
+        let (artifacts, end) = self.artifacts(call, &[]);
+        end.map(|()| artifacts)
+    }
+
+    /// Builds as much of the workspace as can be built. Returns what was made, and whether that is
+    /// everything.
+    pub(crate) fn build_most(&self, call: &Call<'_>) -> Result<(Vec<Artifact>, bool), BuildError> {
+        match self.artifacts(call, &["--keep-going"]) {
+            (artifacts, Ok(())) => Ok((artifacts, true)),
+            (artifacts, Err(BuildError::Failed { .. })) => Ok((artifacts, false)),
+            (_, Err(error)) => Err(error),
         }
-        // Cargo's incremental mode is part of the identity of a crate: like a feature, it must not
-        // depend on who runs the build.
-        command.env("CARGO_INCREMENTAL", "0");
-        command.env(CRATES_VARIABLE, crates);
+    }
+
+    /// Runs the tests of the whole workspace, since cargo compiles dependencies with other features
+    /// for a part of it. The output goes to standard error. Returns whether all tests passed.
+    pub(crate) fn test(&self, call: &Call<'_>) -> Result<bool, BuildError> {
+        let mut command = self.command("test", call.manifest);
+        command.args(["--workspace", "--no-fail-fast"]);
+        call.add_to(&mut command);
+        let end = self.follow(&mut command, |bytes| {
+            // A terminal that was closed does not end the tests.
+            drop(std::io::stderr().write_all(bytes));
+            ControlFlow::Continue(())
+        });
+        match end {
+            Ok(()) => Ok(true),
+            Err(BuildError::Failed { .. }) => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn artifacts(&self, call: &Call<'_>, more: &[&str]) -> (Vec<Artifact>, Result<(), BuildError>) {
+        let mut command = self.command("build", call.manifest);
+        command.arg("--workspace").args(more);
+        command.args(["--message-format", "json-render-diagnostics"]);
+        call.add_to(&mut command);
         let mut lines = Lines::new(LONGEST_MESSAGE_BYTES);
         let (mut artifacts, mut bad) = (Vec::new(), None);
-        self.follow(&mut command, |bytes| {
+        let end = self.follow(&mut command, |bytes| {
             lines.add(bytes, |line| match artifact(line) {
                 Ok(artifact) => artifacts.extend(artifact),
                 Err(error) => bad = Some(error),
             });
             if bad.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-        })?;
-        match bad {
-            None => Ok(artifacts),
+        });
+        let end = end.and_then(|()| match bad {
+            None => Ok(()),
             Some(error) => {
                 Err(BuildError::Answer { command: name(&command), reason: error.to_string() })
             }
-        }
+        });
+        (artifacts, end)
     }
 
     /// The compiler with the settings that the environment gives it, in one line.
-    pub(super) fn compiler(&self) -> Result<String, BuildError> {
+    pub(crate) fn compiler(&self) -> Result<String, BuildError> {
         let version = self.answer(self.rustc().arg("--version"))?;
         let is_setting = |name: &str| name == "RUSTFLAGS" || name.starts_with("CARGO_PROFILE_");
         let settings = std::env::vars_os().filter_map(|(name, value)| {
@@ -189,8 +243,8 @@ impl Cargo {
 impl Built {
     /// Finds the files to install among those that cargo made. `libraries` are the crates that
     /// become libraries, one for each package.
-    pub(super) fn new(
-        artifacts: Vec<Artifact>,
+    pub(crate) fn new(
+        artifacts: &[Artifact],
         libraries: &[String],
         cargo: &Cargo,
     ) -> Result<Self, BuildError> {

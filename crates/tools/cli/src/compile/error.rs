@@ -10,7 +10,7 @@ use feros_component::library::LibraryError;
 /// The reason why packages were not built and installed. The prefix is unchanged, unless one of its
 /// files could not be written.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum BuildError {
+pub(crate) enum BuildError {
     /// The folder has no package.
     #[error("there is no {}: name the folder of a package with components", .0.display())]
     NoManifest(PathBuf),
@@ -93,7 +93,7 @@ pub(super) enum BuildError {
 }
 
 impl BuildError {
-    pub(super) fn file(path: impl Into<PathBuf>, reason: impl ToString) -> Self {
+    pub(crate) fn file(path: impl Into<PathBuf>, reason: impl ToString) -> Self {
         Self::File { path: path.into(), reason: reason.to_string() }
     }
 }

@@ -14,7 +14,7 @@ use super::package::ComponentPackage;
 use super::prefix::{OtherPackage, Prefix};
 
 /// The lock files to take versions from, in order of precedence.
-pub(super) fn sources(
+pub(crate) fn sources(
     prefix: &Prefix,
     others: &[OtherPackage],
     feros: &Feros,
@@ -28,7 +28,7 @@ pub(super) fn sources(
 }
 
 /// Merges the lock files into one. Of several compatible versions, the first is taken.
-pub(super) fn merged(files: &[PathBuf]) -> Result<String, BuildError> {
+pub(crate) fn merged(files: &[PathBuf]) -> Result<String, BuildError> {
     let mut taken = BTreeSet::new();
     let mut packages = Vec::new();
     for file in files {

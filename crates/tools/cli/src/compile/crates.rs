@@ -13,11 +13,11 @@ use super::error::BuildError;
 
 /// The list of crates, one per line, such as `serde v1.0.228 derive,std`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Crates(BTreeSet<String>);
+pub(crate) struct Crates(BTreeSet<String>);
 
 impl Crates {
     /// Reads the output of `cargo tree --prefix depth`; `settings` are two more lines for the list.
-    pub(super) fn below_shared(tree: &str, settings: [String; 2]) -> Result<Self, BuildError> {
+    pub(crate) fn below_shared(tree: &str, settings: [String; 2]) -> Result<Self, BuildError> {
         let children = edges(tree);
         let is_shared = |line: &&&str| line.starts_with("feros-shared v");
         let Some(shared) = children.keys().find(is_shared) else {
@@ -36,23 +36,23 @@ impl Crates {
     }
 
     /// Reads the output of [`Crates::text`].
-    pub(super) fn from_text(text: &str) -> Self {
+    pub(crate) fn from_text(text: &str) -> Self {
         Self(text.lines().map(str::to_owned).collect())
     }
 
-    pub(super) fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         self.0.iter().map(|line| format!("{line}\n")).collect()
     }
 
     /// A number that identifies the list.
-    pub(super) fn number(&self) -> String {
+    pub(crate) fn number(&self) -> String {
         let mut hasher = DefaultHasher::new();
         self.0.hash(&mut hasher);
         format!("{:016x}", hasher.finish())
     }
 
     /// The differences between this list and the other, by name.
-    pub(super) fn differences(&self, there: &Self) -> Vec<String> {
+    pub(crate) fn differences(&self, there: &Self) -> Vec<String> {
         let (ours, theirs) = (self.by_name(), there.by_name());
         let names: BTreeSet<_> = ours.keys().chain(theirs.keys()).collect();
         let words = |lines: Option<&Vec<&str>>| {

@@ -11,29 +11,30 @@ use super::feros::Feros;
 
 /// A package whose library registers components.
 #[derive(Debug)]
-pub(super) struct ComponentPackage {
-    pub(super) name: String,
-    pub(super) folder: PathBuf,
+pub(crate) struct ComponentPackage {
+    pub(crate) name: String,
+    pub(crate) folder: PathBuf,
     /// The root of its workspace, which has the build settings and the lock file.
-    pub(super) root: PathBuf,
-    pub(super) feros: Feros,
+    pub(crate) root: PathBuf,
+    pub(crate) feros: Feros,
 }
 
 /// The parts of `cargo metadata`'s answer that matter here.
 #[derive(Deserialize)]
-struct Metadata {
+pub(crate) struct Metadata {
     packages: Vec<Package>,
     workspace_members: Vec<String>,
     workspace_root: PathBuf,
 }
 
+/// A package as cargo knows it.
 #[derive(Deserialize)]
-struct Package {
-    id: String,
-    name: String,
+pub(crate) struct Package {
+    pub(crate) id: String,
+    pub(crate) name: String,
     version: String,
     source: Option<String>,
-    manifest_path: PathBuf,
+    pub(crate) manifest_path: PathBuf,
     dependencies: Vec<Dependency>,
     targets: Vec<Target>,
 }
@@ -47,24 +48,62 @@ struct Dependency {
 
 #[derive(Deserialize)]
 struct Target {
+    #[serde(default)]
+    name: String,
+    #[serde(default)]
+    kind: Vec<String>,
     crate_types: Vec<String>,
+    #[serde(default, rename = "required-features")]
+    required_features: Vec<String>,
+}
+
+impl Metadata {
+    /// Reads the answer of cargo.
+    pub(crate) fn from_answer(answer: &str) -> Result<Self, BuildError> {
+        serde_json::from_str(answer).map_err(|error| BuildError::Answer {
+            command: "cargo metadata".to_owned(),
+            reason: error.to_string(),
+        })
+    }
+
+    /// The packages of the workspace.
+    pub(crate) fn members(&self) -> impl Iterator<Item = &Package> {
+        self.packages.iter().filter(|package| self.workspace_members.contains(&package.id))
+    }
+
+    /// The different sources of Feros; `name` is one of its crates.
+    pub(crate) fn sources_of(&self, name: &str) -> Result<Vec<Feros>, BuildError> {
+        let crates = self.packages.iter().filter(|package| package.name == name);
+        crates.map(|of| Feros::of(of.source.as_deref(), &of.version, &of.manifest_path)).collect()
+    }
 }
 
 impl Package {
-    fn depends_on(&self, name: &str) -> bool {
+    pub(crate) fn depends_on(&self, name: &str) -> bool {
         self.dependencies
             .iter()
             .any(|dependency| dependency.name == name && dependency.kind.is_none())
     }
 
-    fn has_library(&self) -> bool {
+    pub(crate) fn has_library(&self) -> bool {
         let is_library = |kind: &String| kind == "lib" || kind == "rlib";
         self.targets.iter().any(|target| target.crate_types.iter().any(is_library))
+    }
+
+    /// The programs and libraries that a build of the package makes in any case, by name and kind.
+    pub(crate) fn made(&self) -> impl Iterator<Item = (&str, &[String])> {
+        const NOT_BUILT: [&str; 4] = ["example", "test", "bench", "custom-build"];
+        let is_made = |target: &&Target| {
+            target.required_features.is_empty()
+                && !target.kind.iter().any(|kind| NOT_BUILT.contains(&kind.as_str()))
+        };
+        let targets = self.targets.iter().filter(is_made);
+        targets.map(|target| (target.name.as_str(), target.kind.as_slice()))
     }
 }
 
 /// The packages in these folders; at least one.
-pub(super) fn find_packages(
+pub(crate) fn find_packages(
     folders: &[PathBuf],
     signals: &EndSignals,
 ) -> Result<Vec<ComponentPackage>, BuildError> {
@@ -102,12 +141,8 @@ fn select(
     manifest: &Path,
     folder: &Path,
 ) -> Result<Vec<ComponentPackage>, BuildError> {
-    let metadata: Metadata = serde_json::from_str(answer).map_err(|error| BuildError::Answer {
-        command: "cargo metadata".to_owned(),
-        reason: error.to_string(),
-    })?;
-    let is_member = |package: &&Package| metadata.workspace_members.contains(&package.id);
-    let members: Vec<&Package> = metadata.packages.iter().filter(is_member).collect();
+    let metadata = Metadata::from_answer(answer)?;
+    let members: Vec<&Package> = metadata.members().collect();
     let own = members.iter().find(|package| package.manifest_path == manifest);
     let candidates = own.map_or_else(|| members.clone(), |package| vec![*package]);
     // A package that depends on feros-shared itself is already a library for containers, not a

@@ -18,13 +18,13 @@ use super::package::ComponentPackage;
 const MOST_DIFFERENCES: usize = 5;
 
 /// A folder with `lib` and `share`.
-pub(super) struct Prefix {
+pub(crate) struct Prefix {
     folder: PathBuf,
 }
 
 /// A package of the prefix that is not built now.
 #[derive(Debug)]
-pub(super) struct OtherPackage {
+pub(crate) struct OtherPackage {
     name: String,
     /// The folder of its sources, if this command installed it.
     folder: Option<PathBuf>,
@@ -32,17 +32,17 @@ pub(super) struct OtherPackage {
 }
 
 impl Prefix {
-    pub(super) fn new(folder: PathBuf) -> Self {
+    pub(crate) fn new(folder: PathBuf) -> Self {
         // Files name the prefix, so its path must not depend on the folder of the next command.
         Self { folder: std::path::absolute(&folder).unwrap_or(folder) }
     }
 
-    pub(super) fn folder(&self) -> &Path {
+    pub(crate) fn folder(&self) -> &Path {
         &self.folder
     }
 
     /// The versions of the last build.
-    pub(super) fn lock_file(&self) -> PathBuf {
+    pub(crate) fn lock_file(&self) -> PathBuf {
         self.record("Cargo.lock")
     }
 
@@ -52,7 +52,7 @@ impl Prefix {
     }
 
     /// The packages of the prefix that this build leaves unchanged, as far as they can be read.
-    pub(super) fn others(&self, packages: &[ComponentPackage]) -> Vec<OtherPackage> {
+    pub(crate) fn others(&self, packages: &[ComponentPackage]) -> Vec<OtherPackage> {
         let index = Index::new([self.folder.clone()]);
         let names = index.packages().into_iter();
         let names = names.filter(|name| packages.iter().all(|package| package.name != *name));
@@ -68,9 +68,15 @@ impl Prefix {
         names.map(other).filter(|other| !other.stamps.is_empty()).collect()
     }
 
+    /// Whether the prefix has packages of components besides these.
+    pub(crate) fn has_others(&self, names: &[&str]) -> bool {
+        let index = Index::new([self.folder.clone()]);
+        index.packages().iter().any(|name| !names.contains(&name.as_str()))
+    }
+
     /// Checks that the packages that this build leaves unchanged use the same crates. The check is
     /// cheap, so it comes before anything is compiled.
-    pub(super) fn check_crates(
+    pub(crate) fn check_crates(
         &self,
         crates: &Crates,
         others: &[OtherPackage],
@@ -87,7 +93,7 @@ impl Prefix {
     /// Checks that the packages that this build leaves unchanged fit the build: by their stamps,
     /// and by the symbols of the shared libraries, which also reveal differences that no list
     /// contains.
-    pub(super) fn check_stamps(
+    pub(crate) fn check_stamps(
         &self,
         built: &Built,
         others: &[OtherPackage],
@@ -150,7 +156,7 @@ impl Prefix {
     }
 
     /// Installs all files: first the files that others need, the index last.
-    pub(super) fn install(
+    pub(crate) fn install(
         &self,
         built: &Built,
         packages: &[ComponentPackage],

@@ -37,7 +37,7 @@ fn main() {
 "#;
 
 /// The folder for all files of builds; one build at a time uses it.
-pub(super) struct BuildFolder {
+pub(crate) struct BuildFolder {
     folder: PathBuf,
     workspace: PathBuf,
     _lock: File,
@@ -46,7 +46,7 @@ pub(super) struct BuildFolder {
 impl BuildFolder {
     /// Locks the folder, creating it if necessary; waits for a build that has locked it, until one
     /// of the signals arrives.
-    pub(super) fn lock(folder: &Path, signals: &EndSignals) -> Result<Self, BuildError> {
+    pub(crate) fn lock(folder: &Path, signals: &EndSignals) -> Result<Self, BuildError> {
         let workspace = folder.join("workspace");
         fs::create_dir_all(&workspace).map_err(|error| BuildError::file(&workspace, error))?;
         let folder = folder.canonicalize().map_err(|error| BuildError::file(folder, error))?;
@@ -69,20 +69,25 @@ impl BuildFolder {
         Ok(Self { workspace: folder.join("workspace"), folder, _lock: lock })
     }
 
-    pub(super) fn workspace(&self) -> &Path {
+    pub(crate) fn workspace(&self) -> &Path {
         &self.workspace
+    }
+
+    /// A folder for the files of builds of one kind.
+    pub(crate) fn folder(&self, name: &str) -> PathBuf {
+        self.folder.join(name)
     }
 
     /// Cargo's target folder for builds with these crates. The file name of a shared library does
     /// not depend on its features, so builds with different features must not share a target
     /// folder.
-    pub(super) fn target(&self, crates: &str) -> PathBuf {
+    pub(crate) fn target(&self, crates: &str) -> PathBuf {
         self.folder.join(crates)
     }
 }
 
 /// The written workspace.
-pub(super) struct Workspace {
+pub(crate) struct Workspace {
     folder: PathBuf,
     manifest: PathBuf,
     profiles: Table,
@@ -91,12 +96,13 @@ pub(super) struct Workspace {
 
 impl Workspace {
     /// Writes the workspace. Unchanged files are left alone, so that cargo does not recompile them.
-    pub(super) fn write(
+    pub(crate) fn write(
         folder: &Path,
         packages: &[ComponentPackage],
         feros: &Feros,
     ) -> Result<Self, BuildError> {
-        let settings = Settings::of(packages)?;
+        let roots = packages.iter().map(|package| package.root.as_path());
+        let settings = Settings::of(roots)?;
         let libraries: Vec<String> = packages.iter().map(library_name).collect();
         let members = ["containers".to_owned()].into_iter().chain(libraries.iter().cloned());
         let members: Vec<Value> = members.map(Value::from).collect();
@@ -107,83 +113,106 @@ impl Workspace {
         ]);
         let manifest = folder.join("Cargo.toml");
         write(&manifest, &text(&root)?)?;
-
-        let shared = ("feros-shared", feros.dependency("feros-shared"));
-        let containers = table([
-            ("package", package("component_containers")),
-            (
-                "dependencies",
-                table([("feros-container", feros.dependency("feros-container")), shared.clone()]),
-            ),
-        ]);
-        let containers_folder = folder.join("containers");
-        write(&containers_folder.join("Cargo.toml"), &text(&containers)?)?;
-        write(&containers_folder.join("build.rs"), CONTAINERS_BUILD)?;
-        for (name, kind) in CONTAINERS {
-            let main = format!(
-                "//! The container `{name}`.\nfn main() -> std::process::ExitCode {{\n    \
-                 feros_container::main(feros_container::Kind::{kind}, &feros_shared::stamp())\n}}\n"
-            );
-            write(&containers_folder.join("src/bin").join(format!("{name}.rs")), &main)?;
-        }
+        write_containers(&folder.join("containers"), feros)?;
         for (of, name) in packages.iter().zip(&libraries) {
-            let component =
-                table([("package", of.name.as_str().into()), ("path", path_value(&of.folder))]);
-            let library = table([
-                ("package", package(name)),
-                ("lib", table([("crate-type", vec![Value::from("cdylib")].into())])),
-                ("dependencies", table([("component", component), shared.clone()])),
-            ]);
-            write(&folder.join(name).join("Cargo.toml"), &text(&library)?)?;
-            let line = format!(
-                "//! The components of `{}` as a library that shares one Feros with its container.\n\
-                 use {{component as _, feros_shared as _}};\n",
-                of.name
-            );
-            write(&folder.join(name).join("src/lib.rs"), &line)?;
+            write_library(&folder.join(name), name, (&of.name, &of.folder), feros)?;
         }
         let profiles = settings.profiles;
         Ok(Self { folder: folder.to_owned(), manifest, profiles, libraries })
     }
 
-    pub(super) fn manifest(&self) -> &Path {
+    pub(crate) fn manifest(&self) -> &Path {
         &self.manifest
     }
 
-    pub(super) fn lock_file(&self) -> PathBuf {
+    pub(crate) fn lock_file(&self) -> PathBuf {
         self.folder.join("Cargo.lock")
     }
 
-    pub(super) fn write_lock(&self, text: &str) -> Result<(), BuildError> {
+    pub(crate) fn write_lock(&self, text: &str) -> Result<(), BuildError> {
         write(&self.lock_file(), text)
     }
 
     /// The crates that become libraries, one for each package, in the order of the packages.
-    pub(super) fn libraries(&self) -> &[String] {
+    pub(crate) fn libraries(&self) -> &[String] {
         &self.libraries
     }
 
     /// The settings of a profile, in one line.
-    pub(super) fn profile(&self, name: &str) -> String {
-        let settings = self.profiles.get(name).map(Value::to_string).unwrap_or_default();
-        format!("profile {name} {}", settings.split_whitespace().collect::<Vec<_>>().join(" "))
+    pub(crate) fn profile(&self, name: &str) -> String {
+        profile(&self.profiles, name)
     }
+}
+
+/// The settings of a profile, in one line.
+pub(crate) fn profile(profiles: &Table, name: &str) -> String {
+    let settings = profiles.get(name).map(Value::to_string).unwrap_or_default();
+    format!("profile {name} {}", settings.split_whitespace().collect::<Vec<_>>().join(" "))
+}
+
+/// Writes the crate of the containers.
+pub(crate) fn write_containers(folder: &Path, feros: &Feros) -> Result<(), BuildError> {
+    let shared = ("feros-shared", feros.dependency("feros-shared"));
+    let container = ("feros-container", feros.dependency("feros-container"));
+    let programs = CONTAINERS.map(|(name, _)| {
+        let path = format!("src/bin/{name}.rs");
+        table([("name", name.into()), ("path", path.into()), ("test", false.into())])
+    });
+    let containers = table([
+        ("package", package("component_containers")),
+        ("dependencies", table([container, shared])),
+        ("bin", programs.to_vec().into()),
+    ]);
+    write(&folder.join("Cargo.toml"), &text(&containers)?)?;
+    write(&folder.join("build.rs"), CONTAINERS_BUILD)?;
+    for (name, kind) in CONTAINERS {
+        let main = format!(
+            "//! The container `{name}`.\nfn main() -> std::process::ExitCode {{\n    \
+             feros_container::main(feros_container::Kind::{kind}, &feros_shared::stamp())\n}}\n"
+        );
+        write(&folder.join("src/bin").join(format!("{name}.rs")), &main)?;
+    }
+    Ok(())
+}
+
+/// Writes the crate that turns a package, given by name and folder, into a library.
+pub(crate) fn write_library(
+    folder: &Path,
+    name: &str,
+    (of, path): (&str, &Path),
+    feros: &Feros,
+) -> Result<(), BuildError> {
+    let component = table([("package", of.into()), ("path", path_value(path))]);
+    let shared = ("feros-shared", feros.dependency("feros-shared"));
+    let form = table([("crate-type", vec![Value::from("cdylib")].into()), ("test", false.into())]);
+    let library = table([
+        ("package", package(name)),
+        ("lib", form),
+        ("dependencies", table([("component", component), shared])),
+    ]);
+    write(&folder.join("Cargo.toml"), &text(&library)?)?;
+    let line = format!(
+        "//! The components of `{of}` as a library that shares one Feros with its container.\n\
+         use {{component as _, feros_shared as _}};\n"
+    );
+    write(&folder.join("src/lib.rs"), &line)
 }
 
 /// The build settings of the packages' own workspaces; cargo reads them only from the root of a
 /// workspace.
-struct Settings {
-    profiles: Table,
-    patches: Table,
+pub(crate) struct Settings {
+    pub(crate) profiles: Table,
+    pub(crate) patches: Table,
 }
 
 impl Settings {
-    fn of(packages: &[ComponentPackage]) -> Result<Self, BuildError> {
+    /// The settings in the workspaces with these roots.
+    pub(crate) fn of<'a>(roots: impl Iterator<Item = &'a Path>) -> Result<Self, BuildError> {
         let mut found: Option<(&Path, Self)> = None;
-        for package in packages {
-            let settings = Self::read(&package.root)?;
+        for root in roots {
+            let settings = Self::read(root)?;
             let Some((first, before)) = &found else {
-                found = Some((package.root.as_path(), settings));
+                found = Some((root, settings));
                 continue;
             };
             let differ = |table: &str, ours: &Table, theirs: &Table| {
@@ -193,7 +222,7 @@ impl Settings {
                 Err(BuildError::TwoSettings {
                     table: table.to_owned(),
                     first: first.join("Cargo.toml"),
-                    second: package.root.join("Cargo.toml"),
+                    second: root.join("Cargo.toml"),
                 })
             };
             differ("profile", &before.profiles, &settings.profiles)?;
@@ -248,18 +277,18 @@ fn complete(profiles: &mut Table) {
 
 /// A crate name that differs between packages of one name in different folders: otherwise their
 /// libraries would replace each other in the target folder.
-fn library_name(package: &ComponentPackage) -> String {
+pub(crate) fn library_name(package: &ComponentPackage) -> String {
     let mut hasher = DefaultHasher::new();
     package.folder.hash(&mut hasher);
     let number = hasher.finish() & 0xffff_ffff;
     format!("{}_components_{number:08x}", package.name.replace('-', "_"))
 }
 
-fn table<const N: usize>(entries: [(&str, Value); N]) -> Value {
+pub(crate) fn table<const N: usize>(entries: [(&str, Value); N]) -> Value {
     Value::Table(entries.into_iter().map(|(key, value)| (key.to_owned(), value)).collect())
 }
 
-fn path_value(path: &Path) -> Value {
+pub(crate) fn path_value(path: &Path) -> Value {
     path.to_string_lossy().into_owned().into()
 }
 
@@ -272,15 +301,15 @@ fn package(name: &str) -> Value {
     ])
 }
 
-fn text(manifest: &Value) -> Result<String, BuildError> {
+pub(crate) fn text(manifest: &Value) -> Result<String, BuildError> {
     let text = toml::to_string(manifest).map_err(|error| BuildError::Answer {
         command: "toml".to_owned(),
         reason: error.to_string(),
     })?;
-    Ok(format!("# Made by `feros component build`, which overwrites it.\n{text}"))
+    Ok(format!("# Made by `feros build` or `feros component build`, which overwrites it.\n{text}"))
 }
 
-fn write(path: &Path, text: &str) -> Result<(), BuildError> {
+pub(crate) fn write(path: &Path, text: &str) -> Result<(), BuildError> {
     if fs::read(path).is_ok_and(|content| content == text.as_bytes()) {
         return Ok(());
     }
@@ -361,7 +390,7 @@ mod tests {
             "camera",
             "[patch.crates-io]\nferos = { path = \"../feros/crates/client/feros\" }\n",
         );
-        let settings = Settings::of(&[package]).unwrap();
+        let settings = Settings::of([package.root.as_path()].into_iter()).unwrap();
         let path = settings.patches["crates-io"]["feros"]["path"].as_str().unwrap();
         assert_eq!(
             path,

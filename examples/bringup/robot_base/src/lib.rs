@@ -1,0 +1,67 @@
+//! The component `robot_base::Wheels`, and the distance that wheels make.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use feros::{Context, Error, Node, NodeOptions, NodeTimer, Service};
+use feros_component::{Component, register};
+
+feros::include_interfaces!();
+
+use robot_msgs::msg::WheelSpeeds;
+use robot_msgs::srv::{SetLimit, SetLimit_Request, SetLimit_Response};
+
+/// Publishes the speeds of the wheels on `wheel_speeds`; `set_limit` limits them.
+pub struct Wheels {
+    node: Node,
+    _timer: NodeTimer,
+    _set_limit: Service<SetLimit>,
+}
+
+impl Component for Wheels {
+    fn new(context: &Context, options: NodeOptions) -> Result<Self, Error> {
+        let node = context.create_node_with(options.name("wheels"))?;
+        let wanted = node.declare_parameter("speed", 2.0)?; // rad/s
+        let limit = Arc::new(Mutex::new(f64::INFINITY));
+        let set = Arc::clone(&limit);
+        let set_limit = node.create_service::<SetLimit, _>("set_limit", move |request: SetLimit_Request| {
+            let mut limit = set.lock().unwrap_or_else(PoisonError::into_inner);
+            SetLimit_Response { before: std::mem::replace(&mut limit, request.limit) }
+        })?;
+        let publisher = node.create_publisher::<WheelSpeeds>("wheel_speeds", 10)?;
+        let timer = node.create_wall_timer(Duration::from_millis(100), move || {
+            let limit = *limit.lock().unwrap_or_else(PoisonError::into_inner);
+            let speed = wanted.get().min(limit);
+            let speeds = WheelSpeeds { left: speed, right: speed, ..WheelSpeeds::default() };
+            if let Err(error) = publisher.publish(speeds) {
+                eprintln!("{error}");
+            }
+        })?;
+        Ok(Self { node, _timer: timer, _set_limit: set_limit })
+    }
+
+    fn node(&self) -> &Node {
+        &self.node
+    }
+}
+
+register!(Wheels, "robot_base::Wheels");
+
+/// The way, in metres, that wheels of this radius make in this time.
+pub fn distance(speeds: &WheelSpeeds, radius: f64, time: Duration) -> f64 {
+    (speeds.left + speeds.right) / 2.0 * radius * time.as_secs_f64()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wheels_that_turn_against_each_other_go_nowhere() {
+        let time = Duration::from_secs(2);
+        let turning = WheelSpeeds { left: 1.0, right: -1.0, ..WheelSpeeds::default() };
+        assert_eq!(distance(&turning, 0.5, time), 0.0);
+        let straight = WheelSpeeds { left: 1.0, right: 1.0, ..WheelSpeeds::default() };
+        assert_eq!(distance(&straight, 0.5, time), 1.0);
+    }
+}
