@@ -12,7 +12,7 @@ use feros_conformance::{
 use feros_engine::{EndpointKind, Engine, NodeName, QosProfile, SessionOptions, TypeHash};
 use feros_fastdds::FastDdsEngine;
 use feros_interop::{Distribution, Domain, Peer, distribution, peers_are_on_feros};
-use feros_test_support::skip;
+use feros_test_support::{eventually, skip};
 use serde_json::json;
 
 const STRING: &str = "std_msgs/msg/String";
@@ -192,18 +192,18 @@ fn each_sees_the_other_in_its_graph() {
     // the announcement.
     let gid =
         publisher.publisher.gid().0.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
-    let shown = (0..600).find_map(|_| {
+    let shown = eventually(|| {
         let shown = peer.ask("publishers", json!({"topic": "/seen"}));
-        let is_named = shown[0]["node"] == "on_fastdds";
-        std::thread::sleep(std::time::Duration::from_millis(if is_named { 0 } else { 100 }));
-        is_named.then_some(shown)
+        if shown[0]["node"] == "on_fastdds" { Ok(shown) } else { Err(shown.to_string()) }
     });
-    let shown = shown.expect("the publisher is shown with its node");
     assert_eq!(shown[0]["namespace"], "/ours");
     assert_eq!(shown[0]["type"], STRING);
     assert_eq!(shown[0]["hash"], STRING_HASH);
     assert_eq!(shown[0]["gid"], gid);
-    let node = peer.ask("node", json!({"name": "on_fastdds", "namespace": "/ours"}));
+    let node = eventually(|| {
+        let node = peer.ask("node", json!({"name": "on_fastdds", "namespace": "/ours"}));
+        if node["services"] == json!({}) { Err(node.to_string()) } else { Ok(node) }
+    });
     assert_eq!(node["services"], json!({"/ours/seen": [SET_BOOL]}));
     assert_eq!(node["publishers"], json!({"/seen": [STRING]}));
     let nodes = peer.ask("nodes", json!({}));
