@@ -7,7 +7,7 @@
 //! | module | holds |
 //! |---|---|
 //! | `commands` | the verbs; `commands/completion` offers names of the running system to a shell |
-//! | `connection`, `types`, `described`, `values` | the command's node, known types, types that nodes describe, messages that users type |
+//! | `connection`, `types`, `types::described`, `types::values` | the command's node, known types, types that nodes describe, messages that users type |
 //! | `asking`, `silent_services`, `packages` | questions to several nodes, services without events, installed packages |
 //! | `filter` | the language of `--filter` |
 //! | `output`, `csv`, `notices` | text on standard output and standard error |

@@ -1,4 +1,4 @@
-//! What this command starts with the Python interpreter that belongs to it.
+//! The programs that this command starts with the Python interpreter beside it.
 
 use std::io;
 use std::os::fd::AsFd as _;

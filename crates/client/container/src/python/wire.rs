@@ -5,7 +5,7 @@ use std::io::{self, Read, Write};
 
 use crate::frame;
 
-/// What a frame says.
+/// The contents of a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     /// To the process: start a component; the content is the serialized load request.

@@ -12,7 +12,7 @@ use super::manifest::{Manifest, is_package_name};
 /// Files that make this command, like colcon, pass over their folder.
 const IGNORED: [&str; 3] = ["COLCON_IGNORE", "AMENT_IGNORE", "CATKIN_IGNORE"];
 
-/// How deep packages are looked for.
+/// The number of folder levels in which packages are searched.
 const DEEPEST: usize = 12;
 
 /// The way in which a package is built.

@@ -218,7 +218,7 @@ mod tests {
         let fault = install("leg", vec![text("share/arm/a", "4")]).unwrap_err();
         assert!(fault.contains("belongs to the package arm"), "{fault}");
 
-        // A later build knows what belongs to whom, and whose folder is gone.
+        // A later build knows the package of each file, and which package has no folder any longer.
         let mut installation = Installation::open(&prefix).unwrap();
         assert!(installation.install("leg", &base, vec![text("share/arm/a", "4")]).is_err());
         let present = BTreeSet::from(["arm".to_owned()]);

@@ -258,7 +258,7 @@ mod tests {
         assert_eq!(fs::read_link(place.join("deep/c")).unwrap(), base.join("deep/c"));
         assert!(place.join("a/../msgs/msg/A.msg").is_file() && !place.join("a/.git").exists());
 
-        // What is gone is gone there, too.
+        // The mirror also loses the files that were removed.
         fs::rename(base.join("deep/c"), base.join("c")).unwrap();
         Mirror::new(&base, &place, &crates[..1]).link(&["containers"]).unwrap();
         assert_eq!(fs::read_link(place.join("deep")).unwrap(), base.join("deep"));

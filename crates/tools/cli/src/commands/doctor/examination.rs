@@ -18,7 +18,7 @@ use crate::error::CliError;
 /// How long an interrupted examination waits for the check that is under way.
 const WAIT_FOR_CHECK: Duration = Duration::from_secs(1);
 
-/// What the checks have found.
+/// The findings of the checks.
 #[derive(Default)]
 pub(super) struct Examination {
     pub(super) findings: Vec<Finding>,

@@ -20,7 +20,7 @@ struct Section {
 }
 
 pub(super) fn run(without_packages: bool, json: bool) -> Result<(), CliError> {
-    // What this machine says is read first: as long as there is no context, a signal ends the
+    // The facts of this machine are read first: as long as there is no context, a signal ends the
     // command at once.
     let mut sections = vec![network(), platform(), environment()];
     let packages = (!without_packages).then(packages);
