@@ -1,5 +1,5 @@
-//! ROS domains that are each used by only one test of this host, so that tests in parallel threads
-//! and processes do not affect each other, nor the programs that run beside them.
+//! Reserves ROS domains: only one test of this host uses a domain at a time. So tests in parallel
+//! threads and processes affect neither each other nor other programs of the host.
 //!
 //! ```
 //! use feros_test_domain::ReservedDomain;
@@ -10,9 +10,9 @@
 //!
 //! # Invariants
 //!
-//! A domain is reserved by a lock that the system releases whatever way the process ends: a TCP
-//! port. Programs that do not take the lock are recognized by the UDP ports of the domain, which
-//! DDS computes from its number.
+//! The lock of a domain is a TCP port, which the system releases however the process ends. This
+//! crate recognizes programs that do not take the lock by the UDP ports that they have open: DDS
+//! computes these ports from the number of the domain.
 #![forbid(unsafe_code)]
 
 mod ports;
@@ -166,7 +166,7 @@ mod tests {
 
     #[test]
     fn a_domain_that_another_program_uses_is_left_out() {
-        // No test gets this domain otherwise.
+        // No other test gets this domain.
         let mut ports = 7400 + 250 * 11..7400 + 250 * 12;
         let other = ports.find_map(|port| UdpSocket::bind((Ipv4Addr::LOCALHOST, port)).ok());
         let refused = ReservedDomain::within(&(11..=11), Duration::ZERO).unwrap_err();

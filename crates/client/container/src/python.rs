@@ -2,9 +2,9 @@
 //! container's process would bring a second Feros (the extension of the package `feros`), and its
 //! crash would end the other components.
 //!
-//! The container starts the process when it is asked for a component that is in no library, and
-//! exchanges frames with it over a socket, which is the standard input of the process ([`wire`]).
-//! The process ends with its last component, or when the container closes the socket ([`host`]).
+//! The container starts the process for the first component that is in no library, and exchanges
+//! frames with it over a socket, which is the standard input of the process ([`wire`]). The process
+//! ends with its last component, or when the container closes the socket ([`host`]).
 
 mod host;
 mod wire;

@@ -1,4 +1,4 @@
-//! What the graph has instead of what a test waits for, in words.
+//! Describes in words what a test found in the graph instead of the expected endpoints.
 
 use feros::Node;
 use feros::engine::graph::NamesAndTypes;
@@ -38,7 +38,7 @@ pub(crate) fn described(endpoints: &[EndpointInfo]) -> String {
     words.collect::<Vec<_>>().join(", ")
 }
 
-/// A hint at a name that is like a missing one.
+/// A hint at a name that is similar to a missing name.
 pub(crate) fn similar(name: &str, known: &NamesAndTypes) -> String {
     did_you_mean(name, known.keys().map(String::as_str).filter(|other| *other != name))
 }

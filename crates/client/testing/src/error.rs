@@ -31,14 +31,14 @@ impl fmt::Debug for HarnessError {
     }
 }
 
-/// The reason why something that a test expects did not happen.
+/// The reason why an expected event did not happen.
 #[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum ExpectError {
-    /// It did not happen in time.
+    /// The event did not happen in time.
     #[error("{missing} {}", feros_wording::within(*.waited))]
     Missing {
-        /// What is missing, and what is there instead.
+        /// The missing event, and what the test found instead.
         missing: String,
         /// The timeout.
         waited: Duration,

@@ -1,4 +1,4 @@
-//! The harness of a test: a domain of its own, a context in it, and what the test does with them.
+//! The harness of a test: a domain of its own, a context in it, and the calls of the test.
 
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
@@ -25,12 +25,12 @@ use crate::spinning::Spinning;
 /// The endpoints of a test, by topic and message type.
 type Endpoints = Mutex<HashMap<(String, TypeId), Box<dyn Any + Send + Sync>>>;
 
-/// What a test needs to test nodes.
+/// Tests nodes in a domain of their own.
 ///
 /// The domain belongs to this harness alone, and its nodes find only nodes of this host.
 /// Environment variables other than those of the domain apply to the context as usual. When the
-/// harness is dropped, spinning ends; a panic in a callback that no wait has returned is then
-/// passed on.
+/// harness is dropped, spinning ends; the drop then panics if a callback has panicked and no wait
+/// has returned this panic.
 pub struct Harness {
     messages: Endpoints,
     publishers: Endpoints,
@@ -54,7 +54,7 @@ impl Harness {
         options.session.discovery_range = DiscoveryRange::Localhost;
         options.session.static_peers.clear();
         let context = Context::new(options)?;
-        // The test's own node shows itself little in the graph that the test looks at.
+        // The test's own node adds few endpoints to the graph that the test looks at.
         let own = NodeOptions::new("feros_test")
             .enable_rosout(false)
             .start_parameter_services(false)
@@ -89,8 +89,8 @@ impl Harness {
     }
 
     /// Runs the callbacks of a node on a thread of its own, until the harness is dropped. After a
-    /// panic in one of them, none of the node's callbacks runs any more, and the next wait returns
-    /// the panic.
+    /// panic in a callback, the node's callbacks no longer run, and the next wait returns the
+    /// panic.
     ///
     /// # Errors
     /// When the node is on an executor already, or the system cannot start a thread.
@@ -140,8 +140,8 @@ impl Harness {
     }
 
     /// Returns the next message of a topic. The first call for a topic subscribes to it; later
-    /// calls go on with the messages after those that were returned. [`listen`](Self::listen)
-    /// subscribes earlier, and its result has more ways to take messages.
+    /// calls return later messages. [`listen`](Self::listen) subscribes earlier, and its result has
+    /// more ways to take messages.
     ///
     /// # Errors
     /// When no message comes within `timeout`: the error says what the topic has instead. When the
@@ -176,12 +176,12 @@ impl Harness {
         Ok(publisher.publish(message)?)
     }
 
-    /// Waits until a topic has at least that many publishers and subscriptions of other nodes than
-    /// the test's own.
+    /// Waits until a topic has at least that many publishers and subscriptions, not counting those
+    /// of the test's own node.
     ///
     /// # Errors
-    /// When it has fewer after `timeout`, the name is not allowed, or a callback of a spun node has
-    /// panicked.
+    /// When the topic has fewer after `timeout`, the name is not allowed, or a callback of a spun
+    /// node has panicked.
     pub fn wait_for_topic(
         &self,
         topic: &str,
@@ -197,8 +197,8 @@ impl Harness {
     /// Waits until a service has a server.
     ///
     /// # Errors
-    /// When it has none after `timeout`, the name is not allowed, or a callback of a spun node has
-    /// panicked.
+    /// When the service has no server after `timeout`, the name is not allowed, or a callback of a
+    /// spun node has panicked.
     pub fn wait_for_service(&self, service: &str, timeout: Duration) -> Result<(), ExpectError> {
         let service = self.node.resolve_service_name(service)?;
         self.wait_for(EndpointKind::Service, "server", &service, 1, timeout)
@@ -256,7 +256,7 @@ impl Harness {
         self.spinning.until(timeout, look, || self.missing(kind, word, name, count))
     }
 
-    /// What a name lacks.
+    /// The text of the error for a name that lacks endpoints.
     fn missing(&self, kind: EndpointKind, word: &str, name: &str, count: usize) -> String {
         let found = absence::of_others(&self.node, kind, name);
         if !found.is_empty() {

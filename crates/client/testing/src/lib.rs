@@ -32,11 +32,11 @@
 //!
 //! | module | holds |
 //! |---|---|
-//! | `harness` | the domain, the context, and what a test does with them |
+//! | `harness` | the domain, the context, and the calls of a test |
 //! | `messages` | the messages of a topic |
 //! | `simulated_time` | `/clock`, which a test steps |
 //! | `spinning` | the threads of the nodes, and their panics |
-//! | `absence` | what the graph has instead of what a test waits for |
+//! | `absence` | descriptions of what a test found in the graph instead of the expected endpoints |
 //! | `error` | the errors |
 //!
 //! # Invariants

@@ -13,7 +13,7 @@ use crate::absence;
 use crate::error::ExpectError;
 use crate::spinning::Spinning;
 
-/// How many messages wait to be taken; then the oldest are dropped.
+/// How many messages wait for the test. A further message replaces the oldest.
 const MOST_MESSAGES: usize = 10_000;
 /// The depth of the subscription.
 const DEPTH: usize = 1000;
@@ -21,8 +21,8 @@ const DEPTH: usize = 1000;
 /// The messages of a topic since the test began to listen; see
 /// [`Harness::listen`](crate::Harness::listen).
 ///
-/// The policies of the subscription follow those of the publishers until the first message: best
-/// effort if one of them is, and with the messages that were sent earlier if all of them keep them.
+/// The subscription follows the policies of the publishers until the first message: it is best
+/// effort if one publisher is, and transient local (with earlier messages) if all are.
 /// Clones take from the same messages.
 pub struct Messages<M> {
     inner: Arc<Inner<M>>,
@@ -74,7 +74,7 @@ impl<M: Message> Messages<M> {
         Ok(Self { inner: Arc::new(inner) })
     }
 
-    /// Returns the next message that was not taken yet, and waits for it if necessary.
+    /// Takes and returns the next message, and waits for it if necessary.
     ///
     /// # Errors
     /// When no message comes within `timeout`, or a callback of a spun node has panicked.
@@ -82,7 +82,7 @@ impl<M: Message> Messages<M> {
         self.expect_where(timeout, |_| true)
     }
 
-    /// Returns the next message that `accepts` accepts. The messages before it are taken, too.
+    /// Takes and returns the next message that `accepts` accepts, and drops the messages before it.
     ///
     /// # Errors
     /// When no such message comes within `timeout`, or a callback of a spun node has panicked.
@@ -113,7 +113,7 @@ impl<M: Message> Messages<M> {
         })
     }
 
-    /// Returns the messages that have come and were not taken yet, without waiting.
+    /// Takes and returns the messages that wait for the test, without waiting for more.
     pub fn take_all(&self) -> Vec<M> {
         self.inner.inbox.lock().messages.drain(..).collect()
     }

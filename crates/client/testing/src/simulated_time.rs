@@ -12,7 +12,7 @@ use feros_sync::Mutex;
 use crate::error::ExpectError;
 use crate::spinning::Spinning;
 
-/// The time after which the simulated time is published again, for nodes that start later.
+/// The pause before the test publishes the time again, for nodes that start later.
 const PERIOD: Duration = Duration::from_millis(50);
 /// How long a node may take to show the time.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -31,7 +31,7 @@ pub struct SimulatedTime {
     _timer: NodeTimer,
 }
 
-/// What the test and the timer publish.
+/// The time that the test and the timer publish.
 struct Source {
     publisher: Publisher<Clock>,
     now: Mutex<Time>,

@@ -1,5 +1,5 @@
 //! The XML form of the actions of a launch file. Substitutions and conditions stay as they are.
-//! What only Python can do has no such form, and is refused with its cure.
+//! Parts that only Python can express have no such form: the error names them, with the cure.
 
 mod actions;
 mod element;
@@ -25,7 +25,7 @@ pub(crate) fn xml_form(file: &Path, items: &[Item]) -> Result<String, LaunchErro
     let children = exporter.elements(items);
     LaunchError::of_all(exporter.into_errors())?;
     let text = Element::new("launch").with_children(children).document();
-    // Values may hold what XML cannot, such as control characters.
+    // Values may contain characters that XML does not allow, such as control characters.
     tree::parse_xml(file, &text).and_then(action::parse).map_err(|error| {
         let at = Position::new(&file.into(), 1, 1);
         LaunchError::at(&at, format!("its XML form would not be readable: {error}"))

@@ -28,9 +28,9 @@ GROUP = 'rclpy_components'
 START, STOP, STARTED, REFUSED, UNKNOWN, FAILED, ENDED = range(7)
 """The kinds of frames."""
 HEAD = struct.Struct('<IB')
-"""The bytes of the rest, and the kind."""
+"""The head of a frame: the number of bytes after it, and the kind."""
 NUMBER = struct.Struct('<Q')
-"""The number of the component, which begins the rest."""
+"""The number of the component, the first bytes after the head."""
 PATIENCE = 4.0
 """The seconds that all components together may take to end with the process."""
 
@@ -63,7 +63,7 @@ class Channel:
         return kind, NUMBER.unpack_from(rest)[0], rest[NUMBER.size:]
 
     def send(self, kind, number, text=''):
-        """Sends a frame. If the container has ended, the reading thread notices."""
+        """Sends a frame. An ended container is no error here: `receive` raises `Ended`."""
         rest = NUMBER.pack(number) + text.encode('utf-8', 'replace')
         try:
             with self._lock:
@@ -113,11 +113,11 @@ class Host:
         if any(component.is_alive() for component in components):
             sys.stdout.flush()
             sys.stderr.flush()
-            os._exit(1)  # an orderly end would wait for them
+            os._exit(1)  # an orderly end would wait for these threads
 
     def context_of(self, is_native):
-        """Returns the context for a node of the native API or of rclpy, which is made when it is
-        needed first."""
+        """Returns the context for a node of the native API or of rclpy. The first call makes
+        it."""
         with self._lock:
             if is_native:
                 if self._native_context is None or not self._native_context.ok():
@@ -192,7 +192,7 @@ class Component(threading.Thread):
             self._send(FAILED, failure)
 
     def _make(self):
-        """Returns the spinner of the node; `None` if there is no such component."""
+        """Makes the node and returns its spinner, or `None` if Python has no such component."""
         import feros
         from composition_interfaces.srv import LoadNode
 
@@ -248,7 +248,7 @@ class RclpySpinner:
         """Ends `spin`, from any thread, and does not wait for it."""
         from rclpy.executors import Executor
 
-        # The threads of the executor may still be needed by `spin`.
+        # `spin` may still need the threads of the executor.
         Executor.shutdown(self._executor, timeout_sec=0)
 
     def end(self):
@@ -280,7 +280,7 @@ def find(package, plugin):
     """Returns the entry point of a component, or `None`.
 
     Its name is the plugin's, or the package's and the plugin's with `::` between them. It belongs to
-    the package if its name or its distribution says so.
+    the package if its own name begins with the package, or its distribution has that name.
     """
     for entry in entry_points(group=GROUP):
         if entry.name in (plugin, f'{package}::{plugin}') and belongs(entry, package):
@@ -331,7 +331,7 @@ def described(error):
 
 
 def take_socket():
-    """Takes the socket from standard input, so that components and their children lack it."""
+    """Takes the socket from standard input, so that components and children do not get it."""
     connection = socket.socket(fileno=os.dup(0))
     null = os.open(os.devnull, os.O_RDONLY)
     os.dup2(null, 0)

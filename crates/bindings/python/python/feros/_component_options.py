@@ -11,7 +11,7 @@ from rclpy.parameter import Parameter
 
 
 class _Making(threading.local):
-    """What this thread makes: the options for its next node, and the nodes that it has made."""
+    """The options for the next node of this thread, and the nodes that the thread has made."""
 
     options = None
     nodes = None

@@ -1,12 +1,12 @@
-# Becomes the host of components in Python, which the package feros has. The package itself is not
-# imported yet, so that looking for a component stays quick. The socket to the container is standard
-# input.
+# Runs the host of components in Python, a file of the package feros. It does not import the package,
+# so that a request for an unknown component stays cheap. Standard input is the socket to the
+# container.
 import importlib.util
 import os
 import runpy
 import sys
 
-sys.path[:] = [folder for folder in sys.path if folder]  # not what the working directory holds
+sys.path[:] = [folder for folder in sys.path if folder]  # not the working directory
 found = importlib.util.find_spec("feros")
 host = found and found.origin and os.path.join(os.path.dirname(found.origin), "_component_host.py")
 if not host or not os.path.isfile(host):

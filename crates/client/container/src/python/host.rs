@@ -1,5 +1,5 @@
-//! The container's side of a process with an interpreter: starts the process, gives it components,
-//! reads its frames, and ends it.
+//! The container's side of a process with a Python interpreter: starts the process, sends requests
+//! for components to it, reads its frames, and ends it.
 
 use std::collections::HashMap;
 use std::os::fd::OwnedFd;
@@ -18,11 +18,11 @@ use super::wire::{Frame, Kind};
 use crate::placement::{Done, Running, Started};
 use crate::process::{describe, wait};
 
-/// The code that finds the host of components in the package `feros`, and becomes it.
+/// The code that finds the host of components in the package `feros`, and runs it.
 const BECOME_HOST: &str = include_str!("become_host.py");
 /// The exit code of that code if the interpreter has no package `feros`.
 const ABSENT: i32 = 97;
-/// The time that the process may take to read a frame; a process that takes longer is ended.
+/// The time that the process may take to read a frame. The container ends a slower process.
 const WRITE_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A component that a process with an interpreter starts, runs or ends.
@@ -31,11 +31,11 @@ pub(super) struct Component {
     request: Vec<u8>,
     /// The error for the client if Python does not have the component either.
     otherwise: String,
-    /// Taken when the component has been started.
+    /// Taken when the component runs, or cannot start.
     done: Option<Done>,
     /// Taken when the component has failed.
     on_failure: Option<Box<dyn FnOnce(String) + Send>>,
-    /// Called when the component has ended; set when the container asks it to end.
+    /// Called when the component has ended. Set when the container asks the component to end.
     on_end: Option<Box<dyn FnOnce() + Send>>,
 }
 
@@ -51,7 +51,7 @@ pub(super) struct Host {
 struct State {
     last_id: u64,
     components: HashMap<u64, Component>,
-    /// True if the process takes no further component.
+    /// Whether the process refuses further components.
     is_over: bool,
 }
 
@@ -98,7 +98,7 @@ impl Host {
             let (state, writing) = (Mutex::default(), Mutex::default());
             let host = Arc::new(Self { state, socket, writing });
             let followed = host.clone();
-            // If the thread cannot be started, the closure is dropped, and the process is killed.
+            // If the thread cannot be started, dropping the closure kills the process.
             thread::Builder::new()
                 .name(format!("python-{}", child.id()))
                 .spawn(move || followed.follow(&interpreter, child, reading))?;
@@ -119,7 +119,7 @@ impl Host {
         }
     }
 
-    /// Starts a component in this process; returns it if the process takes no further component.
+    /// Starts a component in this process. Returns the component if the process refuses it.
     pub(super) fn begin(&self, mut component: Component) -> Result<(), Component> {
         let request = std::mem::take(&mut component.request);
         let id = {
@@ -223,8 +223,8 @@ impl Host {
         }
     }
 
-    /// Removes a component that has ended. The process ends with its last component, so that it
-    /// takes no memory, and the next component gets the code as it is then.
+    /// Removes a component that has ended. The process ends with its last component: it then takes
+    /// no memory, and the next component runs the code that the files have at that time.
     fn remove(&self, id: u64) -> Option<Component> {
         let (component, is_last) = {
             let mut state = self.state.lock();
@@ -267,7 +267,7 @@ impl Running for RunningInPython {
             state.components.values().all(|component| component.on_end.is_some())
         };
         if all_end {
-            // The process then ends in time, even if a component does not.
+            // The process then ends in time, even if one of its components does not end.
             self.host.close();
         } else {
             self.host.send(&Frame { kind: Kind::Stop, id: self.id, content: Vec::new() });

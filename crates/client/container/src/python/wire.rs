@@ -16,11 +16,11 @@ pub(super) enum Kind {
     Started,
     /// From the process: the component could not be created; the content is for the client.
     Refused,
-    /// From the process: there is no such component; the content says where it was searched.
+    /// From the process: Python has no such component; the content says where Python searched.
     Unknown,
     /// From the process: the component has failed; the content is the reason.
     Failed,
-    /// From the process: the component has ended, as asked.
+    /// From the process: the component has ended, because the container asked for it.
     Ended,
 }
 

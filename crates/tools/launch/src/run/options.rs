@@ -29,7 +29,7 @@ pub struct RunOptions {
     pub signals: EndSignals,
 }
 
-/// What a run writes to standard output.
+/// The text that a run writes to standard output.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ScreenForm {
     /// Lines for people: the output that goes to the screen, and messages.

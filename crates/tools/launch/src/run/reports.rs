@@ -1,4 +1,4 @@
-//! What a run reports to a program that reads its standard output: events, as JSON objects.
+//! The events that a run writes to standard output for another program, as JSON objects.
 
 use std::process::ExitStatus;
 

@@ -1,4 +1,5 @@
-//! Actions as elements, with what holds for later actions: namespaces, and names of containers.
+//! Converts actions to elements, and keeps what later actions need: the namespace, and the names of
+//! containers.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +19,7 @@ use crate::tree::Language;
 const KEEP: &str = "keep the file in Python";
 const GROUP: &str = "write a `GroupAction` around the actions";
 
-/// Converts actions, and collects what has no XML form.
+/// Converts actions, and collects the errors of those without an XML form.
 #[derive(Default)]
 pub(super) struct Exporter {
     errors: Vec<LaunchError>,
@@ -139,8 +140,8 @@ impl Exporter {
         Ok(element.with_children(children))
     }
 
-    /// An included file; or the actions of a launch description in the file, which are performed
-    /// in the same scope.
+    /// An included file, or the actions of a launch description in the file, which run in the same
+    /// scope.
     fn include(
         &mut self,
         source: &Source,

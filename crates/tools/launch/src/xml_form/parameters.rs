@@ -8,7 +8,7 @@ use crate::error::LaunchError;
 use crate::position::Position;
 use crate::value::{Value, ValueType};
 
-/// The separators of lists, of which the first that no item contains is taken.
+/// The separators of lists. A list gets the first separator that no item contains.
 const SEPARATORS: [&str; 4] = [";", ",", "|", "~"];
 
 pub(super) fn parameter(parameter: &Parameter) -> Result<Element, LaunchError> {

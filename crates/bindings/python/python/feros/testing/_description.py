@@ -1,8 +1,8 @@
-"""Launch descriptions that a test has made, for `feros launch`.
+"""Passes launch descriptions that a test has made to `feros launch`.
 
 The command asks a Python process for the actions of a launch file. For a description of a test, this
-process is a fork of the test: it has the objects of the description, with all that their functions
-refer to.
+process is a fork of the test: it has the objects of the description, and everything to which their
+functions refer.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ class DescriptionHost:
         self._description = _checked(description)
         ours, theirs = socket.socketpair()
         for stream in (sys.stdout, sys.stderr):
-            stream.flush()  # else the fork would write it, too
+            stream.flush()  # else the fork would write the buffered text, too
         with warnings.catch_warnings():
-            # The other threads do not exist in the fork, which uses none of what they work at.
+            # The other threads do not exist in the fork, and the fork does not use their data.
             warnings.simplefilter("ignore", DeprecationWarning)
             self._pid = os.fork()
         if self._pid == 0:
@@ -46,7 +46,7 @@ class DescriptionHost:
         self.socket = ours
 
     def close(self) -> None:
-        """Waits until the process has ended, which it does with its command."""
+        """Waits until the process has ended. It ends with the command that it answers."""
         self.socket.close()
         deadline = time.monotonic() + _GRACE
         while os.waitpid(self._pid, os.WNOHANG)[0] == 0:
@@ -65,7 +65,7 @@ def number_of(action: Any) -> int:
 
 
 def _checked(description: Any) -> Any:
-    """A launch description of Feros's package `launch`, whose mistakes are raised."""
+    """Returns a launch description of Feros's package `launch`, or raises its mistakes."""
     found = importlib.util.find_spec("launch")
     origin = str(found.origin) if found is not None else "nowhere"
     if not os.path.realpath(origin).startswith(FOLDER + os.sep):
@@ -86,7 +86,7 @@ def _serve(connection: socket.socket, description: Any, path: Path) -> None:
     gc.disable()  # objects of the test must not end here
     kept = os.dup2(connection.detach(), 3, inheritable=False)
     os.closerange(4, os.sysconf("SC_OPEN_MAX"))
-    # What pytest had put there writes to files that are closed now.
+    # The streams of pytest write to files that are closed now.
     sys.stdout = open(1, "w", buffering=1, closefd=False)
     sys.stderr = open(2, "w", buffering=1, closefd=False)
     from feros import _launch_host

@@ -7,7 +7,7 @@ _FAR = ("ROS_LOCALHOST_ONLY", "ROS_STATIC_PEERS")
 
 
 class Environment:
-    """Sets variables, and puts back at the end what they were."""
+    """Sets variables, and restores their earlier values at the end."""
 
     def __init__(self) -> None:
         self._earlier: dict[str, str | None] = {}

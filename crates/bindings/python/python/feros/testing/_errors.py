@@ -2,8 +2,8 @@
 
 
 class NotInTime(AssertionError):
-    """What a test waits for did not happen within its time. The text says what there was."""
+    """An expected event did not happen in time. The text says what the test found instead."""
 
 
 class LaunchFailed(AssertionError):
-    """A launch could not be started, or ended with an error."""
+    """A launch did not start, or ended with an error."""

@@ -1,4 +1,4 @@
-"""What the graph has and lacks, without the endpoints of the test itself."""
+"""Looks up other nodes' endpoints in the graph, and describes them in words."""
 
 from __future__ import annotations
 
@@ -53,6 +53,6 @@ def _word(policy: Reliability | Durability) -> str:
 
 
 def similar(name: str, known: dict[str, list[str]]) -> str:
-    """A hint at names that are like a missing one, or an empty text."""
+    """A hint at names that are similar to a missing name, or an empty text."""
     near = difflib.get_close_matches(name, [one for one in known if one != name], n=3, cutoff=0.7)
     return f"; there is {', '.join(near)}" if near else ""

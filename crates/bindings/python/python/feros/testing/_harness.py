@@ -1,4 +1,4 @@
-"""The harness of a test: a domain of its own, and all that the test starts in it."""
+"""The harness of a test: a domain of its own, and everything that the test starts in it."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ N = TypeVar("N", bound="Node")
 
 
 class Harness:
-    """What a test needs to test nodes, from `with` on, or as the fixture `ros` of pytest.
+    """Tests nodes: within a `with` block, or as the fixture `ros` of pytest.
 
     The domain belongs to this test alone, and its nodes find only nodes of this host. The
     environment has the domain too, for programs that the test starts and for `rclpy.init()`. At the
-    end, all that was started here ends, and exceptions in callbacks are raised.
+    end, the harness ends everything that it has started, and raises exceptions of callbacks.
 
     `file` is the file of the test: relative paths of launch files begin in its folder.
     """
@@ -76,7 +76,7 @@ class Harness:
 
     @property
     def context(self) -> Context:
-        """A context in the domain, which is made when it is first needed."""
+        """A context in the domain. The first use makes it."""
         if self._context is None:
             from feros.context import Context
 
@@ -86,9 +86,9 @@ class Harness:
 
     @property
     def node(self) -> Node:
-        """The test's own node, which is made and spun when it is first needed."""
+        """The test's own node. The first use makes and spins it."""
         if self._node is None:
-            # It shows itself little in the graph that the test looks at.
+            # The node adds few endpoints to the graph that the test looks at.
             self._node = self.create_node(
                 "feros_test", enable_rosout=False, start_parameter_services=False)
         return self._node
@@ -104,17 +104,17 @@ class Harness:
 
     def spin(self, node: N) -> N:
         """Runs the callbacks of a node on a thread of its own until the end of the test; returns
-        the node. An exception of a callback is raised by the next wait, or at the end."""
+        the node. The next wait, or the end of the test, raises an exception of a callback."""
         spinning = Spinning(node, self._waiting)
         self._spinning.append(spinning)
         self._closing.callback(spinning.end)
         return node
 
     def launch(self, *what: Any, **arguments: Any) -> Launch:
-        """Launches what the words after `feros launch` name: a file, or a package and its file; or
-        a LaunchDescription, or a list of actions. `arguments` are those of the launch file.
+        """Launches a file, a file of a package (two words, as for `feros launch`), a
+        `LaunchDescription`, or a list of actions. `arguments` are the arguments of the launch file.
 
-        Raises `LaunchFailed` with the reason if it cannot be launched.
+        Raises `LaunchFailed` with the reason if the launch cannot start.
         """
         if not what:
             raise TypeError("`launch` needs a launch file, or a launch description")
@@ -178,11 +178,11 @@ class Harness:
         where: Callable[[M], object] | None = None,
     ) -> M:
         """Returns the next message of a topic. The first call for a topic subscribes to it; later
-        calls go on with the messages after those that were returned. `listen` subscribes earlier.
-        With `where`, messages for which `where(message)` is false are passed over.
+        calls return later messages. `listen` subscribes earlier. With `where`, the call skips
+        messages for which `where(message)` is false.
 
-        Raises `NotInTime` if there is none within `timeout` seconds; the text says what the topic
-        has instead.
+        Raises `NotInTime` if there is no message within `timeout` seconds; the text says what the
+        topic has instead.
         """
         try:
             return self.listen(topic, cls).expect(timeout, where)
@@ -208,8 +208,8 @@ class Harness:
         self, topic: str, *, publishers: int = 1, subscriptions: int = 0,
         timeout: float = TIMEOUT,
     ) -> None:
-        """Waits until a topic has at least that many publishers and subscriptions of other nodes
-        than the test's own."""
+        """Waits until a topic has at least that many publishers and subscriptions, not counting
+        those of the test's own node."""
         for kind, count in (("publisher", publishers), ("subscription", subscriptions)):
             self._waiting.until(
                 lambda: True if len(self._endpoints(topic, kind)) >= count else None, timeout,
@@ -244,7 +244,7 @@ class Harness:
 
     @property
     def time(self) -> SimulatedTime:
-        """Simulated time, which begins when it is first needed."""
+        """Simulated time. It begins with the first use."""
         if self._time is None:
             node = self.node
             self._time = SimulatedTime(
@@ -269,7 +269,7 @@ class Harness:
         return f"{name} has {has}{wanted}{'' if found else hint}{self._dead()}"
 
     def _dead(self) -> str:
-        """What has ended by itself, which may be the reason why something is missing."""
+        """The processes that ended by themselves: a possible reason why something is missing."""
         found = [
             f"{process.name} ended with {process.returncode}"
             for launch in self._launches for process in launch.processes.values()

@@ -1,4 +1,4 @@
-"""A launch of a test: `feros launch` in another process, and what it reports."""
+"""A launch of a test: runs `feros launch` in another process, and reads its reports."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
     from feros.testing._description import DescriptionHost
 
 MOST_LINES = 100_000
-"""How many lines of output are kept."""
+"""How many lines of output a launch keeps."""
 
 # The command ends its processes by SIGINT, later SIGTERM, and then SIGKILL; each further signal to
 # it skips a wait.
 _END_TIMEOUT = 20.0
 
 _PLAN_TIMEOUT = 120.0
-"""How long a launch description may take to be evaluated, in seconds."""
+"""The seconds that `feros launch` may take to evaluate a launch description."""
 
 
 @dataclass
@@ -52,10 +52,10 @@ class _Line:
 
 
 class Launch:
-    """What one call of `ros.launch` or `ros.run` has started.
+    """The processes that one call of `ros.launch` or `ros.run` has started.
 
-    Where a method takes a process, this is its name, with or without the number (`talker-1` or
-    `talker`), or an action of the launch description.
+    Methods take a process by its name, with or without the number (`talker-1` or `talker`), or by
+    its action in the launch description.
     """
 
     def __init__(
@@ -119,7 +119,7 @@ class Launch:
         self._count += 1
 
     def _watch(self) -> None:
-        """Notes the end of the command after all that it has written."""
+        """Notes the end of the command, after its whole output."""
         for reader in self._readers:
             reader.join()
         code = self._child.wait()
@@ -131,9 +131,9 @@ class Launch:
                 f"{self.title}: a part of the launch has failed\n{self.output()}"))
 
     def wait_until_begun(self) -> None:
-        """Waits until the description is evaluated.
+        """Waits until the command has evaluated the description.
 
-        Raises `LaunchFailed` with the reason if it cannot be launched.
+        Raises `LaunchFailed` with the reason if the launch cannot start.
         """
         with self._waiting.changed:
             is_known = self._waiting.changed.wait_for(
@@ -147,7 +147,7 @@ class Launch:
 
     @property
     def processes(self) -> dict[str, Process]:
-        """The processes that were started so far, by name."""
+        """The processes that the launch has started so far, by name."""
         with self._waiting.changed:
             return dict(self._processes)
 
@@ -157,8 +157,8 @@ class Launch:
         return self._ended is None
 
     def output(self, process: Any = None) -> str:
-        """What the processes, or one of them, and the launch have written so far. Each line begins
-        with a name, unless all lines are of one process."""
+        """Returns the output so far: of one process, or of all processes and the launch, where
+        each line begins with a name."""
         chosen = None if process is None else self._name_of(process)
         with self._waiting.changed:
             if chosen is not None:
@@ -174,7 +174,7 @@ class Launch:
         compiled pattern (`search`); returns the line. Lines since the start of the launch count.
 
         Raises `NotInTime` if there is no such line within `timeout` seconds, and `LaunchFailed` if
-        none can come any more, because what should write it has ended.
+        the process, or the launch, ends without it.
         """
         seen = 0
 
@@ -198,9 +198,9 @@ class Launch:
 
     def wait_for_end(self, process: Any = None, *, timeout: float = TIMEOUT) -> int:
         """Waits until a process has ended; returns its return code. Without a process, waits until
-        all have ended, and returns the return code of the launch.
+        all processes have ended, and returns the return code of the launch.
 
-        Raises `NotInTime` if it has not ended within `timeout` seconds.
+        Raises `NotInTime` if a process still runs after `timeout` seconds.
         """
         def look() -> int | None:
             if process is None:

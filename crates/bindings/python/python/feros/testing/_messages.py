@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 M = TypeVar("M")
 
 MOST_MESSAGES = 10_000
-"""How many messages wait to be taken; then the oldest are dropped."""
+"""How many messages wait for the test. A further message replaces the oldest."""
 
 _DEPTH = 1000
 
@@ -24,8 +24,8 @@ _DEPTH = 1000
 class Messages(Generic[M]):
     """The messages of a topic since the test began to listen.
 
-    Without `qos`, the policies follow those of the publishers until the first message: best effort
-    if one of them is, and with the messages that were sent earlier if all of them keep them.
+    Without `qos`, the subscription follows the policies of the publishers until the first message:
+    it is best effort if one publisher is, and transient local (with earlier messages) if all are.
     """
 
     def __init__(
@@ -54,7 +54,7 @@ class Messages(Generic[M]):
             return self._dropped
 
     def take_all(self) -> list[M]:
-        """Returns the messages that have come and were not taken yet, without waiting."""
+        """Takes and returns the messages that wait for the test, without waiting for more."""
         self._follow()
         with self._waiting.changed:
             taken = list(self._messages)
@@ -62,10 +62,10 @@ class Messages(Generic[M]):
         return taken
 
     def expect(self, timeout: float = TIMEOUT, where: Callable[[M], object] | None = None) -> M:
-        """Returns the next message that was not taken yet, and that `where(message)` accepts;
-        messages before it are taken, too.
+        """Takes and returns the next message for which `where(message)` is true, and drops the
+        messages before it.
 
-        Raises `NotInTime` if none comes within `timeout` seconds.
+        Raises `NotInTime` if no such message comes within `timeout` seconds.
         """
         refused = 0
 
@@ -94,13 +94,13 @@ class Messages(Generic[M]):
         def at_message(message: M) -> None:
             with self._waiting.changed:
                 if number != self._made:
-                    return  # of a subscription that was replaced
+                    return  # the message is of a subscription that was replaced
                 self._dropped += len(self._messages) == MOST_MESSAGES
                 self._messages.append(message)
                 self._count += 1
                 self._waiting.changed.notify_all()
 
-        # Messages stay valid after the context has ended, so they are no views.
+        # A view would become invalid when the context ends.
         return self._node.create_subscription(
             self._cls, self.topic, at_message, qos, views=False)
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from feros.node import Node
 
 _PERIOD = 0.05
-"""The seconds after which the time is published again, for nodes that start later."""
+"""The seconds after which the test publishes the time again, for nodes that start later."""
 
 _NANOS = 1_000_000_000
 

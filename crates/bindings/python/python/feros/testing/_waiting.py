@@ -1,4 +1,4 @@
-"""Waits of a test, which end with what they wait for, with a failure elsewhere, or in time."""
+"""Waits of a test. They end when the condition holds, a thread fails, or the time is over."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from feros.testing._errors import NotInTime
 T = TypeVar("T")
 
 TIMEOUT = 30.0
-"""The seconds that a wait takes at most, if the test says nothing else."""
+"""The longest wait in seconds, if the test does not pass another timeout."""
 
 _LOOK_INTERVAL = 0.02
-"""How often to look, in seconds, if nothing is notified."""
+"""The seconds between two looks if no thread notifies."""
 
 
 class Waiting:
-    """What the threads of a harness tell its test."""
+    """Lets the threads of a harness wake its test, and pass it their exceptions."""
 
     def __init__(self) -> None:
         self.changed = threading.Condition()

@@ -1,9 +1,9 @@
-//! Reads which files a `CMakeLists.txt` installs, without CMake: the packages of a robot that hold
-//! launch files, settings, descriptions and interfaces have such files for colcon.
+//! Reads which files a `CMakeLists.txt` installs, without CMake: packages with launch files,
+//! settings, descriptions and interfaces have a `CMakeLists.txt` for colcon.
 //!
-//! Only commands without logic are understood: `project`, `set`, `install` of files and folders,
-//! and `ament_python_install_package`. Commands in `if(BUILD_TESTING)` are passed over. Commands
-//! that build C or C++ are refused.
+//! The reader understands only commands without logic: `project`, `set`, `install` of files and
+//! folders, and `ament_python_install_package`. It skips commands in `if(BUILD_TESTING)`, and
+//! refuses commands that build C or C++.
 
 use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
@@ -33,7 +33,7 @@ const KEYWORDS: [&str; 16] = [
     "EXCLUDE_FROM_ALL",
 ];
 
-/// A file or folder that is installed.
+/// A file or folder to install.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Installation {
     /// The path in the package.
@@ -43,7 +43,7 @@ pub(super) struct Installation {
     pub(super) is_program: bool,
 }
 
-/// What a `CMakeLists.txt` installs.
+/// The files and modules that a `CMakeLists.txt` installs.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Installed {
     pub(super) files: Vec<Installation>,
@@ -126,7 +126,7 @@ fn read(text: &str, path: &Path) -> (Installed, Vec<PackageFault>) {
     (installed, faults)
 }
 
-/// What an `install` command installs.
+/// The files that an `install` command installs.
 fn installations(arguments: &[String]) -> Result<Vec<Installation>, String> {
     let form = arguments.first().map_or("", String::as_str);
     if !matches!(form, "DIRECTORY" | "FILES" | "PROGRAMS") {

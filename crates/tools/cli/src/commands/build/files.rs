@@ -10,7 +10,7 @@ use super::cmake;
 use super::error::PackageFault;
 use super::find::{Kind, Package};
 
-/// Folders that are installed if the package does not say itself what it installs.
+/// The folders to install if the package does not name any.
 const USUAL_FOLDERS: [&str; 17] = [
     "behavior_trees",
     "config",
@@ -127,7 +127,7 @@ fn of_folders(package: &Package, names: &[impl AsRef<Path>]) -> Vec<Item> {
     names.iter().flat_map(|name| of(name.as_ref())).collect()
 }
 
-/// What `[package.metadata.ros]` names, which colcon-ros-cargo installs too; otherwise the usual
+/// The folders that `[package.metadata.ros]` names, as colcon-ros-cargo reads it, or the usual
 /// folders.
 fn of_crate(package: &Package) -> Result<Vec<Item>, PackageFault> {
     let path = package.folder.join("Cargo.toml");
@@ -194,8 +194,8 @@ pub(super) fn at(from: &Path, to: &Path) -> Vec<Item> {
         .collect()
 }
 
-/// The files below a folder, relative to it and sorted, without hidden files and files that Python
-/// makes.
+/// The files below a folder, relative to the folder and sorted, without hidden files and without
+/// files that Python generates.
 pub(super) fn below(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut open = vec![(PathBuf::new(), 0)];
@@ -206,7 +206,7 @@ pub(super) fn below(folder: &Path) -> Vec<PathBuf> {
             let path = inside.join(&name);
             if name.to_string_lossy().starts_with('.') || name == "__pycache__" {
             } else if folder.join(&path).is_dir() {
-                // A limit, since links may lead in circles.
+                // Links may lead in circles, so the depth has a limit.
                 if depth < 32 {
                     open.push((path, depth + 1));
                 }

@@ -38,7 +38,7 @@ pub(super) struct Package {
     pub(super) dependencies: BTreeSet<String>,
 }
 
-/// What is below a folder.
+/// The packages and crates below a folder.
 #[derive(Debug, Default)]
 pub(super) struct Found {
     pub(super) packages: Vec<Package>,
@@ -147,7 +147,7 @@ impl Package {
     }
 }
 
-/// The kind that `package.xml` names; otherwise what the files of the package suggest.
+/// The kind that `package.xml` names, or else the kind that the files of the package suggest.
 fn kind(folder: &Path, build_type: Option<&str>) -> Kind {
     let has = |names: &[&str]| names.iter().any(|name| folder.join(name).is_file());
     match build_type {

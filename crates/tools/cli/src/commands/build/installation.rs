@@ -60,14 +60,14 @@ impl Installation {
         Ok(Self { prefix, owners })
     }
 
-    /// Installs a package, replacing what it has in the prefix. `folder` has its sources.
+    /// Installs a package in place of its files in the prefix. `folder` has its sources.
     pub(super) fn install(
         &mut self,
         name: &str,
         folder: &Path,
         items: Vec<Item>,
     ) -> Result<(), PackageFault> {
-        // Of two items for one place, the first counts: what a build made comes before defaults.
+        // Of two items for one place, the first counts, since builds come before defaults.
         let mut wanted: BTreeMap<PathBuf, Content> = BTreeMap::new();
         for Item { to, content } in items {
             let to: PathBuf = to.components().collect();
@@ -78,8 +78,8 @@ impl Installation {
         }
         let before = read_record(&self.record(name)).map(|record| record.files).unwrap_or_default();
         let files: BTreeSet<PathBuf> = wanted.keys().cloned().collect();
-        // The record is written first, and names old and new files. So nothing is forgotten if this
-        // process ends in between.
+        // The record comes first and names old and new files, so that a later build knows all files
+        // even if this process ends in between.
         self.write_record(name, folder, &before.union(&files).cloned().collect())?;
         for (to, content) in wanted {
             self.place(&to, content)
@@ -124,7 +124,7 @@ impl Installation {
         gone
     }
 
-    /// Writes what shells need, and what makes colcon pass over the prefix.
+    /// Writes `setup.bash` for shells, and the file that makes colcon skip the prefix.
     pub(super) fn write_setup(&self) -> Result<(), InstallError> {
         let ignore = self.prefix.join("COLCON_IGNORE");
         if !ignore.exists() {

@@ -9,8 +9,9 @@ use super::files::{Content, Item, definitions};
 use super::find::Package;
 use crate::commands::interface::stubs;
 
-/// Where modules with the names of ROS are, below a prefix. They come last on Python's path, since
-/// they work only with Feros's rclpy; a package of the same name of a sourced ROS comes first.
+/// The folder, below a prefix, of modules with the names of interface packages. The folder comes
+/// last on Python's path, after the packages of a sourced ROS, since its modules work only with
+/// Feros's rclpy.
 pub(crate) const MESSAGE_MODULES: &str = "lib/feros/python";
 
 /// The interfaces of all packages.
@@ -19,12 +20,12 @@ pub(super) struct Interfaces {
 }
 
 impl Interfaces {
-    /// Reads the interfaces of the packages, and what else they may refer to. Returns also the
+    /// Reads the interfaces of the packages, and those to which they may refer. Also returns the
     /// faults, by package.
     pub(super) fn read(packages: &[&Package]) -> (Self, Vec<(String, PackageFault)>) {
         let mut set = feros_interface::standard().clone();
         set.add_robot_packages();
-        // Faults elsewhere are reported if a type is missing.
+        // The error for a missing type has the faults of other places.
         drop(set.load_environment());
         let mut faults: Vec<(String, PackageFault)> = Vec::new();
         let of = |package: &Package, fault| (package.name.clone(), fault);
@@ -34,7 +35,7 @@ impl Interfaces {
         }
         let faulty: Vec<String> = faults.iter().map(|(name, _)| format!("{name}/")).collect();
         for package in packages {
-            // What follows from a faulty definition is not told again.
+            // A faulty definition causes further faults, which this leaves out.
             let is_new = |fault: &PackageFault| {
                 let text = fault.to_string();
                 !faulty.iter().any(|name| text.contains(name))
@@ -57,7 +58,7 @@ impl Interfaces {
     }
 }
 
-/// The references of a package's types that lead nowhere.
+/// The types that a package's definitions name but that do not exist.
 fn unresolved(set: &InterfaceSet, package: &str) -> Vec<PackageFault> {
     let own = set.interfaces().filter(|interface| interface.name().package == package);
     let errors = own.filter_map(|interface| set.type_hash(interface.name()).err());

@@ -2,7 +2,7 @@
 //! form that the call needs: a `Cargo.toml` that belongs to the written workspace.
 //!
 //! Every other file of a crate is a symbolic link. So relative paths in build scripts and in
-//! `include!` lead where they lead in the folder itself.
+//! `include!` lead to the same files as in the folder itself.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -31,7 +31,7 @@ impl Mirror {
         Self { base: base.to_owned(), place: place.to_owned(), crates }
     }
 
-    /// Where the mirror has a folder; a folder outside of the base remains.
+    /// The place of a folder in the mirror. A folder outside of the base has no other place.
     pub(super) fn place_of(&self, folder: &Path) -> PathBuf {
         match folder.strip_prefix(&self.base) {
             Ok(inside) if inside.as_os_str().is_empty() => self.place.clone(),
@@ -40,7 +40,7 @@ impl Mirror {
         }
     }
 
-    /// Makes the links; removes what earlier builds made. `kept` are names in the mirror itself.
+    /// Makes the links, and removes those of earlier builds. `kept` are names in the mirror itself.
     pub(super) fn link(&self, kept: &[&str]) -> io::Result<()> {
         self.link_folder(&self.base, &self.place, kept)
     }
@@ -193,12 +193,12 @@ fn workspace_of(folder: &Path) -> Result<(PathBuf, Table), PackageFault> {
     Ok((folder.to_owned(), Table::new()))
 }
 
-/// Whether a value is `{ workspace = true }`, perhaps with more.
+/// Whether a value is `{ workspace = true }`, perhaps with more keys.
 fn is_inherited(value: &Value) -> bool {
     value.get("workspace").and_then(Value::as_bool) == Some(true)
 }
 
-/// A dependency of the workspace with what the crate adds: features, and whether it is optional.
+/// A dependency of the workspace, with the features and the key `optional` of the crate.
 fn united(inherited: &Value, own: &Value) -> Value {
     let mut table = match inherited {
         Value::Table(table) => table.clone(),

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The names in order, and the circles among them. A name in a circle, or one that depends on such
-/// a name, is in the order too, after the others.
+/// The names in order, and the circles among them. Names in a circle, and names that depend on
+/// them, come after all other names.
 pub(super) fn order(
     dependencies: &BTreeMap<String, BTreeSet<String>>,
 ) -> (Vec<String>, Vec<Vec<String>>) {
@@ -54,7 +54,7 @@ fn circles(left: &BTreeMap<&String, BTreeSet<&String>>) -> Vec<Vec<String>> {
     found
 }
 
-/// All names on which these depend, themselves included.
+/// These names, and all names on which they depend.
 pub(super) fn with_dependencies(
     names: impl IntoIterator<Item = String>,
     dependencies: &BTreeMap<String, BTreeSet<String>>,

@@ -25,10 +25,10 @@ const BUILDER: &str = include_str!("../../python/build_package.py");
 /// The backend of packages that do not name one.
 const DEFAULT_BACKEND: &str = "setuptools.build_meta:__legacy__";
 
-/// Folders in which build tools write between the sources.
+/// Folders among the sources into which build tools write.
 const WRITTEN: [&str; 4] = ["build", "dist", "install", "log"];
 
-/// What the program writes.
+/// The result that the program writes.
 #[derive(Default, Deserialize)]
 struct Answer {
     refused: Option<String>,

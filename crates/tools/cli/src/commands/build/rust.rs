@@ -82,7 +82,7 @@ impl Task<'_> {
             self.add_components(&written, &members, &metadata, &cargo, &mut compiled)?;
 
         let number = components.as_ref().map(|components| components.crates.number());
-        // Without components, there is no library of Feros that other features could replace.
+        // Without components, no call installs a library of Feros, so all calls share one folder.
         let target = self.build_folder.folder(number.as_deref().unwrap_or("nodes"));
         let manifest = written.folder.join("Cargo.toml");
         let call = Call {
@@ -121,7 +121,7 @@ impl Task<'_> {
                     compiled.faults.push((package.name.clone(), fault));
                     continue;
                 }
-                // No package may need this crate.
+                // Perhaps no package needs this crate.
                 (Err(_), None) => continue,
             };
             members.extend(package);
@@ -214,7 +214,7 @@ impl Task<'_> {
         let added: Vec<String> =
             ["containers".to_owned()].into_iter().chain(libraries.clone()).collect();
         written.write_root(members, &added)?;
-        // Cargo has removed what the packages alone do not need.
+        // Cargo has removed the versions that the packages alone do not need.
         written.write_lock()?;
 
         let profile = if self.release { "release" } else { "dev" };
@@ -328,7 +328,7 @@ fn lock_of_feros(mirror: &Mirror, package: &Package) -> Option<PathBuf> {
     above.map(|folder| folder.join("Cargo.lock")).find(|file| file.is_file())
 }
 
-/// The Feros that all packages use, if any uses it.
+/// The source of Feros that all packages use; `None` if no package uses Feros.
 fn one_feros(metadata: &Metadata) -> Result<Option<Feros>, BuildError> {
     let sources = metadata.sources_of("feros")?;
     match sources.as_slice() {

@@ -44,7 +44,7 @@ export class ScenePanel implements Panel {
   private readonly ends: (() => void)[] = [];
   private readonly canvas = h("canvas", { tabindex: "0", role: "img", "aria-label": "3D view" });
   private readonly rows = h("ul", { class: "legend" });
-  /** What the view of frames leaves out. */
+  /** The transforms that the view of frames leaves out. */
   private readonly leftOut = h("p", { class: "left-out", hidden: "" });
   private readonly fixedSelect: HTMLSelectElement;
   private readonly addSelect: HTMLSelectElement;
