@@ -61,7 +61,10 @@ pub enum SetParameterError {
         name: String,
     },
     /// The name or the value contains a NUL character, which ROS strings cannot have.
-    #[error("parameter '{name}' cannot be set because its name or value contains a NUL character")]
+    #[error(
+        "parameter '{name}' cannot be set because its name or value contains a NUL character: \
+         remove this character"
+    )]
     Nul {
         /// The parameter.
         name: String,

@@ -292,7 +292,7 @@ pub enum Refused {
     #[error("a sample lies outside of the publisher's shared memory")]
     Place,
     /// The publisher's shared memory cannot be mapped.
-    #[error("the publisher's shared memory cannot be mapped")]
+    #[error("the publisher's shared memory cannot be mapped; allow this process more memory")]
     NotMapped,
     /// The sample has already been taken. This is known because each new sample has a larger number
     /// than the previous sample.

@@ -20,7 +20,11 @@ pub enum LaunchError {
         cause: std::io::Error,
     },
     /// The file is larger than the limit for launch files.
-    #[error("{} is larger than {limit} bytes, the limit for a launch file", .path.display())]
+    #[error(
+        "{} is larger than {limit} bytes, the limit for a launch file: divide it into files, and \
+         include these",
+        .path.display()
+    )]
     TooLarge {
         /// The file.
         path: PathBuf,

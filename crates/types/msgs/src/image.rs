@@ -11,7 +11,10 @@ use crate::sensor_msgs::msg::{Image, ImageView};
 #[non_exhaustive]
 pub enum ImageError {
     /// The encoding is unknown, or does not store pixels one after the other.
-    #[error("single pixels of images encoded as `{encoding}` cannot be read")]
+    #[error(
+        "single pixels of images encoded as `{encoding}` cannot be read: convert the image to an \
+         encoding such as `rgb8`, or read its `data`"
+    )]
     UnknownEncoding {
         /// The encoding.
         encoding: String,

@@ -112,7 +112,10 @@ pub struct Plan {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ConvertError {
     /// The message ends in the middle of a field.
-    #[error("the message ends at byte {offset}, but {needed} more bytes are needed")]
+    #[error(
+        "the message ends at byte {offset}, but {needed} more bytes are needed: the sender's type \
+         differs"
+    )]
     Truncated {
         /// The offset.
         offset: usize,

@@ -35,8 +35,10 @@ impl From<DecodeError> for Box<Failure> {
 }
 
 fn bound_exceeded(len: usize, bound: usize) -> Box<Failure> {
-    let source =
-        format!("length {len}, but the type allows at most {bound}: the sender's type differs");
+    let source = format!(
+        "length {len}, but the type allows at most {bound}: the sender's type differs; build both \
+         sides from the same definition"
+    );
     Box::new(Failure::Bytes { place: String::new(), source })
 }
 

@@ -118,7 +118,7 @@ pub enum DescriptionError {
     /// A joint names a link that does not exist.
     #[error(
         "line {line}: the joint \"{joint}\" has the {role} link \"{link}\", which the robot does not \
-         have{suggestion}"
+         have: add this link, or correct the name{suggestion}"
     )]
     UnknownLink {
         /// The line of the joint.

@@ -85,7 +85,10 @@ pub enum PublishError {
     #[error("the message could not be serialized")]
     FillAborted,
     /// The engine has no memory for a sample of this size.
-    #[error("the engine has no memory for a message of {size_bytes} bytes on {topic}")]
+    #[error(
+        "the engine has no memory for a message of {size_bytes} bytes on {topic}: end other programs, \
+         or publish smaller messages"
+    )]
     OutOfMemory {
         /// The name of the topic or service.
         topic: String,

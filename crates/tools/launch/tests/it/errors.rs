@@ -365,7 +365,8 @@ fn files_of_another_kind() {
             .contains("none.launch.xml cannot be read: No such")
     );
     let large = workspace.outcome_of("l.launch.xml", &" ".repeat(5 << 20), &[]);
-    assert_eq!(large, "W/l.launch.xml is larger than 4194304 bytes, the limit for a launch file");
+    let limit = "W/l.launch.xml is larger than 4194304 bytes, the limit for a launch file: ";
+    assert!(large.starts_with(limit), "{large}");
 }
 
 #[test]

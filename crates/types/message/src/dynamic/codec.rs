@@ -19,7 +19,10 @@ pub struct DynamicDecodeError {
 enum DecodeErrorKind {
     #[error(transparent)]
     Cdr(#[from] DecodeError),
-    #[error("length {len}, but the type allows at most {bound}: the sender's type differs")]
+    #[error(
+        "length {len}, but the type allows at most {bound}: the sender's type differs; build both \
+         sides from the same definition"
+    )]
     Bound { len: usize, bound: usize },
 }
 

@@ -34,7 +34,10 @@ pub enum InputErrorKind {
     #[error("a key is a list or mapping: keys are names of fields")]
     Key,
     /// Lists and mappings are nested too deeply.
-    #[error("lists and mappings are nested more than {limit} deep, deeper than any message")]
+    #[error(
+        "lists and mappings are nested more than {limit} deep, deeper than any message: correct the \
+         brackets or the indentation"
+    )]
     TooDeep {
         /// The limit.
         limit: usize,
