@@ -1,8 +1,8 @@
 //! Finds the distribution of ROS 2 in the process.
 //!
 //! The structures of rmw differ between distributions, so a wrong guess damages the memory of the
-//! host program. The distribution is found from the loaded libraries that call an rmw
-//! implementation: from what they export, and from the version in the manifest beside them.
+//! host program. The loaded libraries that call an rmw implementation show the distribution, by the
+//! names that they export and by the version in the manifest of their package.
 //! `ROS_DISTRO` only counts if no library shows its distribution.
 
 use std::ffi::{CStr, CString};

@@ -248,7 +248,7 @@ impl<'a> Build<'a> {
                 Ok(())
             }
             Err(BuildError::Signal(signal)) => Err(BuildError::Signal(signal)),
-            // It concerns all of them; it is told once.
+            // The error concerns all of these packages; `end` prints it once.
             Err(error) => {
                 let fault = |name| (name, PackageFault::Rust(error.to_string()));
                 self.faults.extend(names.into_iter().map(fault));

@@ -1,6 +1,6 @@
-# Builds a Python package for `feros build`: its own build backend makes a wheel, which is unpacked
-# into a folder in the form of a prefix. Arguments: a JSON object. The result, or the reason why
-# there is none, goes to a file as JSON.
+# Builds a Python package for `feros build`: the package's own build backend makes a wheel, and this
+# program unpacks it into a folder in the form of a prefix. The argument is a JSON object. The
+# result, or the reason of a failure, goes to a file as JSON.
 import importlib
 import importlib.util
 import json
