@@ -344,6 +344,6 @@ impl KeepUp for Sender {
 
     /// Without this, the end of the publisher waits for acknowledgements of killed processes.
     fn keep_up_at_end(&self) {
-        self.endpoint.router.forget_ended();
+        self.endpoint.router.forget_ended_at_end();
     }
 }
