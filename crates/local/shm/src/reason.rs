@@ -181,8 +181,6 @@ pub enum Reason {
     PublisherGone,
     /// The subscription's process has ended, or its entry has been removed.
     SubscriptionGone,
-    /// No running executor with a doorbell for other processes contains the subscription's node.
-    NoDoorbell,
     /// No transport is possible. `shorter` is the reason why the more direct transports cannot be
     /// used, and the network transport is not allowed.
     NoTransport {
@@ -256,9 +254,6 @@ impl fmt::Display for Reason {
             Self::SubscriptionGone => {
                 f.write_str("the subscription's process or its shared memory is gone")
             }
-            Self::NoDoorbell => f.write_str(
-                "the subscription is not on an executor that other processes can wake up",
-            ),
             Self::NoTransport { shorter, by } => {
                 write!(f, "{shorter}, and {by} does not allow the network transport")
             }
