@@ -13,7 +13,7 @@ use std::time::Duration;
 use feros::{Context, ContextOptions, Node, ParameterValue, QosProfile};
 use feros_engine::SessionOptions;
 use feros_test_support::{WATCHDOG, eventually};
-use ros1::{Ros1Node, World};
+use ros1::{Ros1Node, World, wait_for_parameter};
 use said::{all_said, listen, said};
 use serde_json::{Value, json};
 
@@ -28,13 +28,6 @@ fn node(world: &World, name: &str) -> Node {
 /// Sets a parameter like `rosparam set`.
 fn set(rospy: &mut Ros1Node, name: &str, value: &Value) {
     rospy.run(json!({"do": "set_parameter", "name": name, "value": value}));
-}
-
-fn wait_for_master(rospy: &mut Ros1Node, name: &str, expected: &Value) {
-    eventually(|| {
-        let found = rospy.run(json!({"do": "get_parameter", "name": name}));
-        if found == *expected { Ok(()) } else { Err(format!("{name} is {found}, not {expected}")) }
-    });
 }
 
 fn wait_for_node(node: &Node, name: &str, expected: impl Into<ParameterValue>) {
@@ -60,8 +53,8 @@ fn parameters_that_other_nodes_set_are_followed() {
     node.declare_parameter("frames.odom", "odom").unwrap();
     // A value that the node sets overwrites the master's value, so the test first waits until the
     // node's values are on the master.
-    wait_for_master(&mut rospy, "/feros/frames/odom", &json!("odom"));
-    wait_for_master(&mut rospy, "/feros/rate", &json!(2.5));
+    wait_for_parameter(&mut rospy, "/feros/frames/odom", &json!("odom"));
+    wait_for_parameter(&mut rospy, "/feros/rate", &json!(2.5));
     set(&mut rospy, "/feros/rate", &json!(7.5));
     set(&mut rospy, "/feros/count", &json!(-3));
     set(&mut rospy, "/feros/name", &json!("yes: \"b\"\n"));
@@ -80,7 +73,7 @@ fn parameters_that_other_nodes_set_are_followed() {
     // The master sends no reports to a node that has left, and continues to answer.
     drop(node);
     set(&mut rospy, "/feros/rate", &json!(3.5));
-    wait_for_master(&mut rospy, "/feros/rate", &json!(3.5));
+    wait_for_parameter(&mut rospy, "/feros/rate", &json!(3.5));
 }
 
 /// If a callback refuses a value, or if the value has the wrong type, a warning is logged, and both
@@ -98,15 +91,15 @@ fn a_node_may_refuse() {
             false => Ok(()),
         }
     });
-    wait_for_master(&mut rospy, "/picky/speed", &json!(1.0));
+    wait_for_parameter(&mut rospy, "/picky/speed", &json!(1.0));
     set(&mut rospy, "/picky/speed", &json!(2.0));
     wait_for_node(&node, "speed", 2.0);
     set(&mut rospy, "/picky/speed", &json!(99.0));
     let text = said("too fast for this robot");
     assert!(text.contains("/picky/speed") && text.contains("99.0"), "{text}");
-    wait_for_master(&mut rospy, "/picky/speed", &json!(2.0));
+    wait_for_parameter(&mut rospy, "/picky/speed", &json!(2.0));
     set(&mut rospy, "/picky/speed", &json!("fast"));
-    wait_for_master(&mut rospy, "/picky/speed", &json!(2.0));
+    wait_for_parameter(&mut rospy, "/picky/speed", &json!(2.0));
     assert!(said("the node refuses \"fast\"").contains("keeps its value"));
     assert_eq!(node.get_parameter("speed").unwrap(), ParameterValue::Double(2.0));
     set(&mut rospy, "/picky/speed", &json!(3.0));
@@ -128,11 +121,11 @@ fn own_changes_do_not_come_back() {
     let _guard = node.add_post_set_parameters_callback(move |_| {
         counted.fetch_add(1, Ordering::Relaxed);
     });
-    wait_for_master(&mut rospy, "/feros/count", &json!(0));
+    wait_for_parameter(&mut rospy, "/feros/count", &json!(0));
     for number in 1..=100 {
         node.set_parameter("count", number).unwrap();
         if number % 20 == 0 {
-            wait_for_master(&mut rospy, "/feros/count", &json!(number));
+            wait_for_parameter(&mut rospy, "/feros/count", &json!(number));
         }
     }
     // If any value returned, it would arrive before this value.
@@ -168,7 +161,7 @@ fn a_new_master_is_followed() {
         // effect.
         let before = node.get_parameter("rate").unwrap();
         let ParameterValue::Double(before) = before else { panic!("{before:?}") };
-        wait_for_master(&mut rospy, "/feros/rate", &json!(before));
+        wait_for_parameter(&mut rospy, "/feros/rate", &json!(before));
         set(&mut rospy, "/feros/rate", &json!(round));
         wait_for_node(&node, "rate", round);
         drop(rospy);
@@ -192,7 +185,7 @@ fn a_slow_callback_holds_no_lock() {
         let _ = may_leave.lock().unwrap().recv_timeout(Duration::from_secs(60));
         Ok(())
     });
-    wait_for_master(&mut rospy, "/slow/gain", &json!(1));
+    wait_for_parameter(&mut rospy, "/slow/gain", &json!(1));
     set(&mut rospy, "/slow/gain", &json!(2));
     is_in.recv_timeout(WATCHDOG).unwrap();
     // The node and its process continue to work: topics, reads of other parameters, and calls to

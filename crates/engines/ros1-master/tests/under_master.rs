@@ -12,7 +12,7 @@ use feros_engine::{Engine, SessionOptions};
 use feros_engine_pair::PairEngine;
 use feros_interop::Domain;
 use feros_test_support::eventually;
-use ros1::{Ros1Node, World};
+use ros1::{Ros1Node, World, wait_for_parameter};
 use serde_json::{Value, json};
 
 fn context(world: &World, arguments: &str) -> Context {
@@ -27,14 +27,6 @@ fn context_on(engine: Arc<dyn Engine>, session: SessionOptions, arguments: &str)
         ..ContextOptions::new(session)
     };
     Context::new(options).unwrap()
-}
-
-/// Waits until the master has this value.
-fn wait_for_parameter(rospy: &mut Ros1Node, name: &str, expected: &Value) {
-    eventually(|| {
-        let found = rospy.run(json!({"do": "get_parameter", "name": name}));
-        if found == *expected { Ok(()) } else { Err(format!("{name} is {found}, not {expected}")) }
-    });
 }
 
 /// The parameters that a node declares and sets are on the master, except those that ROS 1 cannot

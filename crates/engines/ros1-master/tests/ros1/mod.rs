@@ -12,7 +12,8 @@ use feros_engine::{Engine as _, SessionOptions};
 pub use feros_interop::Ros1Node;
 use feros_interop::{Domain, Process, interop_is_skipped};
 use feros_ros1_master::ConfiguredRos1Engine;
-use feros_test_support::until;
+use feros_test_support::{eventually, until};
+use serde_json::{Value, json};
 
 /// Debian's Python interpreter, which has Debian's ROS 1 packages.
 const PYTHON: &str = "/usr/bin/python3";
@@ -108,6 +109,14 @@ impl World {
     pub fn node(&self, name: &str) -> TestNode {
         TestNode::named(self.engine().open(&SessionOptions::default()).unwrap(), "/", name)
     }
+}
+
+/// Waits until the master has this value for a parameter.
+pub fn wait_for_parameter(rospy: &mut Ros1Node, name: &str, expected: &Value) {
+    eventually(|| {
+        let found = rospy.run(json!({"do": "get_parameter", "name": name}));
+        if found == *expected { Ok(()) } else { Err(format!("{name} is {found}, not {expected}")) }
+    });
 }
 
 /// Responds to the next request with the result of `answer`.
