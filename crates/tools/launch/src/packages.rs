@@ -89,11 +89,10 @@ fn among(given: &str, known: &[String]) -> String {
     if known.is_empty() {
         return "; it has none".to_owned();
     }
-    let nearest = crate::error::hint(given, known.iter().map(String::as_str));
-    if nearest.contains("did you mean") {
-        format!("{nearest} (it has {})", known.join(", "))
-    } else {
-        format!("; it has {}", known.join(", "))
+    let all = known.join(", ");
+    match feros_wording::did_you_mean(given, known.iter().map(String::as_str)) {
+        nearest if nearest.is_empty() => format!("; it has {all}"),
+        nearest => format!("{nearest} (it has {all})"),
     }
 }
 

@@ -10,7 +10,7 @@ use super::evaluator::Evaluator;
 use crate::action::{
     Action, Body, Declaration, ForEach, Group, Item, LaunchFile, Loop, Source, Timer,
 };
-use crate::error::{LaunchError, hint};
+use crate::error::LaunchError;
 use crate::packages::Packages;
 use crate::python::Session;
 
@@ -71,15 +71,10 @@ pub(super) fn refuse_unknown<'a>(
     };
     known.sort_unstable();
     known.dedup();
-    let cure = if known.is_empty() {
-        ": it takes none".to_owned()
-    } else {
-        let nearest = hint(name, known.iter().copied());
-        if nearest.contains("did you mean") {
-            format!("{nearest} (it takes {})", known.join(", "))
-        } else {
-            format!(": it takes {}", known.join(", "))
-        }
+    let all = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+    let cure = match feros_wording::did_you_mean(name, known.iter().copied()) {
+        nearest if nearest.is_empty() => format!(": it takes {all}"),
+        nearest => format!("{nearest} (it takes {all})"),
     };
     Err(LaunchError::Argument(format!("the launch file takes no argument `{name}`{cure}")))
 }
