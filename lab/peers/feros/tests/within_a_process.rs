@@ -1,20 +1,8 @@
-//! The program exists, and refuses unknown arguments.
+//! A pair within one process, with the policies for which the engine sends too.
 
 use std::process::Command;
 
 use feros_test_support::own_domain;
-
-#[test]
-fn an_unknown_argument_is_refused() {
-    let program = env!("CARGO_BIN_EXE_feros-lab-feros");
-    let output = Command::new(program)
-        .args(["--role", "pair", "--colour", "red"])
-        .output()
-        .expect("it starts");
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(64), "{said}");
-    assert!(said.contains("--colour") && output.stdout.is_empty(), "{said}");
-}
 
 /// The engine writes these messages too, for a deadline and for late joiners, but they are
 /// delivered within the process.
