@@ -69,9 +69,9 @@ modules "$compatible"
 install -d "$package/data/platlib"
 printf 'feros/compat\n' >"$package/data/platlib/zz_feros.pth"
 # This .pth file contains a line of code, which Python runs at its start: if FEROS_PREFIX_PATH is
-# set, it runs feros/_prefixes.py.
+# set, it runs feros/compat/ament_index_python/_prefixes.py.
 cat >"$package/data/platlib/feros_prefixes.pth" <<'PTH'
-import os, sys; os.environ.get("FEROS_PREFIX_PATH") and exec(open(os.path.join(sys._getframe(1).f_locals["sitedir"], "feros", "_prefixes.py")).read(), {})
+import os, sys; os.environ.get("FEROS_PREFIX_PATH") and exec(open(os.path.join(sys._getframe(1).f_locals["sitedir"], "feros/compat/ament_index_python/_prefixes.py")).read(), {"__name__": "__main__"})
 PTH
 
 maturin build --locked --quiet --profile "$profile" --manifest-path "$package/Cargo.toml" \

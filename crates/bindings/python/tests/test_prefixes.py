@@ -11,6 +11,7 @@ import pytest
 
 FEROS = pathlib.Path(importlib.util.find_spec("feros").origin).parent
 SITE = FEROS.parent
+FILE = FEROS / "compat/ament_index_python/_prefixes.py"
 
 PROGRAM = """
 import json, os, sys
@@ -41,7 +42,7 @@ def output_of(prefix, start, folder):
 
 
 def test_modules_and_the_index_are_found(prefix, tmp_path):
-    start = f"exec(open({str(FEROS / '_prefixes.py')!r}).read(), {{}})"
+    start = f"exec(open({str(FILE)!r}).read(), {{'__name__': '__main__'}})"
     output = output_of(prefix, start, tmp_path)
     assert f"{prefix}/lib/python3/site-packages/arm_tools.py" in output
     assert f"{prefix}/lib/feros/python/arm_msgs/msg.py" in output

@@ -14,14 +14,14 @@ sys.path.insert(0, os.path.join(FOLDER, 'compat'))
 import importlib  # noqa: E402
 import re  # noqa: E402
 import signal  # noqa: E402
-import socket  # noqa: E402
 import struct  # noqa: E402
 import threading  # noqa: E402
 import time  # noqa: E402
 import traceback  # noqa: E402
 from importlib.metadata import entry_points  # noqa: E402
 
-from ament_index_python._site_packages import add_site_packages  # noqa: E402
+from ament_index_python._host import take_socket  # noqa: E402
+from ament_index_python._prefixes import add_site_packages  # noqa: E402
 
 GROUP = 'rclpy_components'
 """The group of entry points that name components."""
@@ -328,15 +328,6 @@ def described(error):
         if not frame.filename.startswith(FOLDER)
     ]
     return f'{text} ({frames[-1].filename}, line {frames[-1].lineno})' if frames else text
-
-
-def take_socket():
-    """Takes the socket from standard input, so that components and children do not get it."""
-    connection = socket.socket(fileno=os.dup(0))
-    null = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(null, 0)
-    os.close(null)
-    return connection
 
 
 def main():

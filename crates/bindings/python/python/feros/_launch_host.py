@@ -15,11 +15,11 @@ sys.path.insert(0, os.path.join(FOLDER, 'compat'))
 import codecs  # noqa: E402
 import json  # noqa: E402
 import signal  # noqa: E402
-import socket  # noqa: E402
 from _thread import get_ident  # noqa: E402
 from pathlib import PurePath  # noqa: E402
 
-from ament_index_python._site_packages import add_site_packages  # noqa: E402
+from ament_index_python._host import take_socket  # noqa: E402
+from ament_index_python._prefixes import add_site_packages  # noqa: E402
 from launch import _entities, _link, _wire  # noqa: E402
 from launch._objects import object_of  # noqa: E402
 from launch._positions import failure, is_method_of_ours  # noqa: E402
@@ -269,15 +269,6 @@ def _reopen_standard_input():
         sys.stdin = open(os.devnull, encoding='utf-8')
 
 
-def _take_socket():
-    """Takes the socket from standard input, so that launch files and their children lack it."""
-    connection = socket.socket(fileno=os.dup(0))
-    null = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(null, 0)
-    os.close(null)
-    return connection
-
-
 def serve(connection, descriptions):
     """Serves the command until it ends. `descriptions` are launch descriptions that exist already,
     by the paths for which they stand."""
@@ -295,4 +286,4 @@ def serve(connection, descriptions):
 
 
 if __name__ == '__main__':
-    serve(_take_socket(), {})
+    serve(take_socket(), {})
