@@ -47,9 +47,3 @@ pub(crate) fn patient(domains: [u32; 2]) -> Arc<dyn Session> {
     let engine = PairEngine::new(domains.map(InDomain::of)).settling(Duration::from_secs(3600));
     engine.open(&SessionOptions::default()).unwrap()
 }
-
-/// Opens a session in both domains that does not wait for the first domain.
-pub(crate) fn hasty(domains: [u32; 2]) -> Arc<dyn Session> {
-    let engine = PairEngine::new(domains.map(InDomain::of)).settling(Duration::ZERO);
-    engine.open(&SessionOptions::default()).unwrap()
-}
