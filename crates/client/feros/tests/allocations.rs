@@ -3,13 +3,11 @@
 //!
 //! The user allocates the message itself, so that allocation does not count: the tests make
 //! messages that are passed by value in advance.
-#![allow(unsafe_code, reason = "a counting allocator is an unsafe trait")]
 #![allow(clippy::unwrap_used)]
 
+use allocation_counter::measure;
 use feros_sync::Mutex;
 use feros_test_support::WATCHDOG;
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -19,42 +17,6 @@ use feros::{
     Context, ContextOptions, Executor, Publisher, SerializedMessage, SubscriptionCounts,
     SubscriptionOptions, Transport, TransportSet, View,
 };
-
-thread_local! {
-    static COUNT: Cell<u64> = const { Cell::new(0) };
-}
-
-/// Counts the allocations of each thread separately, because discovery may allocate on other
-/// threads at the same time.
-struct Counting;
-
-fn count() {
-    // A thread that is ending no longer has a counter.
-    let _ = COUNT.try_with(|count| count.set(count.get() + 1));
-}
-
-// SAFETY: every call is passed on to the system's allocator unchanged.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        count();
-        // SAFETY: the caller guarantees the requirements of the system's allocator.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: as in `alloc`.
-        unsafe { System.dealloc(pointer, layout) }
-    }
-
-    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        count();
-        // SAFETY: as in `alloc`.
-        unsafe { System.realloc(pointer, layout, size) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
 
 const WARM_UP: usize = 200;
 const ROUNDS: usize = 200;
@@ -91,10 +53,11 @@ fn total_taken<const N: usize>(
     (counts.iter().map(of).sum(), counts.iter().map(all).sum())
 }
 
-/// Publishes messages, and spins until each message has been taken. Returns the numbers of
-/// allocations by publishing and by taking, not including the warm-up. The warm-up begins again
-/// with a message over another transport than the one that `taken` counts: the first messages to a
-/// process that has not opened the shared memory yet go over the network.
+/// Publishes messages, and spins until each message has been taken. Returns the numbers of this
+/// thread's allocations by publishing and by taking, not including the warm-up (discovery may
+/// allocate on other threads). The warm-up begins again with a message over another transport than
+/// the one that `taken` counts: the first messages to a process that has not opened the shared
+/// memory yet go over the network.
 ///
 /// Some time after a match, each endpoint looks once for mismatches, which allocates. So if a
 /// window of `ROUNDS` messages has allocations, further windows follow, and the least numbers
@@ -111,15 +74,15 @@ fn allocations<T>(
     for _ in 0..MOST_ROUNDS {
         let message = make();
         let (by_transport, all) = taken();
-        let before = COUNT.get();
-        publish(message);
-        let between = COUNT.get();
+        let publishing = measure(|| publish(message));
         let started = Instant::now();
-        while taken().1 < all + expected {
-            executor.spin_some(Duration::MAX).unwrap();
-            assert!(started.elapsed() < WATCHDOG, "the watchdog bit");
-        }
-        counts = (counts.0 + between - before, counts.1 + COUNT.get() - between);
+        let taking = measure(|| {
+            while taken().1 < all + expected {
+                executor.spin_some(Duration::MAX).unwrap();
+                assert!(started.elapsed() < WATCHDOG, "the watchdog bit");
+            }
+        });
+        counts = (counts.0 + publishing.count_total, counts.1 + taking.count_total);
         steady = if taken().0 == by_transport + expected { steady + 1 } else { 0 };
         if steady <= WARM_UP {
             (counts, least) = ((0, 0), none_yet);

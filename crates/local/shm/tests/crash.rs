@@ -6,6 +6,8 @@
 //! lifetimes.
 #![allow(clippy::unwrap_used)]
 
+mod space;
+
 use std::collections::HashMap;
 use std::fs;
 use std::io::Read as _;
@@ -19,6 +21,7 @@ use feros_shm::{
     Connection, ConnectionSettings, CreateError, HostNode, HostPublisher, HostPublisherSettings,
     LoanError, SampleHeader, TakeOutcome,
 };
+use space::Space;
 
 const ROLE: &str = "FEROS_CRASH_ROLE";
 const SPACE: &str = "FEROS_CRASH_SPACE";
@@ -188,16 +191,6 @@ fn exchange(publisher: &HostPublisher, connection: &mut Connection, number: u64)
     };
     assert_eq!(sample.header().publication_number, number);
     assert!(sample.bytes().iter().all(|byte| *byte == number as u8));
-}
-
-/// Removes the space at the end, even after a failed test. The variable is declared before the
-/// node, so that it is dropped after the node.
-struct Space(String);
-
-impl Drop for Space {
-    fn drop(&mut self) {
-        let _ = HostNode::remove_space(&self.0);
-    }
 }
 
 #[test]

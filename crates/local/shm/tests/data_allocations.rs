@@ -2,53 +2,17 @@
 //! the same size have occurred before.
 #![allow(clippy::unwrap_used)]
 
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
+mod space;
+
 use std::sync::Arc;
 
+use allocation_counter::measure;
 use feros_engine::{Payload, PayloadBytes};
 use feros_shm::{
     Connection, ConnectionSettings, HostNode, HostPublisher, HostPublisherSettings, SampleHeader,
     TakeOutcome,
 };
-
-struct Counting;
-
-thread_local! {
-    static ALLOCATIONS: Cell<usize> = const { Cell::new(0) };
-    static LIVE: Cell<isize> = const { Cell::new(0) };
-}
-
-#[allow(unsafe_code)]
-// SAFETY: the allocator of the system does all the work, and the count is a plain number that
-// belongs to the thread.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        let _ = ALLOCATIONS.try_with(|count| count.set(count.get() + 1));
-        let _ = LIVE.try_with(|live| live.set(live.get() + 1));
-        // SAFETY: the caller gives the guarantees that the allocator of the system requires.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        let _ = LIVE.try_with(|live| live.set(live.get() - 1));
-        // SAFETY: the caller gives the guarantees that the allocator of the system requires.
-        unsafe { System.dealloc(pointer, layout) }
-    }
-}
-
-#[global_allocator]
-static COUNTING: Counting = Counting;
-
-/// Removes the space at the end, even after a failed test. The variable is declared before the
-/// node, so that it is dropped after the node.
-struct Space(String);
-
-impl Drop for Space {
-    fn drop(&mut self) {
-        let _ = HostNode::remove_space(&self.0);
-    }
-}
+use space::Space;
 
 #[test]
 fn publish_and_take_allocate_nothing_after_warm_up() {
@@ -93,11 +57,12 @@ fn publish_and_take_allocate_nothing_after_warm_up() {
     for _ in 0..3 {
         round(&publisher, &mut connections);
     }
-    let (before, live) = (ALLOCATIONS.get(), LIVE.get());
-    for _ in 0..100 {
-        round(&publisher, &mut connections);
-    }
-    assert_eq!((ALLOCATIONS.get(), LIVE.get()), (before, live));
+    let allocations = measure(|| {
+        for _ in 0..100 {
+            round(&publisher, &mut connections);
+        }
+    });
+    assert_eq!((allocations.count_total, allocations.count_current), (0, 0));
     drop(connections);
     drop(publisher);
     drop(node);

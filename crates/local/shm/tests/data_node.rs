@@ -2,6 +2,8 @@
 //! folders of other users, and a full `/dev/shm`.
 #![allow(clippy::unwrap_used)]
 
+mod space;
+
 use std::ffi::OsString;
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
@@ -15,19 +17,10 @@ use feros_shm::{
     HostPublisherSettings, LoanError, OpenError, SampleHeader, TakeOutcome, UnavailableError,
 };
 use feros_test_support::{skip, words_of};
+use space::Space;
 
 const ROLE: &str = "FEROS_DATA_NODE_ROLE";
 const SETTINGS: ConnectionSettings = ConnectionSettings { depth: 4, type_hash: None };
-
-/// Removes a space at the end, even after a failed test. The variable is declared before the node,
-/// so that it is dropped after the node.
-struct Space(String);
-
-impl Drop for Space {
-    fn drop(&mut self) {
-        let _ = HostNode::remove_space(&self.0);
-    }
-}
 
 fn name(test: &str) -> String {
     format!("feros-test-{}-{test}", std::process::id())
