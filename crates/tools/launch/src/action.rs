@@ -10,6 +10,8 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
+use feros_process::Signal;
+
 use crate::error::{LaunchError, hint, shown};
 use crate::level::Level;
 use crate::position::Position;
@@ -19,6 +21,7 @@ use condition::condition;
 use fields::Fields;
 
 pub(crate) use condition::Condition;
+pub use handler::ProcessMatch;
 pub(crate) use handler::{
     EventKind, Handler, HandlerTarget, IoStream, NodeMatch, Reaction, StateFilter,
 };
@@ -114,10 +117,15 @@ pub(crate) enum Action {
         id: u64,
         name: String,
     },
+    /// Sends a signal to processes, or makes them end.
+    Signal {
+        processes: ProcessMatch,
+        signal: Option<Signal>,
+    },
+    /// Drops the actions of the timer with this number.
+    CancelTimer(u64),
     /// Forgets the handler with this number.
     Unregister(u64),
-    /// An action that stock launch has, with the reason why it is refused.
-    Unsupported(String),
 }
 
 /// The actions that an include performs.

@@ -59,13 +59,14 @@ mod tree;
 mod value;
 mod xml_form;
 
+pub use action::ProcessMatch;
 pub use error::LaunchError;
 pub use level::Level;
 pub use packages::{CONTAINER_PACKAGES, FindError, Packages};
 pub use plan::{
-    Argument, Change, Component, Delayed, Load, NodeFacts, Output, ParameterFile, Parameters, Plan,
-    Planner, Process, Respawn, Sinks, Step, Watch, Word, log_folder, parse_assignments,
-    split_words,
+    Argument, Cancel, Change, Component, Delayed, Load, NodeFacts, Output, ParameterFile,
+    Parameters, Plan, Planner, Process, ProcessSignal, Respawn, Sinks, Step, Watch, Word,
+    log_folder, parse_assignments, split_words,
 };
 pub use position::Position;
 pub use python::{PythonHost, PythonOptions};

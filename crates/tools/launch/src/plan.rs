@@ -28,6 +28,6 @@ pub use log_folder::log_folder;
 pub use planner::Planner;
 pub(crate) use reactions::{Event, Reactions};
 pub use steps::{
-    Change, Component, Delayed, Load, NodeFacts, Output, ParameterFile, Parameters, Process,
-    Respawn, Sinks, Step, Watch, Word,
+    Cancel, Change, Component, Delayed, Load, NodeFacts, Output, ParameterFile, Parameters,
+    Process, ProcessSignal, Respawn, Sinks, Step, Watch, Word,
 };

@@ -251,6 +251,8 @@ class Host:
     def _matches(self, request):
         if 'action' in request:
             asked = object_of(request['action'])
+            if 'details' in request:
+                asked._feros_details = request['details']
         else:
             asked = self._context._feros_calls[-1].locals['event']
         function = object_of(request['id'])

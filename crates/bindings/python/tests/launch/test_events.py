@@ -205,9 +205,9 @@ def test_a_handler_of_the_users_class(command, loaded):
     ("ShutdownProcess(process_matcher=matches_action(node))",
      {"event": "shutdown_process", "process": {"action": 1}}),
     ("SignalProcess(signal_number='SIGINT', process_matcher=matches_name('e-1'))",
-     {"event": "signal_process", "process": {"name": "e-1"}, "signal": "SIGINT"}),
+     {"event": "signal_process", "process": {"name": "e-1"}, "signal": "SIGINT", "number": 2}),
     ("SignalProcess(signal_number=15, process_matcher=lambda action: action is node)",
-     {"event": "signal_process", "process": {"py": 2}, "signal": "SIGTERM"}),
+     {"event": "signal_process", "process": {"py": 2}, "signal": "SIGTERM", "number": 15}),
     ("ProcessStdin(text=b'a', action=node, name='', cmd=[], cwd=None, env=None, pid=1)",
      {"event": "py", "id": 2, "name": "ProcessStdin"}),
     ("launch.Event()", {"event": "py", "id": 2, "name": "Event"}),
@@ -219,6 +219,17 @@ def test_events_that_are_emitted(command, written, line, data):
     assert action["event"] == data
     if "py" in data.get("process", {}):
         assert command.request(ask="matches", id=2, action=1)["matches"] is True
+
+
+def test_functions_see_the_processes_that_have_started(command, written):
+    node, action = command.load(written(HANDLERS.replace(
+        "LINE", "EmitEvent(event=ShutdownProcess(process_matcher=matches_pid(7)))").replace(
+        "TEXT", "''")))
+    function = action["event"]["process"]["py"]
+    request = {"ask": "matches", "id": function, "action": node["id"]}
+    assert command.request(**request)["matches"] is False
+    details = {"name": "e-1", "cmd": ["e"], "cwd": None, "env": None, "pid": 7}
+    assert command.request(**request, details=details)["matches"] is True
 
 
 def test_functions_emit_register_and_cancel(command, loaded):

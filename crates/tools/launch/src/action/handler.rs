@@ -72,6 +72,18 @@ pub(crate) enum NodeMatch {
     Function(u64),
 }
 
+/// The processes that an event is for.
+#[derive(Clone, Debug)]
+pub enum ProcessMatch {
+    /// The process of this action, by the number of its Python object.
+    Action(u64),
+    /// The process with this name in the output, such as `talker-1`.
+    Name(String),
+    /// The processes of the actions for which a Python function returns true, by the number of the
+    /// function. It is asked when the step is performed.
+    Function(u64),
+}
+
 impl EventKind {
     /// The name in messages to Python.
     pub(crate) fn name(self) -> &'static str {

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use super::evaluator::{Evaluator, MAX_DEPTH, MAX_INCLUDES};
 use super::log_folder::{LOG_VARIABLE, log_folder};
 use super::scope::{Scope, check_namespace, check_variable, joined_namespace};
-use super::steps::{Delayed, Parameters, Step};
+use super::steps::{Cancel, Delayed, Parameters, ProcessSignal, Step};
 use crate::action::{
-    Action, Body, Declaration, EventKind, ForEach, Group, Handler, Item, LogLevel, Loop, Source,
-    Timer,
+    Action, Body, Declaration, EventKind, ForEach, Group, Handler, Item, LogLevel, Loop,
+    ProcessMatch, Source, Timer,
 };
 use crate::error::{LaunchError, MOST_ERRORS, hint, shown};
 use crate::level::Level;
@@ -41,7 +41,7 @@ fn may_go_on_after(action: &Action) -> bool {
             | Action::Shutdown { .. }
             | Action::Change { .. }
             | Action::Emit { .. }
-            | Action::Unsupported(_)
+            | Action::Signal { .. }
     )
 }
 
@@ -198,6 +198,19 @@ impl Evaluator {
             Action::Change { nodes, transitions } => {
                 self.change_states(nodes, transitions, &item.at)
             }
+            Action::Signal { processes, signal } => {
+                self.asks_later |= matches!(processes, ProcessMatch::Function(_));
+                let whom = self.whom(processes);
+                let (at, processes, signal) = (item.at.clone(), processes.clone(), *signal);
+                self.push(Step::Signal(ProcessSignal { at, processes, whom, signal }), &item.at)
+            }
+            Action::CancelTimer(_) if self.python.rehearses() => Ok(()),
+            Action::CancelTimer(timer) => {
+                if self.timer_depth == 0 {
+                    self.python.note_cancelled(*timer);
+                }
+                self.push(Step::Cancel(Cancel { at: item.at.clone(), timer: *timer }), &item.at)
+            }
             Action::Emit { id, name } => {
                 self.steps.push(Step::Emit(*id, name.clone()));
                 Ok(())
@@ -208,7 +221,6 @@ impl Evaluator {
                 self.handlers.retain(|handler| handler.id != Some(*id));
                 Ok(())
             }
-            Action::Unsupported(problem) => Err(LaunchError::at(&item.at, problem.as_str())),
         }
     }
 
@@ -383,14 +395,20 @@ impl Evaluator {
         }
         let by_clock = timer.is_ros && self.uses_simulated_time();
         let told = self.awaited(id, &[EventKind::Timer, EventKind::Complete]);
+        if self.python.is_cancelled(id) {
+            self.steps.extend(told.map(Step::Complete));
+            return Ok(());
+        }
         let (scope, steps) = (self.scope.clone(), std::mem::take(&mut self.steps));
         self.steps.extend(told.map(Step::Fire));
+        self.timer_depth += 1;
         let result = self.items(&timer.actions);
+        self.timer_depth -= 1;
         self.steps.extend(told.map(Step::Complete));
         self.scope = scope;
         let steps = std::mem::replace(&mut self.steps, steps);
         result?;
-        self.push(Step::After(Delayed { at: at.clone(), delay, by_clock, steps }), at)
+        self.push(Step::After(Delayed { at: at.clone(), timer: id, delay, by_clock, steps }), at)
     }
 
     /// Whether `use_sim_time` is true for all following nodes.

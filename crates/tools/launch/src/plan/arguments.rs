@@ -203,7 +203,8 @@ impl Surveyor {
             | Action::Reset { .. }
             | Action::PushConfigurations
             | Action::PopConfigurations
-            | Action::Unsupported(_)
+            | Action::Signal { .. }
+            | Action::CancelTimer(_)
             | Action::Change { .. }
             | Action::Unregister(_)
             | Action::Emit { .. }

@@ -22,7 +22,7 @@ pub struct Plan {
     /// plan.
     #[expect(dead_code, reason = "it is only held")]
     pub(crate) session: Arc<Session>,
-    /// What plans the reactions to events, if the launch file has any.
+    /// What plans the reactions to events and asks functions, if the launch file has any.
     pub(crate) reactions: Option<Arc<Reactions>>,
 }
 
@@ -56,6 +56,8 @@ impl Plan {
             | Step::After(_)
             | Step::Shutdown(_)
             | Step::Change(_)
+            | Step::Signal(_)
+            | Step::Cancel(_)
             | Step::Watch(_)
             | Step::Complete(_)
             | Step::Fire(_)
@@ -82,7 +84,8 @@ impl Evaluator {
         LaunchError::of_all(errors)?;
         let session = Arc::clone(self.python.session());
         let (steps, warnings) = (std::mem::take(&mut self.steps), self.take_warnings());
-        let reactions = (!self.handlers.is_empty()).then(|| Arc::new(Reactions::new(self)));
+        let reacts = !self.handlers.is_empty() || self.asks_later;
+        let reactions = reacts.then(|| Arc::new(Reactions::new(self)));
         Ok(Plan { file: file.to_owned(), steps, warnings, session, reactions })
     }
 }

@@ -46,6 +46,8 @@ pub(super) struct Evaluator {
     pub(super) left_out: bool,
     /// The handlers of events, in the order of their registration.
     pub(super) handlers: Vec<Arc<Handler>>,
+    /// Whether a step asks a function of Python when it is performed.
+    pub(super) asks_later: bool,
     /// The event to which the current reaction belongs.
     pub(super) event: Option<Json>,
     /// Whether all output of processes is shown and logged, regardless of the file.
@@ -70,6 +72,8 @@ pub(super) struct Evaluator {
     pub(super) include_count: usize,
     pub(super) action_count: usize,
     pub(super) depth: usize,
+    /// The number of timers within which the current action is.
+    pub(super) timer_depth: usize,
 }
 
 /// The state before the rehearsal of a reaction.
@@ -100,6 +104,7 @@ impl Evaluator {
             python: PythonState::new(session),
             left_out: false,
             handlers: Vec::new(),
+            asks_later: false,
             event: None,
             shows_all_output: false,
             steps: Vec::new(),
@@ -116,6 +121,7 @@ impl Evaluator {
             include_count: 0,
             action_count: 0,
             depth: 0,
+            timer_depth: 0,
         }
     }
 

@@ -3,6 +3,7 @@
 use std::fmt::{self, Display, Formatter};
 
 use feros_wording::duration;
+use signal_hook::low_level::signal_name;
 
 use super::commandline;
 use super::complete::Plan;
@@ -59,6 +60,14 @@ impl Display for Step {
                 "change {} by the transition {}  ({})",
                 change.node, change.transition, change.at
             ),
+            Self::Signal(signal) => {
+                let (whom, at) = (&signal.whom, &signal.at);
+                match signal.signal.and_then(|signal| signal_name(signal.as_raw())) {
+                    Some(name) => writeln!(f, "send {name} to {whom}  ({at})"),
+                    None => writeln!(f, "end {whom}  ({at})"),
+                }
+            }
+            Self::Cancel(cancel) => writeln!(f, "cancel the timer  ({})", cancel.at),
             // The reaction to such an event is shown.
             Self::Complete(_) | Self::Fire(_) => Ok(()),
             Self::Emit(_, name) => writeln!(f, "emit the event {name}"),

@@ -100,6 +100,8 @@ impl Evaluator {
     ) -> Result<bool, LaunchError> {
         let mut message = request_to("matches", id);
         message.extend(action.map(|action| ("action".to_owned(), action.into())));
+        let details = action.and_then(|action| self.python.details(action));
+        message.extend(details.map(|details| ("details".to_owned(), details.clone())));
         let done = self.ask(message, self.file(), at)?;
         let matches = done.get("matches").and_then(Json::as_bool);
         matches.ok_or_else(|| LaunchError::at(at, "Python's answer is neither true nor false"))

@@ -5,6 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
+use serde_json::Value as Json;
+
 use crate::action::Item;
 use crate::error::LaunchError;
 use crate::python::Session;
@@ -24,6 +26,10 @@ pub(super) struct PythonState {
     pub(super) follows: Cell<bool>,
     /// The objects that have started a process.
     started: BTreeSet<u64>,
+    /// What Python sees of the processes that have started, by the objects that start them.
+    details: BTreeMap<u64, Json>,
+    /// The timers that are cancelled.
+    cancelled: BTreeSet<u64>,
     /// The names of the processes, by the objects that start them.
     processes: BTreeMap<u64, String>,
     /// Whether reactions are planned for people to see them, and the earlier value of
@@ -136,6 +142,29 @@ impl PythonState {
     /// The name of the process that an object starts.
     pub(super) fn process(&self, id: u64) -> Option<String> {
         self.processes.get(&id).cloned()
+    }
+
+    /// Notes what Python sees of a process that has started.
+    pub(super) fn note_details(&mut self, id: u64, details: &Json) {
+        self.details.insert(id, details.clone());
+    }
+
+    /// What Python sees of the process of an action, if it has started.
+    pub(super) fn details(&self, id: u64) -> Option<&Json> {
+        self.details.get(&id)
+    }
+
+    /// The objects that start processes.
+    pub(super) fn started(&self) -> &BTreeSet<u64> {
+        &self.started
+    }
+
+    pub(super) fn note_cancelled(&mut self, timer: u64) {
+        self.cancelled.insert(timer);
+    }
+
+    pub(super) fn is_cancelled(&self, timer: Option<u64>) -> bool {
+        timer.is_some_and(|timer| self.cancelled.contains(&timer))
     }
 
     pub(super) fn note_container(&mut self, id: Option<u64>, name: Option<String>) {

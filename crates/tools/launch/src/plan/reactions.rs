@@ -11,9 +11,9 @@ use serde_json::{Value as Json, json};
 
 use super::evaluator::{Commands, Evaluator};
 use super::scope::check_namespace;
-use super::steps::{Change, Step, Watch};
+use super::steps::{Change, ProcessSignal, Step, Watch};
 use crate::action::{
-    Action, EventKind, Handler, HandlerTarget, IoStream, Item, NodeMatch, Reaction,
+    Action, EventKind, Handler, HandlerTarget, IoStream, Item, NodeMatch, ProcessMatch, Reaction,
 };
 use crate::error::{LaunchError, shown};
 use crate::level::Level;
@@ -93,6 +93,14 @@ impl Reactions {
         *self.heard.lock() = evaluator.heard_output();
         drop(evaluator);
         self.planned.lock().push_back(steps);
+        Ok(())
+    }
+
+    /// Plans signals to the processes that a function of the launch file chooses.
+    /// [`take_steps`](Self::take_steps) returns the steps.
+    pub(crate) fn choose(&self, function: u64, signal: &ProcessSignal) -> Result<(), String> {
+        let chosen = self.evaluator.lock().chosen(function, signal);
+        self.planned.lock().push_back(chosen.map_err(|error| error.to_string())?);
         Ok(())
     }
 
@@ -325,9 +333,36 @@ impl Evaluator {
         }
     }
 
+    /// Processes in words.
+    pub(super) fn whom(&self, processes: &ProcessMatch) -> String {
+        match processes {
+            ProcessMatch::Action(id) => {
+                self.python.process(*id).unwrap_or_else(|| "a process that starts later".to_owned())
+            }
+            ProcessMatch::Name(name) => feros_wording::harmless(name).into_owned(),
+            ProcessMatch::Function(_) => "the processes that a function accepts".to_owned(),
+        }
+    }
+
+    /// Signals to the processes that a function of Python chooses among those that were planned.
+    fn chosen(&self, function: u64, signal: &ProcessSignal) -> Result<Vec<Step>, LaunchError> {
+        let mut steps = Vec::new();
+        for action in self.python.started() {
+            if self.python_matches(function, Some(*action), &signal.at)? {
+                let processes = ProcessMatch::Action(*action);
+                let whom = self.whom(&processes);
+                steps.push(Step::Signal(ProcessSignal { processes, whom, ..signal.clone() }));
+            }
+        }
+        Ok(steps)
+    }
+
     /// Plans the reaction to an event. The newest handler comes first
     /// (`launch/launch/launch_context.py`, `register_event_handler`).
     fn react(&mut self, event: &Event) -> Result<Vec<Step>, LaunchError> {
+        if let (EventKind::ProcessStart, Some(action)) = (event.kind, event.action) {
+            self.python.note_details(action, &event.details);
+        }
         self.event = Some(event.to_json(self.action_of(event)));
         let result = self.react_all(event);
         self.event = None;

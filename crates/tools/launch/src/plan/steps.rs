@@ -3,6 +3,9 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use feros_process::Signal;
+
+use crate::action::ProcessMatch;
 use crate::level::Level;
 use crate::position::Position;
 use crate::value::Value;
@@ -22,6 +25,10 @@ pub enum Step {
     Shutdown(String),
     /// Make a managed node do a transition.
     Change(Change),
+    /// Send a signal to processes, or make them end.
+    Signal(ProcessSignal),
+    /// Drop the steps of a timer.
+    Cancel(Cancel),
     /// Tell the handlers that the action with this number is complete.
     Complete(u64),
     /// Tell the handlers that the time of the timer with this number has come.
@@ -45,6 +52,29 @@ pub struct Change {
     pub transition: u8,
 }
 
+/// A signal to processes.
+#[derive(Clone, Debug)]
+pub struct ProcessSignal {
+    /// The position in the launch file.
+    pub at: Position,
+    /// The processes.
+    pub processes: ProcessMatch,
+    /// The processes in words, such as `talker-1`.
+    pub whom: String,
+    /// The signal. Without it, the processes end as at the end of the launch, and are not started
+    /// again.
+    pub signal: Option<Signal>,
+}
+
+/// The end of a timer before its time.
+#[derive(Clone, Debug)]
+pub struct Cancel {
+    /// The position of the timer in the launch file.
+    pub at: Position,
+    /// The number of the timer.
+    pub timer: u64,
+}
+
 /// The reaction to an event. It is planned anew when the event occurs.
 #[derive(Clone, Debug)]
 pub struct Watch {
@@ -63,6 +93,8 @@ pub struct Watch {
 pub struct Delayed {
     /// The position in the launch file.
     pub at: Position,
+    /// The number of the Python object that is the timer, by which it is cancelled.
+    pub timer: Option<u64>,
     /// The delay.
     pub delay: Duration,
     /// Whether the delay is measured on `/clock`, simulated time.

@@ -35,6 +35,8 @@ pub(super) struct Child {
     _files: Vec<NamedTempFile>,
     starts: u32,
     early_deaths: u32,
+    /// Whether the launch file has made the process end, so that it is not started again.
+    ends_for_good: bool,
 }
 
 pub(super) enum State {
@@ -87,6 +89,7 @@ impl Child {
             _files: files,
             starts: 0,
             early_deaths: 0,
+            ends_for_good: false,
         })
     }
 
@@ -126,7 +129,7 @@ impl Child {
 
     /// The time of the next start after the process has ended; `None` if it is not respawned.
     pub(super) fn respawn_at(&mut self) -> Option<Instant> {
-        let respawn = self.process.respawn?;
+        let respawn = self.process.respawn.filter(|_| !self.ends_for_good)?;
         if respawn.max_retries.is_some_and(|most| self.starts > most) {
             return None;
         }
@@ -164,6 +167,33 @@ impl Child {
         }
     }
 
+    /// Asks the process to end, and does not start it again.
+    pub(super) fn end_for_good(&mut self) {
+        self.ends_for_good = true;
+        self.begin_end();
+    }
+
+    /// Whether the process starts again after its end.
+    pub(super) fn starts_again(&self) -> bool {
+        self.process.respawn.is_some() && !self.ends_for_good && !self.is_done()
+    }
+
+    /// Sends a signal to the process alone; returns whether it runs.
+    pub(super) fn send(&mut self, signal: Signal) -> bool {
+        let runs = self.runs();
+        if let State::Running(running) = &mut self.state
+            && runs
+        {
+            running.group.signal_child(signal);
+        }
+        runs
+    }
+
+    /// Whether the process itself is running.
+    pub(super) fn runs(&self) -> bool {
+        matches!(&self.state, State::Running(running) if !running.has_ended)
+    }
+
     /// Sends the next signal immediately; returns its name.
     pub(super) fn send_next_signal(&mut self) -> Option<&'static str> {
         let State::Running(running) = &mut self.state else { return None };
@@ -187,11 +217,7 @@ impl Child {
 
     /// Whether the process itself is running or will run.
     pub(super) fn is_active(&self) -> bool {
-        match &self.state {
-            State::Waiting { .. } => true,
-            State::Running(running) => !running.has_ended,
-            State::Done => false,
-        }
+        self.runs() || matches!(self.state, State::Waiting { .. })
     }
 
     pub(super) fn is_done(&self) -> bool {

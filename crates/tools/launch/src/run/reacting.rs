@@ -56,6 +56,11 @@ impl Reacting {
         Some(Request::React(reactions, Box::new(event)))
     }
 
+    /// The reactions, if the launch has any.
+    pub(super) fn reactions(&self) -> Option<Arc<Reactions>> {
+        self.reactions.clone()
+    }
+
     /// The full names of the nodes whose changes have reactions.
     pub(super) fn watched_nodes(&self) -> Vec<String> {
         self.reactions.as_ref().map(|reactions| reactions.watched_nodes()).unwrap_or_default()

@@ -14,7 +14,7 @@ use super::options::{LifecycleManager, RunOptions};
 use super::outcome::RunError;
 use feros_sync::Mutex;
 
-use crate::plan::{Component, Delayed, Event, Reactions};
+use crate::plan::{Component, Delayed, Event, ProcessSignal, Reactions};
 
 /// The limit on answers that wait for the supervisor; a thread with another answer blocks.
 const MAX_ANSWERS: usize = 64;
@@ -31,6 +31,8 @@ pub(super) enum Request {
     Wait(Box<Delayed>),
     /// Plan the reactions to an event.
     React(Arc<Reactions>, Box<Event>),
+    /// Ask a function of the launch file, by its number, which processes a signal is for.
+    Choose(Arc<Reactions>, u64, Box<ProcessSignal>),
 }
 
 impl Request {
@@ -41,6 +43,9 @@ impl Request {
             Self::Activate => "is not active".to_owned(),
             Self::Change(transition) => format!("has not done the transition {transition}"),
             Self::Wait(delayed) => format!("the timer at {} does not fire", delayed.at),
+            Self::Choose(_, _, signal) => {
+                format!("no process gets the signal of {}", signal.at)
+            }
             Self::React(_, event) => format!("no reaction to {}", event.in_words()),
         }
     }
@@ -81,6 +86,9 @@ impl RunOptions {
                 Some(clock) => clock.wait(delayed.delay, is_cancelled).map(|()| node.to_owned()),
                 None => Err("simulated time is not available here".to_owned()),
             },
+            Request::Choose(reactions, function, signal) => {
+                reactions.choose(*function, signal).map(|()| node.to_owned())
+            }
             Request::React(reactions, event) => reactions.react(event).map(|()| node.to_owned()),
         }
     }

@@ -4,7 +4,9 @@
 mod ending;
 mod reactions;
 mod reading;
+mod signalling;
 
+use std::collections::BTreeMap;
 use std::process::ExitStatus;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -33,8 +35,10 @@ pub(super) struct Supervisor {
     children: Vec<Child>,
     requests: RequestQueue,
     timers: Timers,
+    /// The timers in simulated time that wait, by the names of their requests.
+    clock_timers: BTreeMap<String, Delayed>,
     /// The number of timers in simulated time so far.
-    clock_timers: usize,
+    clock_timer_count: usize,
     /// The full names of the nodes of the plan's processes, including processes that start later.
     planned_nodes: Vec<String>,
     /// The components for containers of this plan, which load them after each start.
@@ -64,7 +68,8 @@ impl Supervisor {
             transitions: Transitions::new(requests.waker()),
             requests,
             timers: Timers::default(),
-            clock_timers: 0,
+            clock_timers: BTreeMap::new(),
+            clock_timer_count: 0,
             planned_nodes: Vec::new(),
             loads: Vec::new(),
             signals: Signals::new()?,
@@ -121,6 +126,8 @@ impl Supervisor {
                 Step::Change(change) => {
                     self.ask(&change.node, vec![Request::Change(change.transition)]);
                 }
+                Step::Signal(signal) => self.signal(signal),
+                Step::Cancel(cancel) => self.cancel(cancel),
                 Step::Complete(action) => {
                     self.tell(|| reacting::of_action(EventKind::Complete, *action));
                 }
@@ -134,7 +141,7 @@ impl Supervisor {
                     if delayed.by_clock {
                         self.wait_by_clock(delayed);
                     } else {
-                        self.timers.add(delayed.delay, &delayed.steps);
+                        self.timers.add(delayed);
                     }
                 }
                 Step::Shutdown(reason) => {
@@ -148,8 +155,9 @@ impl Supervisor {
 
     /// Waits in simulated time. Each timer needs a thread of its own, so it gets a unique name.
     fn wait_by_clock(&mut self, delayed: &Delayed) {
-        self.clock_timers += 1;
-        let name = format!("ros_timer {}", self.clock_timers);
+        self.clock_timer_count += 1;
+        let name = format!("ros_timer {}", self.clock_timer_count);
+        self.clock_timers.insert(name.clone(), delayed.clone());
         self.ask(&name, vec![Request::Wait(Box::new(delayed.clone()))]);
     }
 
@@ -203,8 +211,9 @@ impl Supervisor {
             self.begin_end("standard output is closed", false);
         }
         let now = Instant::now();
-        let due = self.timers.take_due(now);
-        self.take_steps(&due);
+        while let Some(due) = self.timers.take_due(now) {
+            self.take_steps(&due);
+        }
         for index in 0..self.children.len() {
             self.start_if_due(index, now);
             self.check_child(index);
@@ -308,7 +317,7 @@ impl Supervisor {
         let child = &mut self.children[index];
         if let State::Running(running) = &child.state
             && running.has_ended
-            && (self.is_ending || child.process.respawn.is_some())
+            && (self.is_ending || child.starts_again())
         {
             child.begin_end();
         }
@@ -346,7 +355,7 @@ impl Supervisor {
         let event = reacting::ended(&self.children[index], status);
         self.tell(|| event);
         if ends_launch && !self.is_ending {
-            if !is_well {
+            if !is_well && !was_asked {
                 self.failures.push(format!("{name}: died with {how}"));
             }
             self.output.message(
@@ -364,6 +373,9 @@ impl Supervisor {
             if let Request::React(_, event) = &request {
                 self.reacting.answered(event);
             }
+            if matches!(request, Request::Wait(_)) && self.clock_timers.remove(&node).is_none() {
+                continue; // the timer was cancelled
+            }
             match (result, &request) {
                 (Ok(name), Request::Load(component)) => {
                     let text = format!("has loaded {} as {name}", component.plugin);
@@ -377,7 +389,7 @@ impl Supervisor {
                     self.output.message(Level::Info, &node, &text);
                 }
                 (Ok(_), Request::Wait(delayed)) => self.take_steps(&delayed.steps),
-                (Ok(_), Request::React(reactions, _)) => {
+                (Ok(_), Request::React(reactions, _) | Request::Choose(reactions, ..)) => {
                     self.take_reaction(&reactions.take_steps())
                 }
                 (Err(_), _) if was_cancelled && (self.is_ending || self.will_serve(&node)) => {}
@@ -385,14 +397,14 @@ impl Supervisor {
                     let what = match request {
                         Request::Load(_) => "the container",
                         Request::Activate | Request::Change(_) => "its process",
-                        Request::Wait(_) | Request::React(..) => "the launch",
+                        Request::Wait(_) | Request::React(..) | Request::Choose(..) => "the launch",
                     };
                     self.fail(&node, format!("{}: {what} has ended", request.undone()));
                 }
                 (Err(problem), request) => {
                     self.fail(&node, format!("{}: {problem}", request.undone()));
                     // As in stock launch, an error in a reaction ends the launch.
-                    if matches!(request, Request::React(..)) {
+                    if matches!(request, Request::React(..) | Request::Choose(..)) {
                         self.begin_end("a reaction has failed", false);
                     }
                 }
@@ -403,9 +415,7 @@ impl Supervisor {
     /// Whether a respawned process has this node and will start again, so that cancelled requests
     /// are repeated.
     fn will_serve(&self, node: &str) -> bool {
-        self.children.iter().any(|child| {
-            !child.is_done() && child.process.respawn.is_some() && serves(&child.process, node)
-        })
+        self.children.iter().any(|child| child.starts_again() && serves(&child.process, node))
     }
 }
 

@@ -1,8 +1,8 @@
 //! Delayed steps.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use crate::plan::Step;
+use crate::plan::{Delayed, Step};
 
 /// The steps that wait for their time.
 #[derive(Default)]
@@ -10,22 +10,26 @@ pub(super) struct Timers(Vec<Timer>);
 
 struct Timer {
     due: Instant,
-    steps: Vec<Step>,
+    delayed: Delayed,
 }
 
 impl Timers {
-    /// Adds steps to perform after this delay.
-    pub(super) fn add(&mut self, delay: Duration, steps: &[Step]) {
-        self.0.push(Timer { due: Instant::now() + delay, steps: steps.to_vec() });
+    /// Adds steps to perform after their delay.
+    pub(super) fn add(&mut self, delayed: &Delayed) {
+        self.0.push(Timer { due: Instant::now() + delayed.delay, delayed: delayed.clone() });
     }
 
-    /// Removes and returns the steps that are due, in the order of their times.
-    pub(super) fn take_due(&mut self, now: Instant) -> Vec<Step> {
-        let (mut due, waiting): (Vec<Timer>, Vec<Timer>) =
-            std::mem::take(&mut self.0).into_iter().partition(|timer| timer.due <= now);
-        self.0 = waiting;
-        due.sort_by_key(|timer| timer.due);
-        due.into_iter().flat_map(|timer| timer.steps).collect()
+    /// Removes and returns the steps of the first timer that is due.
+    pub(super) fn take_due(&mut self, now: Instant) -> Option<Vec<Step>> {
+        let timers = self.0.iter().enumerate().filter(|(_, timer)| timer.due <= now);
+        let (index, _) = timers.min_by_key(|(_, timer)| timer.due)?;
+        Some(self.0.remove(index).delayed.steps)
+    }
+
+    /// Removes and returns these timers.
+    pub(super) fn cancel(&mut self, is_it: impl Fn(&Delayed) -> bool) -> Vec<Delayed> {
+        let dropped = self.0.extract_if(.., |timer| is_it(&timer.delayed));
+        dropped.map(|timer| timer.delayed).collect()
     }
 
     /// The time at which the next steps are due.

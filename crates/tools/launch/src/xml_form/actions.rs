@@ -298,7 +298,8 @@ fn without_form(action: &Action, at: &Position) -> LaunchError {
         ),
         Action::PushConfigurations => ("`PushLaunchConfigurations`".to_owned(), GROUP),
         Action::PopConfigurations => ("`PopLaunchConfigurations`".to_owned(), GROUP),
-        Action::Unsupported(problem) => return LaunchError::at(at, problem.as_str()),
+        Action::Signal { signal: Some(_), .. } => ("the event `SignalProcess`".to_owned(), KEEP),
+        Action::Signal { signal: None, .. } => ("the event `ShutdownProcess`".to_owned(), KEEP),
         _ => ("this action".to_owned(), KEEP),
     };
     refused(at, what, cure)

@@ -7,4 +7,5 @@ mod output;
 mod processes;
 mod reactions;
 mod reports;
+mod signals;
 mod timers;

@@ -8,9 +8,6 @@ use crate::action::{
 use crate::error::{LaunchError, shown};
 use crate::tree::Language;
 
-/// Actions of events that are not supported.
-const OF_EVENTS: [(&str, &str); 1] = [("cancel_timer", "TimerAction.cancel")];
-
 impl Decoder {
     pub(super) fn action(
         &mut self,
@@ -67,10 +64,8 @@ impl Decoder {
             "load_components" => {
                 Action::Load { target: self.target(fields)?, components: self.components(fields)? }
             }
-            _ => match OF_EVENTS.iter().find(|(known, _)| *known == name) {
-                Some((_, name)) => Action::Unsupported(format!("`{name}` is not supported yet")),
-                None => return Err(fields.error(format!("unknown action {}", shown(name)))),
-            },
+            "cancel_timer" => Action::CancelTimer(fields.required_id("timer")?),
+            _ => return Err(fields.error(format!("unknown action {}", shown(name)))),
         })
     }
 

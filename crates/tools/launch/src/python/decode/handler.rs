@@ -2,11 +2,13 @@
 
 use std::sync::Arc;
 
+use feros_process::Signal;
 use serde_json::Value as Json;
 
 use super::{Decoder, Fields};
 use crate::action::{
-    Action, EventKind, Handler, HandlerTarget, IoStream, NodeMatch, Reaction, StateFilter,
+    Action, EventKind, Handler, HandlerTarget, IoStream, NodeMatch, ProcessMatch, Reaction,
+    StateFilter,
 };
 use crate::error::{LaunchError, shown};
 
@@ -55,11 +57,14 @@ impl Decoder {
                 let name = feros_wording::harmless(name).into_owned();
                 Ok(Action::Emit { id: event.required_id("id")?, name })
             }
-            other => Ok(Action::Unsupported(format!(
-                "`EmitEvent` of {} is not supported yet; supported are `Shutdown`, \
-                 `ChangeState` and events of your own classes",
-                shown(event.text("name")?.unwrap_or(other))
-            ))),
+            "shutdown_process" => {
+                Ok(Action::Signal { processes: process_match(&event)?, signal: None })
+            }
+            "signal_process" => {
+                let signal = Some(signal(&event)?);
+                Ok(Action::Signal { processes: process_match(&event)?, signal })
+            }
+            other => Err(event.error(format!("unknown event {}", shown(other)))),
         }
     }
 
@@ -117,6 +122,30 @@ fn states(handler: &Fields<'_>) -> Result<StateFilter, LaunchError> {
         transition: label("transition")?,
         start: label("start")?,
         goal: label("goal")?,
+    })
+}
+
+/// The processes that an event is for.
+fn process_match(event: &Fields<'_>) -> Result<ProcessMatch, LaunchError> {
+    let process = Fields::new(event.required("process")?, &event.at)?;
+    if let Some(id) = process.id("action")? {
+        return Ok(ProcessMatch::Action(id));
+    }
+    match process.id("py")? {
+        Some(id) => Ok(ProcessMatch::Function(id)),
+        None => Ok(ProcessMatch::Name(process.required_text("name")?.to_owned())),
+    }
+}
+
+fn signal(event: &Fields<'_>) -> Result<Signal, LaunchError> {
+    let number = event.required_id("number")?;
+    let known = i32::try_from(number).ok().and_then(Signal::from_named_raw);
+    known.ok_or_else(|| {
+        let name = event.text("signal").ok().flatten().unwrap_or("it");
+        event.error(format!(
+            "{} is a signal that `feros launch` does not send: use one from SIGHUP to SIGSYS",
+            shown(name)
+        ))
     })
 }
 

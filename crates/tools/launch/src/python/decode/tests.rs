@@ -183,7 +183,19 @@ fn settings() {
         (json!({"do": "shutdown"}), "Shutdown"),
         (json!({"do": "unregister", "handler": 5}), "Unregister"),
         (json!({"do": "emit", "event": {"event": "py", "id": 5, "name": "Mine"}}), "Emit { id: 5"),
-        (json!({"do": "emit", "event": {"event": "signal_process"}}), "Unsupported"),
+        (
+            json!({"do": "emit", "event": {"event": "shutdown_process", "process": {"action": 5}}}),
+            "Signal { processes: Action(5), signal: None",
+        ),
+        (
+            json!({"do": "emit", "event": {"event": "signal_process", "process": {"name": "a-1"},
+                "signal": "SIGUSR1", "number": 10}}),
+            "Signal { processes: Name(\"a-1\"), signal: Some(",
+        ),
+        (
+            json!({"do": "emit", "event": {"event": "shutdown_process", "process": {"py": 5}}}),
+            "Signal { processes: Function(5)",
+        ),
         (
             json!({"do": "emit", "event": {"event": "change_state", "node": {"action": 5},
                 "transition": 3}}),
@@ -198,13 +210,11 @@ fn settings() {
             json!({"do": "lifecycle_transition", "nodes": ["a"], "transitions": [1, 3]}),
             "Change { nodes: [Name(",
         ),
-        (json!({"do": "cancel_timer", "timer": 5}), "Unsupported"),
+        (json!({"do": "cancel_timer", "timer": 5}), "CancelTimer(5)"),
     ] {
         let text = decoded(json.clone());
         assert!(text.starts_with(name), "{json}: {text}");
     }
-    let other = decoded(json!({"do": "emit", "event": {"event": "signal_process"}}));
-    assert!(other.contains("`EmitEvent` of `signal_process` is not supported yet"), "{other}");
 }
 
 #[test]
@@ -464,7 +474,10 @@ fn hostile_actions_are_refused_all_at_once() {
         {"do": "execute", "cmd": "ls"}, {"do": "include", "file": "f", "language": "lua"},
         {"do": "python", "name": "f"}, {"do": "declare", "name": "a", "choices": [1]},
         {"do": "execute", "cmd": [], "output": {"stdout": ["nowhere"]}},
-        {"do": "load_components", "target": {"container": "x"}}, {"do": "unset", "id": 0}]));
+        {"do": "load_components", "target": {"container": "x"}}, {"do": "unset", "id": 0},
+        {"do": "emit", "event": {"event": "rain"}}, {"do": "cancel_timer"},
+        {"do": "emit", "event": {"event": "signal_process", "process": {"name": "a"},
+            "signal": "SIGRTMIN", "number": 34}}]));
     let problems = problems.unwrap_err();
     for expected in [
         "`5` from Python: expected an object",
@@ -476,6 +489,9 @@ fn hostile_actions_are_refused_all_at_once() {
         "`for` from Python: it has no `name`",
         "`cmd` is `\"ls\"`, expected a list",
         "unknown language `lua`",
+        "unknown event `rain`",
+        "it has no `timer`",
+        "`SIGRTMIN` is a signal that `feros launch` does not send",
         "`python` from Python: it has no `id`",
         "`choices` is `1`, expected texts",
         "`nowhere` for `output`",

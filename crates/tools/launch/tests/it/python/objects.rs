@@ -166,12 +166,13 @@ fn an_object_starts_one_process() {
 one = {"do": "execute", "id": 1, "at": [request["path"], 7, 1], "cmd": ["true"]}
 entities = [one, one, {"do": "load_components", "id": 3, "at": [request["path"], 9, 1],
                        "target": {"container": 5}, "components": []},
-            {"do": "emit", "id": 6, "at": [request["path"], 10, 1], "event": {"event": "rain"}}]
+            {"do": "emit", "id": 6, "at": [request["path"], 10, 1], "event": {
+                "event": "change_state", "node": {"action": 8}, "transition": 1}}]
 "#;
     let outcome = scripts.outcome("twice.launch.py", text, &[]);
     let lines: Vec<&str> = outcome.lines().collect();
     assert_eq!(lines.len(), 3, "{outcome}");
     assert!(lines[0].starts_with("W/twice.launch.py:7:1: this action is performed twice"));
     assert!(lines[1].starts_with("W/twice.launch.py:9:1: the target container has not been"));
-    assert!(lines[2].starts_with("W/twice.launch.py:10:1: `EmitEvent` of `rain` is not supported"));
+    assert!(lines[2].starts_with("W/twice.launch.py:10:1: the managed node has not been started"));
 }

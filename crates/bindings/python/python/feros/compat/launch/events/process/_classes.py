@@ -203,6 +203,7 @@ class SignalProcess(ProcessTargetedEvent):
             'event': 'signal_process',
             'process': matcher(self.process_matcher),
             'signal': self.signal_name,
+            'number': int(self.__signal),
         }
 
 
