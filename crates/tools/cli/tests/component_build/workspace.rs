@@ -2,6 +2,7 @@
 //! which everything finds everything through FEROS_PREFIX_PATH.
 
 use std::fs;
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -33,9 +34,9 @@ fn a_folder_of_packages_becomes_one_prefix() {
     robot.tells_all_faults_and_builds_the_rest();
     robot.compiles_only_what_changed_and_runs_tests();
     robot.the_variable_suffices_for_commands();
-    robot.the_variable_suffices_for_python();
     robot.stock_tools_find_the_packages();
     robot.the_launched_robot_drives();
+    robot.the_launch_file_in_python_starts_everything();
 }
 
 impl Robot {
@@ -155,20 +156,53 @@ impl Robot {
         assert!(types.contains("robot_base::Wheels"), "{types}");
     }
 
-    fn the_variable_suffices_for_python(&self) {
-        if !Path::new(SITE).join("feros/_launch_host.py").is_file() {
-            return skip("the Python package feros has no host for launch files");
-        }
-        let mut command =
-            self.command(&["launch", "robot_bringup", "robot.launch.py", "--dry-run"]);
-        let output = command.env("PYTHONPATH", SITE).output().unwrap();
+    /// Starts the whole robot by its launch file in Python: the managed node becomes active, and
+    /// the description is what xacro has computed.
+    fn the_launch_file_in_python_starts_everything(&self) {
+        let Some(site) = site_with_extension(self.home.folder()) else { return };
+        let launch = |more: &[&str]| {
+            let mut command =
+                self.command(&[&["launch", "robot_bringup", "robot.launch.py"], more].concat());
+            command.env("PYTHONPATH", &site);
+            command
+        };
+        let output = launch(&["--dry-run"]).output().unwrap();
         assert!(output.status.success(), "{}", said(&output));
         let plan = String::from_utf8(output.stdout).unwrap();
-        for words in
-            ["lib/robot_report/limiter", "lib/robot_base/odometer", "/robot", "robot_base::Wheels"]
-        {
+        for words in [
+            "lib/robot_report/limiter",
+            "lib/robot_base/odometer",
+            "/robot",
+            "robot_base::Wheels",
+            "when /robot/battery changes from configuring to inactive",
+        ] {
             assert!(plan.contains(words), "{words:?} is not in {plan}");
         }
+        let output = launch(&[]).env("PATH", "/usr/bin:/bin").output().unwrap();
+        let errors = said(&output);
+        if errors.contains("pip install xacro") {
+            assert_eq!(output.status.code(), Some(1), "{errors}");
+        } else {
+            skip("xacro is installed for everyone, so its absence is not tested");
+        }
+        if Command::new("xacro").arg("--help").output().is_err() {
+            return skip("xacro is missing: pip install xacro");
+        }
+        let launched = Home::start_command(launch(&["limits:=false", "track:=0.5"]));
+        let active = || {
+            let output = self.command(&["lifecycle", "get", "/robot/battery"]).output().unwrap();
+            let text = said(&output);
+            let state = String::from_utf8_lossy(&output.stdout).into_owned();
+            if state.starts_with("active") { Ok(()) } else { Err(text) }
+        };
+        eventually(active);
+        let echo = |topic: &str| self.feros(&["topic", "echo", topic, "--once", "--full-length"]);
+        let description = echo("/robot/robot_description");
+        for words in ["<robot name=", "left_wheel_joint", "0 0.25 0", "0 -0.25 0"] {
+            assert!(description.contains(words), "{words:?} is not in {description}");
+        }
+        assert!(echo("/robot/battery_state").contains("percentage: 0."));
+        launched.interrupt();
     }
 
     /// The packages of stock ROS 2 know nothing of FEROS_PREFIX_PATH.
@@ -229,4 +263,31 @@ impl Robot {
         assert!(answer.contains("inf"), "{answer}");
         launched.interrupt();
     }
+}
+
+/// A folder with the Python package feros and its extension, which cargo has built; `None`, which
+/// is reported, if something is missing.
+fn site_with_extension(folder: &Path) -> Option<PathBuf> {
+    let source = Path::new(SITE).join("feros");
+    let built = Path::new(env!("CARGO_BIN_EXE_feros")).with_file_name("lib_feros.so");
+    for (file, what) in [
+        (source.join("_launch_host.py"), "the Python package feros has no host for launch files"),
+        (source.join("compat/lifecycle_msgs"), "the Python package feros has no messages"),
+        (built.clone(), "the extension of the Python package feros is not built"),
+    ] {
+        if !file.exists() {
+            skip(what);
+            return None;
+        }
+    }
+    let package = folder.join("site/feros");
+    fs::create_dir_all(&package).unwrap();
+    for entry in fs::read_dir(source).unwrap() {
+        let entry = entry.unwrap();
+        if !entry.file_name().to_string_lossy().starts_with("_feros.") {
+            symlink(entry.path().canonicalize().unwrap(), package.join(entry.file_name())).unwrap();
+        }
+    }
+    symlink(built, package.join("_feros.abi3.so")).unwrap();
+    Some(folder.join("site"))
 }

@@ -2,7 +2,7 @@
 //! a command, such as the robot description that xacro writes, replaces the substitution.
 
 use std::fs::File;
-use std::io::{Read as _, Seek as _};
+use std::io::{ErrorKind, Read as _, Seek as _};
 use std::ops::ControlFlow;
 use std::process::{Command, Stdio};
 
@@ -80,7 +80,7 @@ pub(super) fn run<'a>(
         };
     }
     let finished = finish(command, on_stderr, signals)
-        .map_err(|error| fail(format!("cannot be run: {error}")))?;
+        .map_err(|error| fail(format!("cannot be run: {error}{}", cure(program, &error))))?;
     let Finished { followed, text, errors } = finished;
     let status = match followed {
         Followed::Ended(status) => status,
@@ -101,6 +101,17 @@ pub(super) fn run<'a>(
         }
         OnStderr::Warn if !errors.is_empty() => Ok(Printed { text, warning: Some(fail(noise)) }),
         _ => Ok(Printed { text, warning: None }),
+    }
+}
+
+/// What to install if a known program is missing.
+fn cure(program: &str, error: &std::io::Error) -> &'static str {
+    match (program, error.kind()) {
+        ("xacro", ErrorKind::NotFound) => {
+            "; xacro is a program in Python: install it (pip install xacro), or activate the \
+             environment that has it"
+        }
+        _ => "",
     }
 }
 
@@ -191,6 +202,9 @@ mod tests {
     fn commands_that_fail_or_never_stop_printing_say_so() {
         let failure = |line: &str| printed(line, OnStderr::Ignore).unwrap_err();
         assert!(failure("/nowhere/xacro a").contains("cannot be run: No such file"));
+        let missing = std::io::Error::from(std::io::ErrorKind::NotFound);
+        assert!(super::cure("xacro", &missing).contains("pip install xacro"));
+        assert_eq!(super::cure("/nowhere/xacro", &missing), "");
         assert!(failure("sh -c 'echo oh >&2; exit 3'").contains("exit status: 3: oh"));
         assert!(failure("yes").contains("printed more than 1048576 bytes"));
         assert_eq!(failure(" "), "`command` without a command");
