@@ -1,5 +1,6 @@
 //! `feros component` and `feros container`, with the containers that are built beside the command.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::{Arc, Mutex, OnceLock};
@@ -328,4 +329,41 @@ fn containers_are_asked_at_once_and_listed_by_name() {
     assert_eq!(crate::process::feros(&line).success(), lines.collect::<String>());
     stopper.stop();
     spinning.join().unwrap();
+}
+
+/// Distributions below a prefix name components in Python.
+#[test]
+fn components_in_python_are_listed_with_their_language() {
+    let place = Place::new("python_types");
+    let site = concat!(env!("CARGO_MANIFEST_DIR"), "/../../bindings/python/python");
+    let written = |folder: &str, name: &str, entries: &str| {
+        let info = place.prefix.join(folder).join(format!("{name}-1.0.0.dist-info"));
+        fs::create_dir_all(&info).unwrap();
+        let name = name.replace('_', "-");
+        fs::write(
+            info.join("METADATA"),
+            format!("Metadata-Version: 2.1\nName: {name}\nVersion: 1\n"),
+        )
+        .unwrap();
+        fs::write(info.join("entry_points.txt"), format!("[rclpy_components]\n{entries}")).unwrap();
+    };
+    let folder = "lib/python3/site-packages";
+    written(
+        folder,
+        "far_camera",
+        "far_camera::Detector = far.detector:Detector\nEye = far.eye:Eye\n",
+    );
+    written(folder, "demo", "demo::Speaker = demo.speaker:Speaker\n");
+    let types = |more: &[&str]| {
+        let mut command = place.command(&[&["component", "types"], more].concat());
+        command.env("PYTHONPATH", site);
+        String::from_utf8(command.output().unwrap().stdout).unwrap()
+    };
+    let of_demo = "demo_components::Listener\ndemo_components::Talker\ndemo::Speaker (Python)\n";
+    assert_eq!(types(&["demo"]), of_demo);
+    assert_eq!(types(&["far_camera"]), "Eye (Python)\nfar_camera::Detector (Python)\n");
+    let all = types(&[]);
+    assert!(all.contains("\n  demo::Speaker (Python)\nfar_camera\n  Eye (Python)\n"), "{all}");
+    let json: serde_json::Value = serde_json::from_str(&types(&["far_camera", "--json"])).unwrap();
+    assert_eq!((&json[0]["kind"], &json[0]["library"]), (&"python".into(), &"far.eye:Eye".into()));
 }
