@@ -284,8 +284,12 @@ fn site_with_extension(folder: &Path) -> Option<PathBuf> {
     fs::create_dir_all(&package).unwrap();
     for entry in fs::read_dir(source).unwrap() {
         let entry = entry.unwrap();
-        if !entry.file_name().to_string_lossy().starts_with("_feros.") {
-            symlink(entry.path().canonicalize().unwrap(), package.join(entry.file_name())).unwrap();
+        let (path, copy) = (entry.path().canonicalize().unwrap(), package.join(entry.file_name()));
+        if path.is_dir() {
+            symlink(path, copy).unwrap();
+        } else if !entry.file_name().to_string_lossy().starts_with("_feros.") {
+            // Python puts the folder that a link leads to at the front of its path.
+            fs::copy(path, copy).unwrap();
         }
     }
     symlink(built, package.join("_feros.abi3.so")).unwrap();
