@@ -9,7 +9,7 @@ import os
 import sys
 from importlib.machinery import PathFinder
 
-FOLDER = os.path.join(os.path.dirname(os.path.realpath(__file__)), "compat")
+FOLDER = os.path.realpath(os.path.join(os.path.dirname(__file__), "compat"))
 """The folder of the packages with ROS names."""
 
 
