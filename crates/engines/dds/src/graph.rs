@@ -62,13 +62,30 @@ impl LocalEndpoint {
 
 #[derive(Default)]
 struct Participant {
-    data: ParticipantData,
+    /// Its USER_DATA, or `None` before the participant itself is discovered.
+    data: Option<ParticipantData>,
     /// The library that the participant announces, if the engine tells.
     library: Option<Library>,
     /// The form in which the participant announces its nodes.
     form: Option<DiscoveryForm>,
     /// The nodes that the participant has announced, or `None` before the first announcement.
     nodes: Option<Vec<NodeEntities>>,
+}
+
+impl Participant {
+    fn enclave(&self) -> String {
+        self.data.as_ref().map(|data| data.enclave.clone()).unwrap_or_default()
+    }
+
+    fn is_feros(&self) -> bool {
+        self.data.as_ref().is_some_and(|data| data.is_feros)
+    }
+
+    /// The form, if it is known and the participant is known not to run Feros, which reads both
+    /// forms.
+    fn form_of_other_library(&self) -> Option<DiscoveryForm> {
+        self.form.filter(|_| self.data.is_some() && !self.is_feros())
+    }
 }
 
 #[derive(Default)]
@@ -114,12 +131,14 @@ impl Graph {
     /// Adds a participant, or updates it. `library` is the library that the participant announces,
     /// or `None` if the engine does not tell.
     pub fn participant_appeared(&self, gid: Gid, data: ParticipantData, library: Option<Library>) {
-        self.change(|state| {
+        let other = self.change(|state| {
             let participant = state.participants.entry(gid.participant_prefix()).or_default();
             participant.0 = gid;
-            participant.1.data = data;
+            participant.1.data = Some(data);
             participant.1.library = library.or(participant.1.library);
+            participant.1.form_of_other_library()
         });
+        self.see_form(gid, other);
     }
 
     /// Removes a participant.
@@ -160,13 +179,21 @@ impl Graph {
     /// Sets the nodes of a participant, local or remote.
     pub(crate) fn announced(&self, entities: ParticipantEntities) {
         let ParticipantEntities { form, participant: gid, nodes } = entities;
-        self.change(|state| {
+        let other = self.change(|state| {
             let participant = state.participants.entry(gid.participant_prefix()).or_default();
             participant.0 = gid;
             participant.1.form = Some(form);
             participant.1.nodes = Some(nodes);
+            participant.1.form_of_other_library()
         });
-        self.other_forms.see(gid, form, consequence(form));
+        self.see_form(gid, other);
+    }
+
+    /// Warns if a participant of another library uses the form that this session does not use.
+    fn see_form(&self, participant: Gid, form: Option<DiscoveryForm>) {
+        if let Some(form) = form {
+            self.other_forms.see(participant, form, consequence(form));
+        }
     }
 
     fn refuse_announcement(&self, from: Gid, reason: impl Display) {
@@ -265,7 +292,7 @@ impl State {
                     .extend(node.readers.iter().chain(&node.writers).map(|gid| (*gid, &node.name)));
                 nodes.push(NodeInfo {
                     name: node.name.clone(),
-                    enclave: participant.data.enclave.clone(),
+                    enclave: participant.enclave(),
                     participant: *gid,
                 });
             }
@@ -296,7 +323,7 @@ impl State {
                 library: Some(
                     participant.library.unwrap_or_else(|| Library::of_guid_prefix(*prefix)),
                 ),
-                is_feros: participant.data.is_feros,
+                is_feros: participant.is_feros(),
                 ..ParticipantInfo::new(*gid)
             })
             .collect();

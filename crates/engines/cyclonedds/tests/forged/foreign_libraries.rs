@@ -1,10 +1,19 @@
 //! Tests what the graph shows of participants whose libraries and distributions are not installed
 //! here.
 
-use feros_engine::{EndpointKind, GraphSnapshot, ParticipantInfo, TypeHash};
-use feros_test_support::eventually;
+use std::sync::{Mutex, PoisonError};
 
-use crate::participant::{FAST_DDS, Listener, Parameters, Participant, entity, id, sequence};
+use feros_conformance::{TestNode, number_in, numbered};
+use feros_engine::dds::discovery_info::{NodeEntities, ParticipantEntities};
+use feros_engine::dds::names::{DISCOVERY_TOPIC, DISCOVERY_TYPE};
+use feros_engine::{
+    DiscoveryForm, EndpointKind, GraphSnapshot, NodeName, ParticipantInfo, QosProfile, TypeHash,
+};
+use feros_test_support::{eventually, listen_to_log};
+
+use crate::participant::{
+    FAST_DDS, Listener, Parameters, Participant, entity, heartbeat, id, sample, sequence,
+};
 
 const CYCLONE_DDS: [u8; 2] = [0x01, 0x10];
 const CONNEXT_DDS: [u8; 2] = [0x01, 0x01];
@@ -89,4 +98,86 @@ fn endpoints_of_lyrical_are_understood() {
     assert_eq!(backends.collect::<Vec<_>>(), ["cpu", "cuda(device=0)"]);
     let shown = shown_in(&participant, &graph).unwrap();
     assert!(shown.has_type_hashes && shown.has_buffer_backends, "{shown:?}");
+}
+
+/// What such a publisher sends to a reader without buffer backends is a plain message.
+#[test]
+fn messages_of_a_publisher_of_lyrical_arrive() {
+    let listener = Listener::start();
+    let node = TestNode::new(listener.session.clone());
+    let subscription = node.subscription("/numbers", QosProfile::default().best_effort());
+    let participant =
+        Participant { vendor: FAST_DDS, number: 0, version: version_of_fast_dds(&[3, 6, 1, 0]) };
+    let type_name = "std_msgs::msg::dds_::UInt32_";
+    let of_writer = participant
+        .best_effort(entity::OWN_WRITER, "rt/numbers", type_name)
+        .with_sequence(id::USER_DATA, b"bufbe=cpu:,cuda:device=0;");
+    let mut number = 0;
+    let came = eventually(|| {
+        listener.announce(&participant);
+        listener.announce_writer(&participant, &of_writer);
+        number += 1;
+        listener.send(&participant, &[sample(entity::OWN_WRITER, number, &numbered(number))]);
+        subscription.subscription.take().unwrap().ok_or("no message")
+    });
+    assert!((1..=number).contains(&number_in(&came.payload)), "{came:?}");
+    assert_eq!(came.info.publisher_gid, participant.gid(entity::OWN_WRITER));
+}
+
+/// Announces a node in the form of Humble, which this session does not use.
+fn announce_node_of_humble(listener: &Listener, of: &Participant, name: &str) {
+    let of_writer = of
+        .reliable(entity::OWN_WRITER, DISCOVERY_TOPIC, DISCOVERY_TYPE)
+        .with(id::DURABILITY, &1_u32.to_le_bytes());
+    listener.announce(of);
+    listener.announce_writer(of, &of_writer);
+    let node = NodeEntities {
+        name: NodeName::new("/", name).unwrap(),
+        readers: Vec::new(),
+        writers: Vec::new(),
+    };
+    let announcement = ParticipantEntities {
+        form: DiscoveryForm::Humble,
+        participant: of.gid(entity::PARTICIPANT),
+        nodes: vec![node],
+    };
+    let bytes = announcement.encode().unwrap();
+    let announced = [heartbeat(entity::OWN_WRITER), sample(entity::OWN_WRITER, 1, &bytes)];
+    listener.send(of, &announced);
+}
+
+#[test]
+fn a_node_of_humble_is_named_once_with_the_cure() {
+    static LINES: Mutex<Vec<String>> = Mutex::new(Vec::new());
+    listen_to_log(|_, line| LINES.lock().unwrap_or_else(PoisonError::into_inner).push(line));
+    let about = |of: &Participant| {
+        let named = format!(
+            "participant {} announces itself in the form of ROS 2 Humble",
+            of.gid(entity::PARTICIPANT)
+        );
+        let lines = LINES.lock().unwrap_or_else(PoisonError::into_inner);
+        lines.iter().filter(|line| line.contains(&named)).cloned().collect::<Vec<_>>()
+    };
+    let listener = Listener::start();
+    let [first, second] = [0, 1].map(|number| Participant {
+        vendor: FAST_DDS,
+        number,
+        version: Parameters::default(),
+    });
+    // After the warning about the second participant, the first was seen several times.
+    for (participant, name) in [(&first, "first"), (&second, "second")] {
+        eventually(|| {
+            announce_node_of_humble(&listener, participant, name);
+            if about(participant).is_empty() { Err("the warning") } else { Ok(()) }
+        });
+        assert_eq!(
+            shown_in(participant, &listener.session.graph()).unwrap().form,
+            Some(DiscoveryForm::Humble)
+        );
+    }
+    for participant in [&first, &second] {
+        let told = about(participant);
+        assert_eq!(told.len(), 1, "{told:?}");
+        assert!(told[0].ends_with("set FEROS_ROS_DISTRO=humble for this process"), "{told:?}");
+    }
 }

@@ -111,8 +111,17 @@ fn data(reader: [u8; 4], writer: [u8; 4], list: &Parameters) -> Vec<u8> {
     submessage(0x15, 0x05, &parts.concat())
 }
 
+/// A DATA submessage of a writer of the user, for all readers: the sample with this number, with
+/// the header of its encapsulation.
+pub(crate) fn sample(writer: [u8; 4], number: u32, payload: &[u8]) -> Vec<u8> {
+    let (before, high) = ([0, 0, 16, 0], [0; 4]);
+    let number = number.to_le_bytes();
+    let parts: [&[u8]; 6] = [&before, &entity::UNKNOWN, &writer, &high, &number, payload];
+    submessage(0x15, 0x05, &parts.concat())
+}
+
 /// A HEARTBEAT submessage (DDSI-RTPS 2.5, 9.4.5.7) of a writer with one sample.
-fn heartbeat(writer: [u8; 4]) -> Vec<u8> {
+pub(crate) fn heartbeat(writer: [u8; 4]) -> Vec<u8> {
     let count = 1_u32.to_le_bytes();
     let parts: [&[u8]; 5] = [&entity::UNKNOWN, &writer, &FIRST, &FIRST, &count];
     submessage(0x07, 0x01, &parts.concat())
@@ -202,11 +211,20 @@ impl Participant {
 
     /// The participant's announcement of a reliable endpoint.
     pub(crate) fn reliable(&self, entity: [u8; 4], topic: &str, type_name: &str) -> Parameters {
+        self.endpoint(entity, topic, type_name, 2)
+    }
+
+    /// The participant's announcement of a best-effort endpoint.
+    pub(crate) fn best_effort(&self, entity: [u8; 4], topic: &str, type_name: &str) -> Parameters {
+        self.endpoint(entity, topic, type_name, 1)
+    }
+
+    fn endpoint(&self, entity: [u8; 4], topic: &str, type_name: &str, kind: u8) -> Parameters {
         Parameters::default()
             .with(id::ENDPOINT_GUID, &self.gid(entity).0)
             .with_string(id::TOPIC_NAME, topic)
             .with_string(id::TYPE_NAME, type_name)
-            .with(id::RELIABILITY, &[2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0])
+            .with(id::RELIABILITY, &[kind, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0])
     }
 
     fn prefix(&self) -> [u8; 12] {

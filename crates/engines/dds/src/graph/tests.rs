@@ -208,9 +208,19 @@ fn a_participant_with_another_form_is_named_once_with_the_cure() {
         (DiscoveryForm::Humble, DiscoveryForm::SinceIron, "unset FEROS_ROS_DISTRO"),
     ] {
         let graph = Graph::new(own);
+        let stock =
+            |participant| graph.participant_appeared(participant, announced("enclave=/;"), None);
+        stock(gid(1, 0));
         let lines = feros_test_support::log_lines(|| {
             for _ in 0..3 {
                 came(&graph, &of_form(own, 1));
+                came(&graph, &of_form(other, 2));
+            }
+        });
+        assert!(lines.is_empty(), "it may be a participant of Feros: {lines:?}");
+        let lines = feros_test_support::log_lines(|| {
+            for _ in 0..3 {
+                stock(gid(2, 0));
                 came(&graph, &of_form(other, 2));
             }
         });
@@ -220,9 +230,35 @@ fn a_participant_with_another_form_is_named_once_with_the_cure() {
         assert!(expected.iter().all(|part| lines[0].contains(*part)), "{lines:?}");
 
         let lines = feros_test_support::log_lines(|| {
-            (3..=100).for_each(|participant| came(&graph, &of_form(other, participant)));
+            for participant in 3..=100 {
+                stock(gid(participant, 0));
+                came(&graph, &of_form(other, participant));
+            }
         });
         assert_eq!(lines.len(), 6, "2, 4, 8, 16, 32 and 64 of 99: {lines:?}");
         assert!(lines[5].contains("(64 so far)"), "{lines:?}");
+    }
+}
+
+/// Feros reads both forms, so nothing follows from the form of another process of Feros.
+#[test]
+fn a_participant_of_feros_with_another_form_is_not_named() {
+    for (own, other) in [
+        (DiscoveryForm::SinceIron, DiscoveryForm::Humble),
+        (DiscoveryForm::Humble, DiscoveryForm::SinceIron),
+    ] {
+        let graph = Graph::new(own);
+        let feros = |participant| {
+            graph.participant_appeared(participant, announced("enclave=/;feros=0.1.0;"), None);
+        };
+        let lines = feros_test_support::log_lines(|| {
+            feros(gid(1, 0));
+            came(&graph, &of_form(other, 1));
+            came(&graph, &of_form(other, 2));
+            feros(gid(2, 0));
+        });
+        assert!(lines.is_empty(), "{lines:?}");
+        let forms: Vec<_> = graph.snapshot().participants.iter().map(|one| one.form).collect();
+        assert_eq!(forms, [Some(other), Some(other)]);
     }
 }
