@@ -14,5 +14,6 @@ mod events;
 mod executors;
 mod installation;
 mod lifetimes;
+mod pairs;
 mod support;
 mod transports;
