@@ -33,6 +33,7 @@ info = f"feros_rmw-{version}.dist-info"
 
 LOADER = '''"""Loads librmw_feros.so before the libraries of ROS 2, if RMW_IMPLEMENTATION names it."""
 import ctypes
+import functools
 import importlib.util
 import os
 import pathlib
@@ -42,6 +43,7 @@ import sys
 UNSUPPORTED = 3
 
 
+@functools.cache  # in a virtual environment, Python reads each .pth file twice
 def load():
     """With global symbols: librcl.so then takes the functions of rmw from here."""
     starts_again = importlib.util.find_spec("ros_wheels_bootstrapper") is not None

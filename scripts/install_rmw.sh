@@ -21,8 +21,7 @@ for one in "${sourced[@]}"; do
     if [[ -z $ros && -f $one/share/rmw/package.xml ]]; then ros="$(cd "$one" && pwd)"; fi
 done
 [[ -n $ros ]] || fail "no ROS 2 is sourced: run source /opt/ros/DISTRIBUTION/setup.bash first"
-mkdir -p "$1"
-prefix="$(cd "$1" && pwd)"
+prefix="$(realpath -ms -- "$1")"
 cd "$here"
 
 library="${FEROS_RMW_LIBRARY:-}"
@@ -37,7 +36,11 @@ distribution="$(python3 - "$library" "$ros" <<'PYTHON'
 import ctypes, os, sys
 
 library, prefix = sys.argv[1:]
-ask = ctypes.CDLL(os.path.abspath(library)).feros_rmw_distribution
+try:
+    ask = ctypes.CDLL(os.path.abspath(library)).feros_rmw_distribution
+except (OSError, AttributeError) as error:
+    print(f"{library} is not a librmw_feros.so that can be loaded: {error}")
+    sys.exit(1)
 ask.argtypes = [ctypes.c_char_p, ctypes.c_char_p, ctypes.c_size_t]
 text = ctypes.create_string_buffer(1024)
 code = ask(os.fsencode(prefix), text, len(text))

@@ -65,6 +65,46 @@ fn a_prefix_is_refused_for_a_ros_2_that_the_library_does_not_serve() {
     assert!(!into.path().join("lib").exists());
 }
 
+#[test]
+fn a_refusal_leaves_no_folder_behind() {
+    let into = tempfile::tempdir().unwrap();
+    let prefix = into.path().join("new/prefix");
+    let output = install(&prefix, Some(installation("6.1.2").path()));
+    assert!(!output.status.success(), "{}", said(&output));
+    assert!(!into.path().join("new").exists());
+}
+
+/// The C library of this process.
+fn libc() -> PathBuf {
+    let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
+    let files = maps.lines().filter_map(|line| line.find('/').map(|at| &line[at..]));
+    files.map(PathBuf::from).find(|file| file.ends_with("libc.so.6")).expect("it is loaded")
+}
+
+#[test]
+fn a_library_that_cannot_be_loaded_is_named_in_one_line() {
+    let into = tempfile::tempdir().unwrap();
+    let jazzy = installation("7.3.2");
+    let text = into.path().join("text.so");
+    std::fs::write(&text, "no library").unwrap();
+    let another = libc();
+    for library in [text, another] {
+        let output = Command::new(script("install_rmw.sh"))
+            .arg(into.path())
+            .env("FEROS_RMW_LIBRARY", &library)
+            .env("AMENT_PREFIX_PATH", jazzy.path())
+            .output()
+            .unwrap();
+        assert!(!output.status.success(), "{}", said(&output));
+        let says = format!(
+            "install_rmw: error: {} is not a librmw_feros.so that can be loaded: ",
+            library.display()
+        );
+        assert!(said(&output).starts_with(&says), "{}", said(&output));
+        assert_eq!(said(&output).lines().count(), 1, "{}", said(&output));
+    }
+}
+
 /// A folder with the content of the wheel, as pip would install it.
 struct Wheel {
     folder: tempfile::TempDir,
@@ -138,4 +178,42 @@ fn a_wheel_beside_another_ros_2_says_so_when_it_is_loaded() {
         assert_eq!(said(&output).contains(says), warns, "{version}: {}", said(&output));
         assert_eq!(said(&output).is_empty(), !warns, "{version}: {}", said(&output));
     }
+}
+
+/// A virtual environment of Python with this wheel, and with the manifest of a rmw. Python reads
+/// the `.pth` files of such an environment twice.
+fn environment_with(wheel: &Wheel, version: &str) -> tempfile::TempDir {
+    let environment = installation(version);
+    let mut command = Command::new("python3");
+    command.args(["-m", "venv", "--without-pip"]).arg(environment.path());
+    let output = command.output().expect("Python runs");
+    assert!(output.status.success(), "{}", said(&output));
+    let packages = environment.path().join("lib").read_dir().unwrap();
+    let mut packages = packages.map(|entry| entry.unwrap().path().join("site-packages"));
+    let packages = packages.find(|folder| folder.is_dir()).expect("lib/python3.N/site-packages");
+    for file in ["_feros_rmw.py", "feros_rmw.pth"] {
+        std::fs::copy(wheel.folder.path().join(file), packages.join(file)).unwrap();
+    }
+    std::fs::copy(library(), environment.path().join("lib/librmw_feros.so")).unwrap();
+    environment
+}
+
+#[test]
+fn an_environment_with_the_wheel_says_once_that_it_is_of_another_ros_2() {
+    let wheel = Wheel::build();
+    let environment = environment_with(&wheel, "6.1.2");
+    let start = |rmw: &str| {
+        let mut command = Command::new(environment.path().join("bin/python"));
+        command.args(["-c", "print('began')"]).env("RMW_IMPLEMENTATION", rmw);
+        let output = command.env_remove("PYTHONPATH").output().expect("Python runs");
+        assert!(output.status.success(), "{}", said(&output));
+        said(&output)
+    };
+    let text = start("rmw_feros");
+    assert_eq!(text.matches("is of ROS 2 humble, with rmw 6.1.2").count(), 1, "{text}");
+    assert_eq!(text.lines().count(), 2, "{text}");
+    assert_eq!(start("rmw_fastrtps_cpp"), "began\n");
+    std::fs::remove_file(environment.path().join("lib/librmw_feros.so")).unwrap();
+    let text = start("rmw_feros");
+    assert_eq!(text.matches("cannot be loaded").count(), 1, "{text}");
 }
