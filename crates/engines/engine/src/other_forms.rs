@@ -1,10 +1,13 @@
 //! Warnings about participants that announce themselves in another form than this process.
 
-use crate::engine::LOG_TARGET;
 use crate::failure_counter::FailureCounter;
 use crate::gid::Gid;
 use crate::participant::DiscoveryForm;
 use crate::said_once::SaidOnce;
+
+/// The target of the warnings. It is their own, so that a program that shows the forms in another
+/// way can leave the warnings out.
+pub const OTHER_FORMS_TARGET: &str = "feros::engine::other_forms";
 
 /// Warns of participants whose form is not that of the session, once for each participant. Of many
 /// such participants, it names only the 1st, 2nd, 4th and so on, because a robot has many nodes.
@@ -38,11 +41,11 @@ impl OtherForms {
             DiscoveryForm::Humble => "set FEROS_ROS_DISTRO=humble for this process",
             DiscoveryForm::SinceIron => {
                 "keep the nodes of Humble and those of newer distributions in different domains, \
-                 or unset FEROS_ROS_DISTRO"
+                 or unset FEROS_ROS_DISTRO (or leave out --distro)"
             }
         };
         tracing::warn!(
-            target: LOG_TARGET,
+            target: OTHER_FORMS_TARGET,
             "participant {participant} announces itself in the form of {form}, and this process in \
              that of {}{so_far}: {consequence}; {cure}",
             self.own

@@ -4,8 +4,10 @@
 //! are indented.
 
 use std::io::Write as _;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use anstyle::AnsiColor;
+use feros_engine::other_forms::OTHER_FORMS_TARGET;
 use feros_wording::harmless_block;
 use tracing::field::{Field, Visit};
 use tracing_subscriber::layer::{Context, Layer, SubscriberExt as _};
@@ -15,6 +17,15 @@ pub(crate) fn init() {
     let subscriber = tracing_subscriber::registry().with(Notices);
     // It fails only if there is a subscriber already, which then does this work.
     let _ = tracing::subscriber::set_global_default(subscriber);
+}
+
+/// Whether warnings about the forms of other participants are left out.
+static WITHOUT_OTHER_FORMS: AtomicBool = AtomicBool::new(false);
+
+/// From now on, leaves out the warnings about participants that announce themselves in another form
+/// than this process. A verb calls this function if its result says the same of each of them.
+pub(crate) fn leave_out_other_forms() {
+    WITHOUT_OTHER_FORMS.store(true, Ordering::Relaxed);
 }
 
 /// Warns the user, and continues.
@@ -49,6 +60,10 @@ impl<S: tracing::Subscriber> Layer<S> for Notices {
     }
 
     fn on_event(&self, event: &tracing::Event<'_>, _: Context<'_, S>) {
+        let is_other_form = event.metadata().target() == OTHER_FORMS_TARGET;
+        if is_other_form && WITHOUT_OTHER_FORMS.load(Ordering::Relaxed) {
+            return;
+        }
         let mut message = Message::default();
         event.record(&mut message);
         warn(message.0);

@@ -217,6 +217,7 @@ test("hostile names and answers in the nodes", async (t) => {
   await session.untilText(".nodes tbody", SEEN);
   await session.untilText(".nodes tbody", LONG);
   await session.untilText(".nodes .distributions", `2 ${SEEN} (${SEEN})`);
+  await session.untilText(".nodes .advice .cure", `Cure: ${SEEN}`);
   await session.untilText(".nodes .names", SEEN);
   await session.untilText(".lifecycle .state", SEEN);
   await session.untilText(".components-list", SEEN);

@@ -168,6 +168,15 @@ test("nodes are shown with their distributions of ROS 2", async (t) => {
   await session.untilText('.nodes tr[data-name="/camera"]', "Feros");
 });
 
+test("the nodes have what the doctor says of the distributions, with the cure", async (t) => {
+  const session = await Session.start(t, { layout: { tab: "nodes" } });
+  await session.untilText(".nodes .advice .ok", "9 participants of Feros");
+  await session.untilText(".nodes .advice .warning", "Humble cannot read Feros");
+  await session.untilText(".nodes .advice .cure", "Cure: export FEROS_ROS_DISTRO=humble");
+  const cures = await session.page.$$eval(".nodes .advice .cure", (all) => all.length);
+  assert.equal(cures, 1);
+});
+
 test("the page changes the state of a managed node", async (t) => {
   const session = await Session.start(t, { layout: { tab: "nodes" } });
   await session.click(".nodes .link", "/filter");

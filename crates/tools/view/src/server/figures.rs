@@ -9,8 +9,8 @@ use feros::{Durability, Reliability, Transport, TypeIdentity, transports_of_topi
 use feros_engine::graph::NamesAndTypes;
 use feros_engine::{EndpointInfo, EndpointKind, FailureCounter, Gid, GraphSnapshot};
 use feros_monitor::{
-    DistributionGroup, Distributions, NodeSummary, ProcessFigures, ProcessMeter, TopicFigures,
-    TopicMeter, TopicSummary, nodes, topics,
+    DistributionAdvice, DistributionGroup, Distributions, NodeSummary, ProcessFigures,
+    ProcessMeter, TopicFigures, TopicMeter, TopicSummary, nodes, topics,
 };
 use serde::Serialize;
 
@@ -48,6 +48,7 @@ struct Figures<'a> {
     edges: Vec<Edge<'a>>,
     nodes: Vec<Node>,
     distributions: Vec<Distribution>,
+    distribution_advice: Vec<Advice>,
     services: Vec<Service>,
     actions: Vec<Service>,
     traces: Option<Traces>,
@@ -117,6 +118,13 @@ struct Distribution {
     name: String,
     participants: usize,
     libraries: Vec<String>,
+}
+
+/// What to know about the distributions: the same sentences as those of `feros doctor`.
+#[derive(Serialize)]
+struct Advice {
+    text: String,
+    cure: Option<String>,
 }
 
 /// A service or an action.
@@ -220,6 +228,7 @@ impl FigureMaker {
                 .collect(),
             nodes: self.nodes(nodes(graph, own), &services, &distributions),
             distributions: distributions.groups.iter().map(distribution).collect(),
+            distribution_advice: distributions.advice().into_iter().map(advice).collect(),
             services: with_users(graph, own, &services),
             actions: actions(graph, own),
             traces,
@@ -333,6 +342,10 @@ fn distribution(group: &DistributionGroup) -> Distribution {
         participants: group.participants,
         libraries: group.libraries.iter().map(ToString::to_string).collect(),
     }
+}
+
+fn advice(DistributionAdvice { text, cure }: DistributionAdvice) -> Advice {
+    Advice { text, cure }
 }
 
 /// Selects existing topics to measure, one from each client's list in turn.

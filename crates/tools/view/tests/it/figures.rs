@@ -76,6 +76,9 @@ fn figures_tell_topics_edges_nodes_and_services() {
     assert_eq!(robot["distribution"], "Feros");
     let feros = named(&figures["distributions"], "Feros").unwrap();
     assert!(feros["participants"].as_u64() >= Some(1), "{figures}");
+    let advice = figures["distributionAdvice"].as_array().unwrap();
+    let of_feros = advice.iter().find(|one| one["text"].as_str().unwrap().contains("of Feros"));
+    assert_eq!(of_feros.unwrap()["cure"], json!(null), "{figures}");
     assert!(named(&figures["nodes"], "/_view").is_none(), "the view does not watch itself");
     let enable = named(&figures["services"], "/enable").unwrap();
     assert_eq!(

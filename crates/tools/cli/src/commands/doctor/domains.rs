@@ -3,10 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use feros_engine::SessionOptions;
-use feros_monitor::{DomainProgram, Program};
+use feros_monitor::{DomainProgram, Program, listed};
 
 use super::finding::Finding;
-use super::programs::listed;
 
 const AREA: &str = "domains";
 

@@ -14,6 +14,7 @@ use feros_sync::Mutex;
 use super::finding::Finding;
 use super::{domains, engine, graph, machine, network, programs};
 use crate::error::CliError;
+use crate::notices;
 
 /// How long an interrupted examination waits for the check that is under way.
 const WAIT_FOR_CHECK: Duration = Duration::from_secs(1);
@@ -37,6 +38,8 @@ pub(in crate::commands) fn findings() -> Vec<Finding> {
 
 /// Checks one part after the other, until `is_ending`, and adds what is found to `found`.
 fn examine(found: &Mutex<Examination>, is_ending: impl Fn() -> bool) {
+    // The findings about the distributions say the same, with the cure.
+    notices::leave_out_other_forms();
     let add = |findings| found.lock().findings.extend(findings);
     let parts: [&dyn Fn(); 6] = [
         &|| add(network::examine()),

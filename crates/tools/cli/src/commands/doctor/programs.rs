@@ -3,14 +3,12 @@
 
 use std::collections::BTreeMap;
 
-use feros_monitor::RmwProgram;
+use feros_monitor::{RmwProgram, listed};
 
 use super::finding::Finding;
 
 const AREA: &str = "programs";
 const OURS: &str = "rmw_feros";
-/// The limit on the programs that a finding names.
-const MOST_NAMED: usize = 5;
 
 pub(super) fn examine() -> Vec<Finding> {
     findings(&feros_monitor::rmw_programs())
@@ -47,14 +45,6 @@ fn findings(programs: &[RmwProgram]) -> Vec<Finding> {
 fn names(programs: &[&RmwProgram]) -> String {
     let named = |program: &&RmwProgram| format!("{} ({})", program.name, program.pid);
     listed(&programs.iter().map(named).collect::<Vec<_>>())
-}
-
-/// A list such as `talker.py (4121), listener (4122) and 3 more`.
-pub(super) fn listed(programs: &[String]) -> String {
-    let (named, others) = programs.split_at(programs.len().min(MOST_NAMED));
-    let more =
-        if others.is_empty() { String::new() } else { format!(" and {} more", others.len()) };
-    named.join(", ") + &more
 }
 
 #[cfg(test)]

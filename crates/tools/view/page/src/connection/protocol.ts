@@ -108,6 +108,12 @@ export interface DistributionFigures {
   libraries: string[];
 }
 
+/** What the doctor says of a group of distributions; `cure` is absent if nothing is wrong. */
+export interface DistributionAdvice {
+  text: string;
+  cure: string | null;
+}
+
 export interface CallFigures {
   name: string;
   type: string;
@@ -122,6 +128,7 @@ export interface Figures {
   edges: EdgeFigures[];
   nodes: NodeFigures[];
   distributions: DistributionFigures[];
+  distributionAdvice: DistributionAdvice[];
   services: CallFigures[];
   actions: CallFigures[];
   /** The source of the layers; absent if the server reads no traces. */

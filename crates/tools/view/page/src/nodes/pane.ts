@@ -1,8 +1,13 @@
-// The pane of nodes: the process, processor time, memory and distribution of each node, and the
-// lifecycle and the components of the chosen node.
+// The pane of nodes: the process, processor time, memory and distribution of each node, how Feros
+// speaks with the distributions, and the lifecycle and the components of the chosen node.
 
 import type { Connection } from "../connection/connection";
-import type { DistributionFigures, Figures, NodeFigures } from "../connection/protocol";
+import type {
+  DistributionAdvice,
+  DistributionFigures,
+  Figures,
+  NodeFigures,
+} from "../connection/protocol";
 import { breakable, h, setText } from "../shell/dom";
 import { type Layout, textOf } from "../shell/layout";
 import { listed, phrase, Shown } from "../shell/shown";
@@ -24,6 +29,22 @@ function counted(distributions: DistributionFigures[]): Shown {
   return new Shown(participants === 0 ? "" : `${noun}: ${all.text}`);
 }
 
+/** What the doctor says of a group: warnings have their cure in a line of its own. */
+function advised({ text, cure }: DistributionAdvice): HTMLElement {
+  const sign = cure === null ? "✓ ok" : "! warning";
+  return h(
+    "li",
+    { class: cure === null ? "ok" : "warning" },
+    h("b", { class: "sign" }, sign),
+    h(
+      "div",
+      {},
+      h("p", {}, breakable(text)),
+      cure !== null && h("p", { class: "cure" }, h("b", {}, "Cure: "), breakable(cure)),
+    ),
+  );
+}
+
 /** The time of a processor can be measured from the second figures on. */
 function cpuText({ pid, cpu }: NodeFigures): string {
   if (cpu !== null) return `${(cpu * 100).toFixed(1)} %`;
@@ -35,6 +56,8 @@ export class NodesPane {
   readonly filter: HTMLInputElement;
   private readonly body = h("tbody");
   private readonly distributions = h("span", { class: "distributions dim" });
+  private readonly advice = h("ul", { class: "findings advice", "aria-label": "Distributions" });
+  private shownAdvice = "";
   private readonly details = h("aside", { class: "details", "aria-label": "Node" });
   private chosen = "";
   private shownKey = "";
@@ -62,6 +85,7 @@ export class NodesPane {
       "div",
       { class: "nodes" },
       h("div", { class: "row bar" }, this.filter, this.distributions),
+      this.advice,
       h(
         "div",
         { class: "split" },
@@ -112,7 +136,17 @@ export class NodesPane {
     });
     for (const row of rows.values()) row.remove();
     setText(this.distributions, counted(figures?.distributions ?? []));
+    this.showAdvice(figures?.distributionAdvice ?? []);
     this.showChosen(figures);
+  }
+
+  /** Replaces the list only when it changes, so that a user can select its text. */
+  private showAdvice(advice: DistributionAdvice[]): void {
+    const key = JSON.stringify(advice);
+    if (key === this.shownAdvice) return;
+    this.shownAdvice = key;
+    this.advice.replaceChildren(...advice.slice(0, 20).map(advised));
+    this.advice.hidden = advice.length === 0;
   }
 
   private row(name: string): HTMLElement {

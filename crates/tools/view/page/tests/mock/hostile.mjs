@@ -103,6 +103,7 @@ export class Hostile extends Robot {
     const call = { type: EVIL, servers: [NAME], clients: [NAME, `/${LONG}`] };
     figures.host = EVIL;
     figures.distributions = [{ name: EVIL, participants: 2, libraries: [EVIL] }];
+    figures.distributionAdvice = [{ text: EVIL, cure: EVIL }];
     for (const name of [NAME, `/${LONG}`]) {
       figures.nodes.push({ ...node, name, distribution: EVIL });
     }

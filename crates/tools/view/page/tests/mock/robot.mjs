@@ -141,6 +141,13 @@ function figuresOf(measured, traces) {
       { name: "Jazzy or Kilted", participants: 1, libraries: ["Cyclone DDS 0.10.5"] },
       { name: "unknown", participants: 1, libraries: [] },
     ],
+    distributionAdvice: [
+      { text: "9 participants of Feros (Cyclone DDS 11.0.1): /camera", cure: null },
+      {
+        text: "1 participant of Humble (Fast DDS before 3.0): /arm; Humble cannot read Feros",
+        cure: "export FEROS_ROS_DISTRO=humble for this shell",
+      },
+    ],
     services: [
       {
         name: "/clear_map",
