@@ -11,12 +11,14 @@ use feros::msgs::lifecycle_msgs::srv::{
 };
 use feros::msgs::rcl_interfaces::msg::ParameterValue as Value;
 use feros::msgs::rcl_interfaces::srv::{
-    GetParameters_Request, GetParameters_Response, SetParameters_Request, SetParameters_Response,
+    GetParameters_Request, GetParameters_Response, ListParameters_Request, ListParameters_Response,
+    SetParameters_Request, SetParameters_Response,
 };
 use feros::msgs::std_msgs::msg::String as Text;
 use feros::msgs::std_srvs::srv::{SetBool, SetBool_Request, SetBool_Response};
 use feros::{
-    Arguments, Context, ContextOptions, Node, NodeOptions, ParameterClient, ParameterValue,
+    Arguments, Context, ContextOptions, LifecycleClient, Node, NodeOptions, ParameterClient,
+    ParameterValue,
 };
 use feros_interop::{Domain, HumblePeer};
 use feros_test_support::{eventually, until};
@@ -196,19 +198,86 @@ fn parameters_are_read_and_set_both_ways() {
     let response: GetParameters_Response = call(&mut peer, &get, &names);
     assert_eq!(response.values, [request.parameters[0].value.clone()]);
 
-    let server =
-        "server /theirs/humble_node/get_parameters rcl_interfaces::srv::dds_::GetParameters";
-    let server = peer.ask(server);
-    let values = std::thread::scope(|scope| {
-        let call = scope.spawn(|| {
-            let theirs = ParameterClient::new(&node, "/theirs/humble_node").unwrap();
-            theirs.get(["rate"], WATCHDOG).unwrap()
-        });
-        let asked = peer.ask_for_message(format!("serve {server} {}", hex(&response)));
-        assert_eq!(from_bytes::<GetParameters_Request>(&asked).unwrap(), names);
-        call.join().unwrap()
-    });
+    let theirs = ParameterClient::new(&node, "/theirs/humble_node").unwrap();
+    let (asked, values): (GetParameters_Request, _) = served(
+        &mut peer,
+        "/theirs/humble_node/get_parameters rcl_interfaces::srv::dds_::GetParameters",
+        &response,
+        || theirs.get(["rate"], WATCHDOG).unwrap(),
+    );
+    assert_eq!(asked, names);
     assert_eq!(values, [ParameterValue::from(50_i64)]);
+
+    let mut listed = ListParameters_Response::default();
+    listed.result.names = vec!["camera.rate".to_owned()];
+    listed.result.prefixes = vec!["camera".to_owned()];
+    let (asked, list): (ListParameters_Request, _) = served(
+        &mut peer,
+        "/theirs/humble_node/list_parameters rcl_interfaces::srv::dds_::ListParameters",
+        &listed,
+        || theirs.list(["camera"], 2, WATCHDOG).unwrap(),
+    );
+    assert_eq!((&asked.prefixes[..], asked.depth), (&["camera".to_owned()][..], 2));
+    assert_eq!((list.names, list.prefixes), (listed.result.names, listed.result.prefixes));
+
+    let mut refused = SetParameters_Response::default();
+    refused.results.resize_with(1, Default::default);
+    refused.results[0].reason = "too fast".to_owned();
+    let (asked, results): (SetParameters_Request, _) = served(
+        &mut peer,
+        "/theirs/humble_node/set_parameters rcl_interfaces::srv::dds_::SetParameters",
+        &refused,
+        || theirs.set([("rate", 50_i64)], WATCHDOG).unwrap(),
+    );
+    assert_eq!(asked.parameters, request.parameters);
+    assert_eq!(results, [Err("too fast".to_owned())]);
+}
+
+/// Makes a server of the peer, which answers the request that `call` sends. Returns the request and
+/// the result of `call`.
+fn served<Request, Response, Answer>(
+    peer: &mut HumblePeer,
+    server: &str,
+    response: &Response,
+    call: impl FnOnce() -> Answer + Send,
+) -> (Request, Answer)
+where
+    Request: feros::message::Message,
+    Response: feros::message::Message,
+    Answer: Send,
+{
+    let server = peer.ask(format!("server {server}"));
+    std::thread::scope(|scope| {
+        let call = scope.spawn(call);
+        let asked = peer.ask_for_message(format!("serve {server} {}", hex(response)));
+        (from_bytes(&asked).unwrap(), call.join().unwrap())
+    })
+}
+
+#[test]
+fn a_managed_node_of_humble_is_managed_from_here() {
+    let domain = Domain::reserve_without_ros2();
+    let Some(mut peer) = humble(&domain) else { return };
+    let node = node(&domain);
+    let _spinning = Spinning::new(&node);
+    let theirs = LifecycleClient::new(&node, "/theirs/humble_node").unwrap();
+    let service = |verb: &str, ty: &str| {
+        format!("/theirs/humble_node/{verb} lifecycle_msgs::srv::dds_::{ty}")
+    };
+
+    let mut state = GetState_Response::default();
+    (state.current_state.id, state.current_state.label) = (2, "inactive".to_owned());
+    let get = service("get_state", "GetState");
+    let (_, shown): (GetState_Request, _) =
+        served(&mut peer, &get, &state, || theirs.get_state(WATCHDOG).unwrap());
+    assert_eq!(shown, state.current_state);
+
+    let change = service("change_state", "ChangeState");
+    let done = ChangeState_Response { success: true, ..ChangeState_Response::default() };
+    let (asked, changed): (ChangeState_Request, _) =
+        served(&mut peer, &change, &done, || theirs.change_state("activate", WATCHDOG));
+    assert_eq!((asked.transition.id, asked.transition.label.as_str()), (0, "activate"));
+    assert!(changed.unwrap());
 }
 
 #[test]
