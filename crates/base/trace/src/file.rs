@@ -100,8 +100,8 @@ pub(crate) struct TraceFile {
 /// The limit on the second number in a file name. A file name needs this number if an earlier
 /// process had the same process id.
 const MOST_NAMESAKES: u32 = 10_000;
-/// The number of events of a block. Even with the names of their endpoints, they take far fewer
-/// bytes than [`LARGEST_BLOCK`](format::LARGEST_BLOCK).
+/// The largest number of events in a block. Even with the names of their endpoints, they take far
+/// fewer bytes than [`LARGEST_BLOCK`](format::LARGEST_BLOCK).
 const EVENTS_OF_BLOCK: usize = 1024;
 /// The limit on the bytes that are passed to the system in one call.
 const BYTES_AT_ONCE: usize = 1 << 20;
@@ -130,8 +130,9 @@ impl TraceFile {
         self.append_then(threads, None)
     }
 
-    /// Writes events, and marks the file as complete. The last events and the mark go to the system
-    /// in one call: if the process ends meanwhile, the file has both or it has neither.
+    /// Writes events, and marks the file as complete. Unless the file is full, the last events and
+    /// the mark go to the system in one call, so that a process that ends meanwhile leaves both or
+    /// neither.
     pub(crate) fn complete(
         &mut self,
         threads: &[ThreadEvents],
@@ -159,7 +160,8 @@ impl TraceFile {
         threads: &[ThreadEvents],
         last: Option<Vec<u8>>,
     ) -> Result<(), WriteError> {
-        // The file no longer exists, for example because a user emptied the folder.
+        // If the file no longer exists, for example because a user emptied the folder, a new one is
+        // needed.
         if self.most_bytes.is_some() && !threads.is_empty() && self.is_removed() {
             self.begin_anew()?;
         }

@@ -50,9 +50,9 @@ impl Spinner<'_> {
         let mut has_executed = false;
         let mut is_late = false;
         loop {
-            // After a turn that takes a ring of the executor's own slot, the loop checks every
-            // possible cause of such a ring again (`done`, stop, deadlines). A later ring keeps the
-            // thread from sleeping.
+            // After a turn that finds the executor's own slot rung, the loop checks every possible
+            // cause again (`done`, stop, deadlines). If the slot is rung later, the thread does not
+            // sleep.
             if let Some(value) = done(has_executed) {
                 return Outcome::Completed(value);
             }

@@ -40,7 +40,7 @@ pub enum PublishError {
     },
     /// No shared memory is left, and the publisher's options do not allow the message to take the
     /// network transport instead.
-    #[error("{topic} was not published: {source}")]
+    #[error("the message on {topic} was not published: {source}")]
     SharedMemory {
         /// The topic.
         topic: String,

@@ -54,14 +54,14 @@ pub(crate) struct CommandLine {
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto", help_heading = GENERAL_OPTIONS)]
     pub(crate) color: Color,
 
-    /// The engine, or two engines, of this command and of programs that it starts; also
-    /// FEROS_ENGINE
+    /// The engine, or two engines separated by a comma, of this command and of programs that it
+    /// starts; also FEROS_ENGINE
     #[arg(long, global = true, value_name = "NAMES", value_delimiter = ',', value_parser = feros::ENGINE_NAMES, help_heading = GENERAL_OPTIONS)]
     pub(crate) engine: Vec<String>,
 
     /// The distribution of ROS 2 in whose form this command and the programs that it starts
-    /// announce themselves; only humble differs from the others. With jazzy, nav2_msgs and
-    /// control_msgs have the definitions of Jazzy. Also FEROS_ROS_DISTRO
+    /// announce themselves: only humble has another form. With jazzy, nav2_msgs, control_msgs and
+    /// controller_manager_msgs have the definitions of Jazzy. Also FEROS_ROS_DISTRO
     #[arg(long, global = true, value_name = "NAME", value_parser = DiscoveryForm::DISTRIBUTIONS, help_heading = GENERAL_OPTIONS)]
     pub(crate) distro: Option<String>,
 
@@ -142,7 +142,8 @@ enum Command {
     #[cfg(feature = "zenoh")]
     #[command(subcommand)]
     Zenoh(zenoh::Command),
-    /// See Feros work: a publisher and a subscription in two processes
+    /// See Feros work: a talker and a listener in two processes, and a node of stock ROS 2 if that
+    /// is installed
     Demo(demo::Args),
     /// Print the script that completes this command in a shell
     Completion(completion::Args),

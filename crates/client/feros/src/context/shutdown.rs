@@ -2,8 +2,8 @@
 //!
 //! The thread that handles signals owns this part of a context while it shuts the context down. It
 //! does not own the session: the program's own thread drops the session before `main` returns.
-//! Otherwise the process could end while the signal thread drops the session, and would leave the
-//! graph without a word and its shared memory behind.
+//! Otherwise the process could end while the signal thread drops the session: it would not tell
+//! other nodes that it leaves, and its shared memory would stay.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -118,7 +118,7 @@ impl KnownEngine {
         }
         (self.wire == other.wire).then(|| {
             format!(
-                "both speak {}, so in one domain each node would find each endpoint twice: servers \
+                "both speak {}, so in one domain each node would find each endpoint twice. Servers \
                  would get each request twice, and latched messages would come twice. Choose one \
                  of them; each engine reaches all nodes of that protocol",
                 self.wire

@@ -124,8 +124,8 @@ pub enum PublishError {
     },
     /// The buffers of a subscription remained full for too long.
     #[error(
-        "{topic} was not published: the buffers of a reliable subscription stayed full for {}; publish less, use \
-         keep_last, or publish asynchronously",
+        "the message on {topic} was not published: the buffers of a reliable subscription stayed \
+         full for {}; publish less, use keep_last, or publish asynchronously",
         duration(*.waited)
     )]
     Timeout {
@@ -179,7 +179,7 @@ pub enum PublishError {
         waiting: usize,
     },
     /// The engine failed and reported only a code.
-    #[error("{topic} was not published: the engine says {code}")]
+    #[error("the message on {topic} was not published: the engine says {code}")]
     Engine {
         /// The name of the topic or service.
         topic: String,

@@ -11,7 +11,7 @@ use feros_shm::LoanError;
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum PublishError {
     /// No shared memory is left, and the options do not allow the network transport instead.
-    #[error("{topic} was not published: {source}")]
+    #[error("the message on {topic} was not published: {source}")]
     SharedMemory {
         /// The topic.
         topic: String,

@@ -17,7 +17,7 @@ pub(crate) fn program() -> Option<&'static Path> {
     if interop_is_skipped() {
         return None;
     }
-    // Compiled once, reported by each test.
+    // It is compiled once. If that is not possible, each test reports the reason.
     PROGRAM.get_or_init(compile).as_deref().map_err(skip).ok()
 }
 

@@ -154,8 +154,8 @@ impl Access {
         if given.is_some_and(|given| token.is(given)) { Ok(()) } else { Err(Refusal::Token) }
     }
 
-    /// Whether a host is this machine. Only names can be made to point here, so any address is
-    /// accepted if other machines may connect at all.
+    /// Whether a host is this machine. Another site can make a name point to this machine, but not
+    /// an address. So every address is accepted if other machines may connect.
     fn is_here(&self, host: &str) -> bool {
         let host = host.trim_start_matches('[').trim_end_matches(']');
         if let Ok(address) = host.parse::<IpAddr>() {
