@@ -7,8 +7,10 @@ use std::borrow::Cow;
 /// Whether a terminal obeys this character, shows neighbouring characters in another place because
 /// of it, or shows nothing, so that two different names look the same. This is true for control
 /// characters (C0, DEL, C1), for the marks, embeddings, overrides and isolates of right-to-left
-/// text, for the separators of lines and paragraphs, and for spaces without width. The joiners
-/// U+200C and U+200D are not among them, because words and emoji need them.
+/// text, for the separators of lines and paragraphs, and for characters without width: spaces,
+/// fillers, annotations and tags (Unicode's property `Default_Ignorable_Code_Point`). The joiners
+/// U+200C and U+200D and the variation selectors U+FE00 to U+FE0F, U+180B to U+180D and U+180F are
+/// not among them, because words and emoji need them.
 ///
 /// ```
 /// assert!(feros_wording::is_unseen('\u{9b}') && feros_wording::is_unseen('\u{202e}'));
@@ -20,14 +22,25 @@ pub fn is_unseen(character: char) -> bool {
         || matches!(
             character,
             '\u{ad}'
+                | '\u{34f}'
                 | '\u{61c}'
+                | '\u{115f}'
+                | '\u{1160}'
+                | '\u{17b4}'
+                | '\u{17b5}'
+                | '\u{180e}'
                 | '\u{200b}'
                 | '\u{200e}'
                 | '\u{200f}'
                 | '\u{2028}'..='\u{202e}'
-                | '\u{2060}'..='\u{2064}'
-                | '\u{2066}'..='\u{2069}'
+                | '\u{2060}'..='\u{206f}'
+                | '\u{3164}'
                 | '\u{feff}'
+                | '\u{ffa0}'
+                | '\u{fff0}'..='\u{fffb}'
+                | '\u{1bca0}'..='\u{1bca3}'
+                | '\u{1d173}'..='\u{1d17a}'
+                | '\u{e0000}'..='\u{e0fff}'
         )
 }
 
@@ -86,7 +99,10 @@ pub fn harmless_block(text: &str) -> Cow<'_, str> {
 pub fn harmless_json(json: &str) -> Cow<'_, str> {
     let is_kept = |character: char| matches!(character, '\n' | '\t');
     rewritten(json, is_kept, |out, character| {
-        out.push_str(&format!("\\u{:04x}", u32::from(character)));
+        // In JSON, a character above U+FFFF takes two escapes.
+        for unit in character.encode_utf16(&mut [0; 2]) {
+            out.push_str(&format!("\\u{unit:04x}"));
+        }
     })
 }
 
@@ -123,7 +139,17 @@ mod tests {
         let directions =
             ["\u{61c}", "\u{200e}", "\u{200f}", "\u{202a}", "\u{202e}", "\u{2066}", "\u{2069}"];
         let separators = ["\u{2028}", "\u{2029}"];
-        let without_width = ["\u{ad}", "\u{200b}", "\u{2060}", "\u{2064}", "\u{feff}"];
+        let without_width = [
+            "\u{ad}",
+            "\u{180e}",
+            "\u{200b}",
+            "\u{2060}",
+            "\u{2064}",
+            "\u{3164}",
+            "\u{feff}",
+            "\u{fff9}",
+            "\u{e0041}",
+        ];
         for text in kinds.into_iter().chain(directions).chain(separators).chain(without_width) {
             for shown in [harmless(text), harmless_lines(text)] {
                 assert!(!shown.contains(is_unseen) && shown.starts_with("\\u{"), "{shown:?}");
@@ -138,11 +164,13 @@ mod tests {
     fn json_stays_json() {
         let json = "{\n  \"a\": \"\u{7f}\u{202e}\\u001b\"\n}";
         assert_eq!(harmless_json(json), "{\n  \"a\": \"\\u007f\\u202e\\u001b\"\n}");
+        assert_eq!(harmless_json("\"\u{e0041}\""), "\"\\udb40\\udc41\"");
     }
 
     #[test]
     fn visible_characters_stay_unchanged() {
-        for text in ["", "/zwölf", "日本語", "שלום", "a b", "👩\u{200d}🔧"] {
+        for text in ["", "/zwölf", "日本語", "שלום", "a b", "👩\u{200d}🔧", "☂\u{fe0f}"]
+        {
             assert!(matches!(harmless(text), Cow::Borrowed(same) if same == text), "{text}");
         }
     }
