@@ -211,6 +211,15 @@ impl GraphSnapshot {
         pairs.filter(|(client, server)| MismatchKind::of(client, server).is_none()).collect()
     }
 
+    /// The fully qualified names that several nodes have. Tools and parameters then reach only one
+    /// of these nodes, and not always the same one.
+    pub fn names_of_several_nodes(&self) -> Vec<String> {
+        let pairs = self.nodes.windows(2).filter(|pair| pair[0].name == pair[1].name);
+        let mut names: Vec<String> = pairs.map(|pair| pair[0].name.fully_qualified()).collect();
+        names.dedup();
+        names
+    }
+
     /// All pairs of a publisher and a subscription of one topic that do not match, with the reason:
     /// different types, different type hashes, or incompatible QoS.
     pub fn mismatches(&self, topic: &str) -> Vec<Mismatch> {

@@ -28,9 +28,20 @@ pub(super) fn examine(own: Option<Gid>) -> (Vec<Finding>, Option<Distributions>)
 
 fn findings(graph: &GraphSnapshot) -> Vec<Finding> {
     let more = "feros topic info -v TOPIC and feros doctor --report show them";
-    let mut all = at_most(mismatches::findings(graph), "more pairs do not match", |text| {
+    let mut all = Vec::new();
+    let names = graph.names_of_several_nodes();
+    if !names.is_empty() {
+        let cure = "give each node its own name (--ros-args -r __node:=NAME)";
+        let text = format!(
+            "several nodes have the same name, so that tools and parameters reach only one of them: \
+             {}",
+            names.join(", ")
+        );
+        all.push(Finding::warning("nodes", text, cure));
+    }
+    all.extend(at_most(mismatches::findings(graph), "more pairs do not match", |text| {
         Finding::error("topics", text, more)
-    });
+    }));
     let more = "feros topic info -v TOPIC and feros service info -v SERVICE show them";
     let longer = "more matches do not take the shortest transport";
     all.extend(at_most(transports(graph), longer, |text| Finding::warning(AREA, text, more)));
@@ -105,7 +116,7 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
     use feros::shm::FORMAT_VERSION;
-    use feros_engine::{EndpointInfo, EndpointKind, NodeName};
+    use feros_engine::{EndpointInfo, EndpointKind, NodeInfo, NodeName};
 
     /// A publisher and a subscription with these announcements, which begin after the version.
     fn graph(announcements: [&str; 2]) -> GraphSnapshot {
@@ -127,6 +138,23 @@ mod tests {
             ],
             ..GraphSnapshot::default()
         }
+    }
+
+    #[test]
+    fn nodes_of_one_name_are_told_once() {
+        let node = |name| NodeInfo {
+            name: NodeName::new("/", name).unwrap(),
+            enclave: "/".to_owned(),
+            participant: Gid([0; 16]),
+        };
+        let graph = |names: &[&'static str]| GraphSnapshot {
+            nodes: names.iter().copied().map(node).collect(),
+            ..GraphSnapshot::default()
+        };
+        assert_eq!(findings(&graph(&["amcl", "camera"])), []);
+        let found = findings(&graph(&["amcl", "amcl", "amcl", "camera", "odom", "odom"]));
+        assert_eq!(found.len(), 1);
+        assert!(found[0].text.ends_with(": /amcl, /odom"), "{}", found[0].text);
     }
 
     #[test]

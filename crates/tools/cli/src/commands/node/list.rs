@@ -38,12 +38,8 @@ pub(crate) fn run(args: &Args) -> Result<(), CliError> {
         .map(|node| Node { name: node.name.fully_qualified(), enclave: node.enclave.clone() })
         .filter(|node| args.all || !is_hidden(&node.name))
         .collect();
-    let mut twice: Vec<&str> = nodes
-        .windows(2)
-        .filter(|pair| pair[0].name == pair[1].name)
-        .map(|pair| pair[0].name.as_str())
-        .collect();
-    twice.dedup();
+    let mut twice = graph.names_of_several_nodes();
+    twice.retain(|name| args.all || !is_hidden(name));
     if !twice.is_empty() {
         notices::warn(format!(
             "several nodes have the same name, which confuses tools and parameters: {}; give each \
