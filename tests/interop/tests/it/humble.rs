@@ -273,7 +273,7 @@ fn a_managed_node_of_humble_is_managed_from_here() {
     assert_eq!(shown, state.current_state);
 
     let change = service("change_state", "ChangeState");
-    let done = ChangeState_Response { success: true, ..ChangeState_Response::default() };
+    let done = ChangeState_Response { success: true };
     let (asked, changed): (ChangeState_Request, _) =
         served(&mut peer, &change, &done, || theirs.change_state("activate", WATCHDOG));
     assert_eq!((asked.transition.id, asked.transition.label.as_str()), (0, "activate"));
