@@ -463,13 +463,16 @@ impl Evaluator {
                 return self.items(items);
             }
         };
-        let path = self.resolve(&self.text(file)?);
+        let path = self.text(file).inspect_err(|_| self.python.end_early())?;
+        let path = self.resolve(&path);
         self.refuse_cycle(&path, &file.at)?;
         if self.python.rehearses() && self.python.reads(&path, language) {
             self.steps.push(Step::Call(path.display().to_string()));
             return Ok(());
         }
-        let launch_file = self.launch_file(&path, language, Some(&file.at))?;
+        let launch_file = self
+            .launch_file(&path, language, Some(&file.at))
+            .inspect_err(|_| self.python.end_early())?;
         self.python.note_read(launch_file.variables);
         self.set_arguments(arguments)?;
         self.files.push(path);

@@ -177,8 +177,7 @@ impl Evaluator {
                     return Ok(done);
                 }
                 Line::Failed(failed) => {
-                    self.python.has_failed.set(true);
-                    self.python.has_ended_early.set(true);
+                    self.python.end_early();
                     self.apply(&failed, at)?;
                     let Failure { at: place, problem } = Failure::from_json(&failed);
                     return Err(LaunchError::at(place.as_ref().unwrap_or(at), problem));
@@ -205,8 +204,7 @@ impl Evaluator {
     }
 
     fn broken(&self, error: HostError, at: &Position) -> LaunchError {
-        self.python.has_failed.set(true);
-        self.python.has_ended_early.set(true);
+        self.python.end_early();
         match error {
             HostError::Signal(signal) => return LaunchError::Signal(signal),
             // The first error says why Python has ended, unless it was long ago.

@@ -18,9 +18,9 @@ pub(super) struct PythonState {
     session: Arc<Session>,
     /// The number of requests that wait for their replies.
     pub(super) depth: Cell<usize>,
-    /// Whether Python code has failed since the last look.
+    /// Whether Python code has failed, or an include has no file, since the last look.
     pub(super) has_failed: Cell<bool>,
-    /// Whether Python code has ended early, so that it has not set all of its variables.
+    /// Whether a file was left early or not read, so that it has not set all of its variables.
     pub(super) has_ended_early: Cell<bool>,
     /// Whether the last error may follow from that.
     pub(super) follows: Cell<bool>,
@@ -65,8 +65,15 @@ impl PythonState {
         self.follows.set(false);
     }
 
-    /// Whether the error of the current action is one of Python code, after which other mistakes
-    /// can be found.
+    /// Notes that Python code failed or that an included file cannot be read. Other mistakes can be
+    /// found after that, but the file has not set its variables.
+    pub(super) fn end_early(&self) {
+        self.has_failed.set(true);
+        self.has_ended_early.set(true);
+    }
+
+    /// Whether the error of the current action is one of Python code or of an included file, after
+    /// which other mistakes can be found.
     pub(super) fn has_failed(&self) -> bool {
         self.has_failed.get()
     }
@@ -76,7 +83,7 @@ impl PythonState {
         self.follows.get()
     }
 
-    /// Notes that a variable is missing, which Python code that ended early may have set.
+    /// Notes that a variable is missing, which a file that ended early may have set.
     pub(super) fn note_missing(&self) {
         if self.has_ended_early.get() {
             self.follows.set(true);

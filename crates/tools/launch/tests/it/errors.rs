@@ -306,6 +306,33 @@ fn all_mistakes_that_do_not_follow_from_one_another_are_told() {
 }
 
 #[test]
+fn an_include_without_a_file_is_one_mistake_of_several() {
+    let workspace = Workspace::new();
+    workspace.file("bad.launch.xml", "<launch><node>");
+    workspace.file("kind.txt", "");
+    let text = "<launch>
+<include file='none.launch.xml'/>
+<include file='$(find-pkg-share absent)/a.launch.xml'/>
+<include file='bad.launch.xml'/>
+<include file='kind.txt'/>
+<log message='$(var that_an_include_sets)'/>
+<node pkg='demo' exec='talkr'/>
+</launch>";
+    let outcome = workspace.outcome_of("m.launch.xml", text, &[]);
+    let lines: Vec<&str> = outcome.lines().collect();
+    assert_eq!(lines.len(), 5, "{outcome}");
+    for (line, expected) in lines.iter().zip([
+        "none.launch.xml cannot be read",
+        "there is no package `absent`",
+        "bad.launch.xml:1:1: the file is not well-formed XML",
+        "kind.txt is not a launch file",
+        "there is no executable `talkr`",
+    ]) {
+        assert!(line.contains(expected), "{expected:?} is not in {line}");
+    }
+}
+
+#[test]
 fn arguments_that_are_only_read_are_taken() {
     let workspace = Workspace::new();
     workspace.file("inner.launch.xml", "<launch><log message='$(var inner none)'/></launch>");
