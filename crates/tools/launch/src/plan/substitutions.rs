@@ -10,7 +10,7 @@ use crate::error::{LaunchError, hint, shown};
 use crate::expression;
 use crate::packages::{FindError, is_executable};
 use crate::substitution::{Call, Kind, Part, Template};
-use crate::tree;
+use crate::tree::{self, Language};
 
 impl Evaluator {
     /// Evaluates a template.
@@ -279,10 +279,12 @@ impl Evaluator {
             (None, Some(default)) => self.text(default),
             (None, None) if call.kind == Kind::OptionalEnv => Ok(String::new()),
             (None, None) => {
-                let problem = format!(
-                    "the environment has no {}: set it, or write $(env NAME DEFAULT)",
-                    shown(&name)
-                );
+                let default = match Language::of(&call.at.file) {
+                    Some(Language::Python) => "EnvironmentVariable(NAME, default_value=DEFAULT)",
+                    _ => "$(env NAME DEFAULT)",
+                };
+                let problem =
+                    format!("the environment has no {}: set it, or write {default}", shown(&name));
                 Err(LaunchError::at(&call.at, problem))
             }
         }

@@ -136,6 +136,19 @@ fn an_exception_ends_its_file_alone() {
 }
 
 #[test]
+fn the_cure_of_a_missing_variable_is_in_the_words_of_the_file() {
+    let Some(scripts) = Scripts::new() else { return };
+    let text = r#"entities = [{"do": "log", "id": 1, "at": [request["path"], 1, 1],
+        "level": "INFO", "message": {"s": "env", "a": ["ABSENT_IN_TESTS"]}}]"#;
+    let told = scripts.outcome("variable.launch.py", text, &[]);
+    let cure = "set it, or write EnvironmentVariable(NAME, default_value=DEFAULT)";
+    assert!(told.contains(cure), "{told}");
+    let text = "<launch><log message='$(env ABSENT_IN_TESTS)'/></launch>";
+    let told = scripts.outcome("variable.launch.xml", text, &[]);
+    assert!(told.contains("set it, or write $(env NAME DEFAULT)"), "{told}");
+}
+
+#[test]
 fn a_file_sees_and_changes_the_environment() {
     let Some(scripts) = Scripts::new() else { return };
     let text = r#"
