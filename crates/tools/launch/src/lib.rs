@@ -32,6 +32,7 @@
 //! | `substitution`, `expression`, `value` | strings with substitutions, `$(eval ...)`, values |
 //! | `python` | the Python process that reads launch files in Python, and their actions as data |
 //! | `plan`, `packages` | evaluation with arguments into steps; `plan/actions` dispatches on the tag |
+//! | `missing_package` | where a package can be had that is not installed |
 //! | `xml_form` | the actions of a file as XML |
 //! | `run` | runs the steps, in one thread that waits in one `poll` |
 //! | `level`, `error` | severities and errors |
@@ -49,6 +50,7 @@ mod action;
 mod error;
 mod expression;
 mod level;
+mod missing_package;
 mod packages;
 mod plan;
 mod position;

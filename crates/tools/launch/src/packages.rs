@@ -3,6 +3,10 @@
 
 use std::path::{Path, PathBuf};
 
+use feros_wording::did_you_mean;
+
+use crate::missing_package;
+
 /// The prefixes in which packages are searched, in the order of the search.
 #[derive(Clone, Debug, Default)]
 pub struct Packages {
@@ -27,7 +31,7 @@ pub const CONTAINER_PACKAGES: [&str; 3] = ["rclcpp_components", "feros_component
 #[non_exhaustive]
 pub enum FindError {
     /// No prefix has the package.
-    #[error("there is no package `{package}`{}{}", crate::error::hint(.package, .known.iter().map(String::as_str)), looked_in(.prefixes))]
+    #[error("there is no package `{package}`{}{}{}", crate::error::hint(.package, .known.iter().map(String::as_str)), looked_in(.prefixes), then(.cure))]
     Package {
         /// The package.
         package: String,
@@ -35,6 +39,8 @@ pub enum FindError {
         known: Vec<String>,
         /// The prefixes that were searched.
         prefixes: Vec<PathBuf>,
+        /// Where the package can be had; empty if the name is probably that of a known package.
+        cure: String,
     },
     /// The package has no such executable.
     #[error("there is no executable `{executable}` in the package `{package}`{}", among(.executable, .known))]
@@ -80,9 +86,18 @@ fn looked_in(prefixes: &[PathBuf]) -> String {
     if prefixes.is_empty() {
         return ": neither FEROS_PREFIX_PATH nor AMENT_PREFIX_PATH is set".to_owned();
     }
-    let prefixes: Vec<String> =
-        prefixes.iter().map(|prefix| prefix.display().to_string()).collect();
-    format!(" (looked in {})", prefixes.join(", "))
+    // Both variables may name a prefix.
+    let mut named: Vec<String> = Vec::new();
+    for prefix in prefixes.iter().map(|prefix| prefix.display().to_string()) {
+        if !named.contains(&prefix) {
+            named.push(prefix);
+        }
+    }
+    format!(" (looked in {})", named.join(", "))
+}
+
+fn then(cure: &str) -> String {
+    if cure.is_empty() { String::new() } else { format!(": {cure}") }
 }
 
 fn among(given: &str, known: &[String]) -> String {
@@ -90,7 +105,7 @@ fn among(given: &str, known: &[String]) -> String {
         return "; it has none".to_owned();
     }
     let all = known.join(", ");
-    match feros_wording::did_you_mean(given, known.iter().map(String::as_str)) {
+    match did_you_mean(given, known.iter().map(String::as_str)) {
         nearest if nearest.is_empty() => format!("; it has {all}"),
         nearest => format!("{nearest} (it has {all})"),
     }
@@ -162,7 +177,14 @@ impl Packages {
                 return FindError::Shipped { package, executables };
             }
             let prefixes = self.all_prefixes().cloned().collect();
-            FindError::Package { package, known: self.packages(), prefixes }
+            let known = self.packages();
+            let is_typo = !did_you_mean(&package, known.iter().map(String::as_str)).is_empty();
+            let cure = if is_typo {
+                String::new()
+            } else {
+                missing_package::cure(&package, Path::new("."))
+            };
+            FindError::Package { package, known, prefixes, cure }
         })
     }
 
@@ -388,6 +410,13 @@ mod tests {
             executable_file(&file);
             assert_eq!(command("publisher").unwrap(), [file.display().to_string()]);
         }
+    }
+
+    #[test]
+    fn a_prefix_that_both_variables_name_is_told_once() {
+        let packages = Packages::new(["/a".into(), "/b".into(), "/a".into()]);
+        let told = packages.prefix("absent").unwrap_err().to_string();
+        assert!(told.contains("(looked in /a, /b): source a ROS 2 that has it"), "{told}");
     }
 
     #[test]

@@ -1,0 +1,95 @@
+//! Says where a package that is not installed can be had.
+
+use std::collections::VecDeque;
+use std::path::{Path, PathBuf};
+
+/// The limits of the search for the source of a package.
+const DEEPEST: usize = 4;
+const MOST_FOLDERS: usize = 500;
+const MOST_BYTES: u64 = 1 << 20;
+/// Folders that contain what was built from sources.
+const BUILT: [&str; 5] = ["build", "install", "log", "share", "target"];
+
+/// What to do about a missing package: to build it, if its source is below the folder `here`, or
+/// else to install it.
+pub(crate) fn cure(package: &str, here: &Path) -> String {
+    if let Some(folder) = source_below(here, package) {
+        return format!(
+            "its source is in {}: build it with feros build, and name the prefix in \
+             FEROS_PREFIX_PATH",
+            feros_wording::harmless(&folder.display().to_string())
+        );
+    }
+    let is_plain = !package.is_empty()
+        && package.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    let apt = match is_plain {
+        true => format!(" (apt install ros-DISTRO-{})", package.replace('_', "-").to_lowercase()),
+        false => String::new(),
+    };
+    format!(
+        "source a ROS 2 that has it{apt}, or build its workspace with feros build or colcon, and \
+         name the prefix in FEROS_PREFIX_PATH"
+    )
+}
+
+/// The folder of the package's source below a folder.
+fn source_below(here: &Path, package: &str) -> Option<PathBuf> {
+    let mut folders = VecDeque::from([(here.to_owned(), 0)]);
+    for _ in 0..MOST_FOLDERS {
+        let (folder, depth) = folders.pop_front()?;
+        let manifest = folder.join("package.xml");
+        if manifest.is_file() {
+            if is_of(&manifest, package) {
+                return Some(folder);
+            }
+            // A package contains no other packages.
+            continue;
+        }
+        let Ok(entries) = std::fs::read_dir(&folder) else { continue };
+        let may_have_source = |name: &str| !name.starts_with('.') && !BUILT.contains(&name);
+        let inside = entries.flatten().filter(|entry| {
+            entry.file_type().is_ok_and(|kind| kind.is_dir())
+                && entry.file_name().to_str().is_some_and(may_have_source)
+        });
+        if depth < DEEPEST {
+            folders.extend(inside.map(|entry| (entry.path(), depth + 1)));
+        }
+    }
+    None
+}
+
+fn is_of(manifest: &Path, package: &str) -> bool {
+    let Ok(text) = feros_files::read_to_string(manifest, MOST_BYTES) else { return false };
+    let Ok(document) = roxmltree::Document::parse(&text) else { return false };
+    let name = document.root_element().children().find(|child| child.has_tag_name("name"));
+    name.and_then(|name| name.text()).is_some_and(|name| name.trim() == package)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn a_source_is_built_and_another_package_is_installed() {
+        let root = tempfile::tempdir().unwrap();
+        for (folder, name) in [("src/a", "arm"), ("src/b", "nav2_bringup"), ("install/c", "c")] {
+            let folder = root.path().join(folder);
+            std::fs::create_dir_all(&folder).unwrap();
+            let text = format!("<package><name>{name}</name></package>");
+            std::fs::write(folder.join("package.xml"), text).unwrap();
+        }
+        let told = cure("nav2_bringup", root.path());
+        assert!(told.contains("src/b: build it with feros build"), "{told}");
+        let told = cure("nav2_bringup", &root.path().join("src/a"));
+        assert!(told.contains("apt install ros-DISTRO-nav2-bringup"), "{told}");
+        assert!(told.contains("feros build or colcon"), "{told}");
+        let told = cure("c", root.path());
+        assert!(
+            told.starts_with("source a ROS 2 that has it (apt install ros-DISTRO-c)"),
+            "{told}"
+        );
+        let told = cure("no; name", root.path());
+        assert!(!told.contains("apt"), "{told}");
+    }
+}
