@@ -80,7 +80,7 @@ impl FromStr for Robot {
             tree::root_of(&parts, text).map_err(|error| parts.xacro.take().unwrap_or(error))?;
         let named = parts.joints.iter().enumerate();
         let places = named.map(|(place, joint)| (joint.name.clone(), place)).collect();
-        tree::refuse_mimic_loops(&parts.joints, &places)?;
+        tree::refuse_mimic_loops(&parts.joints, &places, text)?;
         Ok(Self { name: parts.name, root, joints: parts.joints, places })
     }
 }

@@ -17,7 +17,7 @@ use feros_sync::Mutex;
 
 use crate::description::Robot;
 use crate::joint_values::{Dependent, JointValues, Settings};
-use crate::robot_state_publisher::{DESCRIPTION, latched, read};
+use crate::robot_state_publisher::{DESCRIPTION, latched, origin, read};
 
 /// The rates that the node allows, in Hz.
 const RATES: std::ops::RangeInclusive<f64> = 0.001..=10_000.0;
@@ -102,7 +102,7 @@ impl JointStatePublisher {
             );
         } else {
             joints.lock().configure(text, &settings).map_err(|error| {
-                Error::other(format!("the robot description cannot be used: {error}"))
+                Error::other(format!("{} cannot be used: {error}", origin(file)))
             })?;
         }
         let sources = sources(&node, &declared.source_list.get(), &joints)?;

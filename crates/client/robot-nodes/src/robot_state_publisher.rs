@@ -62,12 +62,13 @@ impl RobotStatePublisher {
         let node = context.create_node_with(options.name("robot_state_publisher"))?;
         let settings = Settings::declare(&node)?;
         let from_topic = settings.use_robot_description_topic.get();
+        let origin = origin(file.filter(|_| settings.robot_description.get().is_empty()));
         let text = description_of(&settings, file)?;
         let outlet = Arc::new(Outlet::new(&node, &settings)?);
         if !(text.is_empty() && from_topic) {
-            outlet.show(Some(text)).map_err(|error| {
-                Error::other(format!("the parameter {DESCRIPTION} cannot be used: {error}"))
-            })?;
+            outlet
+                .show(Some(text))
+                .map_err(|error| Error::other(format!("{origin} cannot be used: {error}")))?;
         }
         let description =
             from_topic.then(|| follow_description(&node, outlet.clone())).transpose()?;
@@ -119,6 +120,14 @@ fn description_of(settings: &Settings, file: Option<&Path>) -> Result<String, Er
     let text = read(file)?;
     settings.robot_description.set(text.clone())?;
     Ok(text)
+}
+
+/// What errors call a description that was read from this file, or from the parameter.
+pub(crate) fn origin(file: Option<&Path>) -> String {
+    match file {
+        Some(file) => format!("the robot description {}", file.display()),
+        None => format!("the parameter {DESCRIPTION}"),
+    }
 }
 
 /// Reads the file of a description.

@@ -166,24 +166,35 @@ pub enum DescriptionError {
     },
     /// Links are their own ancestors.
     #[error(
-        "the links {links} form a loop, but a robot is a tree: cut the loop at one of its joints"
+        "line {line}: the links {links} form a loop, but a robot is a tree: cut the loop at one of its \
+         joints, such as \"{joint}\" of this line"
     )]
     Loop {
+        /// The line of a joint of the loop.
+        line: usize,
+        /// This joint.
+        joint: String,
         /// Some of the links, in their order.
         links: String,
     },
     /// Several links are the child of no joint.
     #[error(
-        "the robot has several root links, {links}: connect them with joints to a single root, for \
+        "line {line}: the robot has several root links, {links}: connect them with joints to a single root, for \
          example with fixed joints"
     )]
     SeveralRoots {
+        /// The line of the second of them.
+        line: usize,
         /// Some of the links.
         links: String,
     },
     /// Joints mimic each other.
-    #[error("the joints {joints} mimic each other in a loop: one of them must not mimic")]
+    #[error(
+        "line {line}: the joints {joints} mimic each other in a loop: one of them must not mimic"
+    )]
     MimicLoop {
+        /// The line of the first of them.
+        line: usize,
         /// Some of the joints, in their order.
         joints: String,
     },

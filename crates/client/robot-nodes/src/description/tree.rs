@@ -29,12 +29,16 @@ pub(super) fn root_of(parts: &Parts, text: &str) -> Result<String, DescriptionEr
     let (parents, joints_above) = parents(&parts.joints, &places, text)?;
     let roots: Vec<usize> = (0..links.len()).filter(|link| joints_above[*link].is_none()).collect();
     if roots.len() > 1 {
+        let line = line_at(text, links[roots[1]].1);
         let links = listed(roots.iter().map(|root| links[*root].0.as_str()), ", ");
-        return Err(DescriptionError::SeveralRoots { links });
+        return Err(DescriptionError::SeveralRoots { line, links });
     }
     if let Some(members) = find_loop(&parents) {
+        let joint = members.first().and_then(|link| joints_above[*link]);
+        let line = joint.map_or(1, |joint| line_at(text, joint.place));
+        let joint = joint.map(|joint| shown(&joint.name)).unwrap_or_default();
         let links = listed(members.iter().map(|link| links[*link].0.as_str()), " -> ");
-        return Err(DescriptionError::Loop { links });
+        return Err(DescriptionError::Loop { line, joint, links });
     }
     // Without a loop, following the parents leads to a link without a parent.
     Ok(roots.first().map(|root| links[*root].0.clone()).unwrap_or_default())
@@ -94,11 +98,13 @@ fn suggestion(link: &str, places: &HashMap<&str, usize>) -> String {
 pub(super) fn refuse_mimic_loops(
     joints: &[Joint],
     places: &HashMap<String, usize>,
+    text: &str,
 ) -> Result<(), DescriptionError> {
     let mimicked = |joint: &Joint| places.get(&joint.mimic.as_ref()?.joint).copied();
     let next: Vec<Option<usize>> = joints.iter().map(mimicked).collect();
     match find_loop(&next) {
         Some(members) => Err(DescriptionError::MimicLoop {
+            line: line_at(text, members.first().map_or(0, |joint| joints[*joint].place)),
             joints: listed(members.iter().map(|joint| joints[*joint].name.as_str()), " -> "),
         }),
         None => Ok(()),
