@@ -71,6 +71,32 @@ def test_an_exception_in_a_callback_fails_a_test_that_waits_for_nothing(tmp_path
     assert code == 1 and "RuntimeError: of the timer" in output, output
 
 
+def test_the_test_of_a_created_package_stays_in_a_domain_of_its_own(tmp_path):
+    command = Path(sys.executable).parent / "feros"
+    subprocess.run(
+        [command, "pkg", "create", "hello", "--build-type", "ament_python", "--tests",
+         "--destination-directory", tmp_path], check=True)
+    (tmp_path / "hello/conftest.py").write_text(textwrap.dedent("""
+        import os
+
+        import pytest
+        import rclpy
+
+        @pytest.fixture(autouse=True)
+        def told(monkeypatch):
+            init = rclpy.init
+
+            def init_and_tell(**options):
+                print("init with", options, os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"])
+                init(**options)
+
+            monkeypatch.setattr(rclpy, "init", init_and_tell)
+        """))
+    code, output = run_pytest(tmp_path / "hello", "-s")
+    assert code == 0 and "1 passed" in output, output
+    assert "init with {} LOCALHOST" in output, output
+
+
 def test_parallel_runs_do_not_hear_each_other(tmp_path):
     write_tests(tmp_path, """
         import os

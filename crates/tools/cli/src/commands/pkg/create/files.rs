@@ -208,7 +208,13 @@ mod tests {
     fn a_package_in_rust_installs_its_launch_files_and_is_tested() {
         let files = whole(Kind::Cargo);
         assert!(text(&files, "Cargo.toml").contains("install_to_share = [\"launch\", \"config\"]"));
-        assert!(text(&files, "tests/driver.rs").contains("env!(\"CARGO_BIN_EXE_driver\")"));
+        let manifest = text(&files, "Cargo.toml");
+        assert!(
+            manifest.ends_with("[dev-dependencies]\nferos-testing = \"0.1.0\"\n"),
+            "{manifest}"
+        );
+        let test = text(&files, "tests/driver.rs");
+        assert!(test.contains("harness.command(env!(\"CARGO_BIN_EXE_driver\"))"), "{test}");
         let launch = text(&files, "launch/my_robot.launch.xml");
         assert!(launch.contains("exec=\"driver\"") && launch.contains("/config/my_robot.yaml"));
         assert_no_words_are_left(&files);
@@ -221,7 +227,9 @@ mod tests {
         assert!(setup.contains("\"driver = my_robot.driver:main\""), "{setup}");
         assert!(setup.contains("description=\"A \\\"robot\\\" & more\""), "{setup}");
         assert!(text(&files, "my_robot/driver.py").contains("class Driver(Node)"));
-        assert!(text(&files, "test/test_driver.py").contains("from my_robot.driver import Driver"));
+        let test = text(&files, "test/test_driver.py");
+        assert!(test.contains("from my_robot.driver import Driver"), "{test}");
+        assert!(test.contains("def test_the_node_says_hello(ros):"), "{test}");
         assert!(text(&files, "package.xml").contains("<build_type>ament_python</build_type>"));
         for name in ["resource/my_robot", "my_robot/__init__.py", "setup.cfg"] {
             text(&files, name);

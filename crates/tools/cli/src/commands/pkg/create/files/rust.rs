@@ -40,6 +40,13 @@ fn cargo_toml(description: &Description) -> String {
         Some(_) => dependency(description, "feros-component", "crates/client/component"),
         None => String::new(),
     };
+    let tests = match description.has_tests {
+        true => {
+            let testing = dependency(description, "feros-testing", "crates/client/testing");
+            format!("\n[dev-dependencies]\n{testing}")
+        }
+        false => String::new(),
+    };
     let folders = [("launch", description.has_launch), ("config", description.has_config)];
     let folders = folders.into_iter().filter(|(_, is_there)| *is_there);
     let folders: Vec<String> = folders.map(|(name, _)| quoted(name)).collect();
@@ -51,7 +58,7 @@ fn cargo_toml(description: &Description) -> String {
     };
     format!(
         "[package]\nname = \"{package}\"\nversion = \"0.0.0\"\nedition = \"2024\"\ndescription = {}\n{license}{metadata}\n[[bin]]\n\
-         name = \"{node}\"\npath = \"src/{node}.rs\"\n\n[dependencies]\n{}{component}",
+         name = \"{node}\"\npath = \"src/{node}.rs\"\n\n[dependencies]\n{}{component}{tests}",
         quoted(text),
         dependency(description, "feros", "crates/client/feros"),
     )
