@@ -113,6 +113,45 @@ test("a chosen node shows its process; the address contains the choice", async (
   await session.untilText(".image p", "rgb8");
 });
 
+/** A robot whose figures differ each time. */
+class Counting extends Robot {
+  figuresMs = 100;
+  count = 0;
+
+  figures(measured) {
+    const figures = super.figures(measured);
+    const image = figures.topics.find(({ name }) => name === "/camera/image_raw");
+    image.lost = ++this.count;
+    return figures;
+  }
+}
+
+test("the details keep their elements while their values change", async (t) => {
+  const layout = { graph: { c: "topic /camera/image_raw" } };
+  const session = await Session.start(t, { layout, robot: new Counting(), isStill: true });
+  const { page } = session;
+  const button = await session.find(".details button", "Show messages");
+  await page.evaluate(() =>
+    getSelection().selectAllChildren(document.querySelector(".details h2")),
+  );
+  const facts = () => document.querySelector(".details dl").textContent;
+  const untilOther = async () => {
+    const old = await page.evaluate(facts);
+    const isOther = (before) => document.querySelector(".details dl").textContent !== before;
+    await session.until("the values change", isOther, old);
+  };
+  await untilOther();
+  await untilOther();
+  assert.ok(await button.evaluate((each) => each.isConnected), "the button stays");
+  assert.equal(await page.evaluate(() => String(getSelection())), "/camera/image_raw");
+  const { x, y, width, height } = await button.boundingBox();
+  await page.mouse.move(x + width / 2, y + height / 2);
+  await page.mouse.down();
+  await untilOther();
+  await page.mouse.up();
+  await session.until("the messages are shown", () => document.querySelector(".image") !== null);
+});
+
 test("the filter keeps matching boxes and their neighbours", async (t) => {
   const session = await Session.start(t);
   await session.untilText(".box .name", "/camera");

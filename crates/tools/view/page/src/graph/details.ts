@@ -9,37 +9,31 @@ import type {
   NodeFigures,
   TopicFigures,
 } from "../connection/protocol";
-import { breakable, button, h, svg } from "../shell/dom";
+import { breakable, h, svg } from "../shell/dom";
 import { lines, listed, phrase, type Shown } from "../shell/shown";
 import { bytes, nanoseconds } from "../shell/units";
 import { layersOf } from "./layers";
 import type { Box, Edge, Graph } from "./model";
 import { lookOf, ORDER } from "./transports";
 
-export interface Actions {
-  choose: (id: string) => void;
-  openTopic: (topic: string) => void;
-}
-
-export function detailsOf(
-  figures: Figures,
-  graph: Graph,
-  chosen: string,
-  actions: Actions,
-): HTMLElement[] {
+/**
+ * Creates the details. Their buttons have no listeners, since the pane keeps elements when it
+ * updates them: `data-choose` is the box to choose, and `data-open` the topic to open.
+ */
+export function detailsOf(figures: Figures, graph: Graph, chosen: string): HTMLElement[] {
   const edge = graph.edges.get(chosen);
   if (edge?.topic !== undefined) {
     const layers = layersOf(edge.pairs, figures);
-    return topicDetails(edge.topic, edge.pairs, edge, layers, actions);
+    return topicDetails(edge.topic, edge.pairs, edge, layers);
   }
   const box = graph.boxes.get(chosen) ?? graph.boxes.get(edge?.from ?? "");
   if (box?.topic !== undefined) {
     const pairs = figures.edges.filter((each) => each.topic === box.name);
-    return topicDetails(box.topic, pairs, null, [], actions);
+    return topicDetails(box.topic, pairs, null, []);
   }
-  if (box?.call !== undefined) return callDetails(box, box.call, actions);
-  if (box !== undefined) return nodeDetails(figures, graph, box, actions);
-  return overview(figures, actions);
+  if (box?.call !== undefined) return callDetails(box, box.call);
+  if (box !== undefined) return nodeDetails(figures, graph, box);
+  return overview(figures);
 }
 
 function facts(pairs: [string, string | Shown | null][]): HTMLElement {
@@ -50,7 +44,18 @@ function facts(pairs: [string, string | Shown | null][]): HTMLElement {
   return list;
 }
 
-function mismatchBlock(mismatch: Mismatch, onClick?: () => void): HTMLElement {
+/** A button that chooses a box, or that opens a topic. */
+function link(
+  text: string | DocumentFragment,
+  target: { choose?: string; open?: string },
+  look?: string,
+): HTMLElement {
+  const { choose, open } = target;
+  const properties = { type: "button", class: look, "data-choose": choose, "data-open": open };
+  return h("button", properties, text);
+}
+
+function mismatchBlock(mismatch: Mismatch, choose?: string): HTMLElement {
   const { publisher, subscription, problem, cure } = mismatch;
   return h(
     "div",
@@ -58,7 +63,7 @@ function mismatchBlock(mismatch: Mismatch, onClick?: () => void): HTMLElement {
     h("strong", {}, "✕ Mismatch"),
     h("p", {}, breakable(phrase`${publisher} → ${subscription}: ${problem}`)),
     h("p", {}, h("b", {}, "Cure: "), breakable(lines(cure))),
-    onClick && button("Show", onClick),
+    choose !== undefined && link("Show", { choose }),
   );
 }
 
@@ -67,7 +72,6 @@ function topicDetails(
   pairs: EdgeFigures[],
   edge: Edge | null,
   layers: HTMLElement[],
-  actions: Actions,
 ): HTMLElement[] {
   const age = topic.ageNanos;
   const mismatches = edge === null ? topic.mismatches : edge.mismatches;
@@ -89,7 +93,7 @@ function topicDetails(
       ["Publishers", String(topic.publishers)],
       ["Subscriptions", String(topic.subscriptions)],
     ]),
-    button("Show messages", () => actions.openTopic(topic.name)),
+    link("Show messages", { open: topic.name }),
     ...layers,
     h("h3", {}, "Matches"),
     matches(pairs),
@@ -115,19 +119,19 @@ function matches(pairs: EdgeFigures[]): HTMLElement {
   return list;
 }
 
-function callDetails(box: Box, call: CallFigures, actions: Actions): HTMLElement[] {
+function callDetails(box: Box, call: CallFigures): HTMLElement[] {
   return [
     h("h2", {}, breakable(call.name)),
     h("p", { class: "dim" }, box.kind),
     facts([["Type", call.type]]),
     h("h3", {}, "Servers"),
-    names(call.servers, "node", actions),
+    names(call.servers, "node"),
     h("h3", {}, "Clients"),
-    names(call.clients, "node", actions),
+    names(call.clients, "node"),
   ];
 }
 
-function nodeDetails(figures: Figures, graph: Graph, box: Box, actions: Actions): HTMLElement[] {
+function nodeDetails(figures: Figures, graph: Graph, box: Box): HTMLElement[] {
   const node = figures.nodes.find((each) => each.name === box.name);
   const edges = [...graph.edges.values()];
   const out = edges.filter((edge) => edge.from === box.id && edge.kind === "send");
@@ -148,13 +152,11 @@ function nodeDetails(figures: Figures, graph: Graph, box: Box, actions: Actions)
     names(
       out.map(({ to }) => to.slice(6)),
       "topic",
-      actions,
     ),
     h("h3", {}, "Subscribes to"),
     names(
       into.map(({ from }) => from.slice(6)),
       "topic",
-      actions,
     ),
     h("h3", {}, "Serves"),
     h(
@@ -176,7 +178,7 @@ function cpuText(node: NodeFigures | undefined): string | null {
   return node.cpu === null ? "…" : `${(node.cpu * 100).toFixed(1)} % of a core`;
 }
 
-function names(list: string[], kind: "node" | "topic", actions: Actions): HTMLElement {
+function names(list: string[], kind: "node" | "topic"): HTMLElement {
   if (list.length === 0) return h("p", { class: "dim" }, `No ${kind}s.`);
   return h(
     "ul",
@@ -184,21 +186,16 @@ function names(list: string[], kind: "node" | "topic", actions: Actions): HTMLEl
     ...list
       .sort()
       .slice(0, 200)
-      .map((name) =>
-        h(
-          "li",
-          {},
-          button(breakable(name), () => actions.choose(`${kind} ${name}`), { class: "link" }),
-        ),
-      ),
+      .map((name) => {
+        const choose = `${kind} ${name}`;
+        return h("li", { "data-key": choose }, link(breakable(name), { choose }, "link"));
+      }),
   );
 }
 
-function overview(figures: Figures, actions: Actions): HTMLElement[] {
+function overview(figures: Figures): HTMLElement[] {
   const mismatches = figures.topics.flatMap((topic) =>
-    topic.mismatches.map((each) =>
-      mismatchBlock(each, () => actions.choose(`topic ${topic.name}`)),
-    ),
+    topic.mismatches.map((each) => mismatchBlock(each, `topic ${topic.name}`)),
   );
   const counted = (name: keyof TopicFigures["transports"]): number =>
     figures.topics.reduce((sum, topic) => sum + (topic.transports[name] ?? 0), 0);

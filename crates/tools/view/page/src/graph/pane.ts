@@ -5,6 +5,7 @@ import type { Connection } from "../connection/connection";
 import type { Figures } from "../connection/protocol";
 import { button, checkbox, h, setText, svg } from "../shell/dom";
 import { flagOf, type Layout, type Part, textOf } from "../shell/layout";
+import { patchChildren } from "../shell/patch";
 import { whileVisible } from "../shell/visibility";
 import { type Arrangement, arrange, type Point, structureOf } from "./arrange";
 import { Camera } from "./camera";
@@ -30,7 +31,6 @@ export class GraphPane {
   private hasOwnPlace = false;
   private structure = "";
   private arrangement: Arrangement | null = null;
-  private detailsKey = "";
 
   constructor(
     private readonly connection: Connection,
@@ -52,6 +52,7 @@ export class GraphPane {
     this.svg.addEventListener("click", (event) => {
       if (event.target === this.svg) this.choose("");
     });
+    this.details.addEventListener("click", (event) => this.follow(event));
     const canvas = h("div", { class: "canvas" }, this.note);
     canvas.append(this.svg);
     this.element = h(
@@ -185,20 +186,16 @@ export class GraphPane {
 
   /** Updates the details; the button that has the focus keeps it. */
   private describe(figures: Figures, graph: Graph): void {
-    const elements = detailsOf(figures, graph, this.chosen, {
-      choose: (id) => this.choose(id),
-      openTopic: this.openTopic,
-    });
-    const key = elements.map((each) => each.outerHTML).join("");
-    if (key === this.detailsKey) return;
-    const focused = this.details.contains(document.activeElement)
-      ? [...this.details.querySelectorAll("button")].indexOf(
-          document.activeElement as HTMLButtonElement,
-        )
-      : -1;
-    this.detailsKey = key;
-    this.details.replaceChildren(...elements);
-    if (focused >= 0) this.details.querySelectorAll("button")[focused]?.focus();
+    const buttons = (): HTMLButtonElement[] => [...this.details.querySelectorAll("button")];
+    const focused = buttons().indexOf(document.activeElement as HTMLButtonElement);
+    patchChildren(this.details, detailsOf(figures, graph, this.chosen));
+    if (focused >= 0 && !this.details.contains(document.activeElement)) buttons()[focused]?.focus();
+  }
+
+  private follow({ target }: Event): void {
+    const { choose, open } = (target as Element).closest("button")?.dataset ?? {};
+    if (choose !== undefined) this.choose(choose);
+    if (open !== undefined) this.openTopic(open);
   }
 }
 
