@@ -166,6 +166,26 @@ test("the filter keeps matching boxes and their neighbours", async (t) => {
   );
 });
 
+test("the details of a node list its topics also if the filter hides them", async (t) => {
+  const session = await Session.start(t, {
+    layout: { graph: { c: "node /planner", q: "clear_map" } },
+  });
+  const { page } = session;
+  await session.untilText(".details h2", "/planner");
+  await session.until(
+    "the filter applies",
+    () => !document.querySelector('[data-id="node /camera"]'),
+  );
+  const lists = () =>
+    page.$$eval(".details .names", (all) =>
+      all.map((list) => [...list.children].map((each) => each.textContent)),
+    );
+  assert.deepEqual(await lists(), [["/plan"], ["/map", "/points"]]);
+  await session.click(".details button", "/plan");
+  await session.untilText(".details .dim", "topic");
+  await session.untilText(".details", "Show messages");
+});
+
 test("topics are measured while they are shown, and figures end with the pane", async (t) => {
   const session = await Session.start(t);
   const { server } = session;

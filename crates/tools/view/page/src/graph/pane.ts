@@ -175,7 +175,10 @@ export class GraphPane {
       }
     }
     this.drawing.update(graph, this.chosen);
-    this.describe(figures, graph);
+    // The filter reduces the drawing, and not what the details say of a box.
+    const isFiltered = this.wishes.filter.trim() !== "" || isTooMuch;
+    const all = { ...this.wishes, filter: "" };
+    this.describe(figures, isFiltered ? graphOf(figures, this.connection.graph, all) : graph);
   }
 
   private measure(graph: Graph): void {
