@@ -96,6 +96,7 @@ export class Connection {
         this.informed.emit(text);
         break;
       case "status":
+        this.parameters.hear(text.message);
         this.status.emit(text);
         break;
       case "advertise":

@@ -1,5 +1,6 @@
 // One parameter: its value in a field that fits its type, and the outcome of a change.
 
+import type { Outcome } from "../connection/parameters";
 import type { Parameter, ParameterValue } from "../connection/protocol";
 import { breakable, button, h, setText } from "../shell/dom";
 import { escapeUnseen, hasUnseen, lines, phrase } from "../shell/shown";
@@ -10,7 +11,9 @@ export interface Description {
   constraints: string;
 }
 
-type Set = (parameter: Parameter) => Promise<Parameter | null>;
+const NO_ANSWER = "✕ the node did not answer";
+
+type Set = (parameter: Parameter) => Promise<Outcome>;
 
 /** Unseen characters in a list of texts; JSON has an escape for each, so the value is the same. */
 function jsonEscape(character: string): string {
@@ -20,14 +23,6 @@ function jsonEscape(character: string): string {
 export function valueText(value: ParameterValue | undefined): string {
   if (value === undefined || value === null) return "";
   return typeof value === "string" ? value : escapeUnseen(JSON.stringify(value), jsonEscape);
-}
-
-/** Whether two values are equal; doubles may differ by one part in 10^12. */
-function isSame(one: ParameterValue | undefined, other: ParameterValue | undefined): boolean {
-  if (typeof one === "number" && typeof other === "number") {
-    return Math.abs(one - other) <= 1e-12 * Math.max(1, Math.abs(one), Math.abs(other));
-  }
-  return JSON.stringify(one) === JSON.stringify(other);
 }
 
 /** Parses a value for a parameter of this kind; throws an `Error` with the expected form. */
@@ -63,6 +58,8 @@ export class Editor {
   private readonly unseen = h("span", { class: "dim description" });
   private readonly description = h("span", { class: "dim description" });
   private isEdited = false;
+  /** Whether the outcome says what is wrong with the text in the field. */
+  private isComplaint = false;
 
   constructor(
     private parameter: Parameter,
@@ -84,6 +81,7 @@ export class Editor {
       oninput: () => {
         this.isEdited = true;
         this.element.classList.add("edited");
+        this.withdraw();
       },
       onchange: () => {
         if (isFlag) void this.send(this.input.checked);
@@ -163,22 +161,37 @@ export class Editor {
       void this.send(isOld ? value : parseValue(this.input.value, this.parameter));
     } catch (error) {
       this.tell("failed", (error as Error).message);
+      this.isComplaint = true;
+    }
+  }
+
+  /** Removes a complaint about the text when the text has become valid. */
+  private withdraw(): void {
+    if (!this.isComplaint) return;
+    try {
+      parseValue(this.input.value, this.parameter);
+      this.tell("", "");
+    } catch {
+      // The text is still wrong.
     }
   }
 
   private async send(value: ParameterValue): Promise<void> {
     this.tell("", "setting …");
     const { name, type } = this.parameter;
-    const now = await this.set({ name, value, ...(type === undefined ? {} : { type }) });
+    const change = { name, value, ...(type === undefined ? {} : { type }) };
+    const { now, isSet, reason } = await this.set(change);
     this.isEdited = false;
     this.element.classList.remove("edited");
-    if (now === null) this.tell("failed", "✕ the node did not answer");
-    else if (isSame(now.value, value)) this.tell("done", "✓ set");
-    else this.tell("failed", `✕ refused; the value is ${valueText(now.value)}`);
+    const why = reason === null || reason === "" ? "" : `: ${reason}`;
+    if (now === null) this.tell("failed", why === "" ? NO_ANSWER : `✕ refused${why}`);
+    else if (isSet) this.tell("done", "✓ set");
+    else this.tell("failed", `✕ refused${why}; the value is ${valueText(now.value)}`);
     this.show(now ?? this.parameter);
   }
 
   private tell(kind: string, words: string): void {
+    this.isComplaint = false;
     this.outcome.className = `outcome ${kind}`;
     setText(this.outcome, lines(words));
   }

@@ -1,7 +1,7 @@
 // The pane of parameters: shows and sets the parameters of each node, with a filter.
 
 import type { Connection } from "../connection/connection";
-import { splitName } from "../connection/parameters";
+import { type Outcome, splitName } from "../connection/parameters";
 import type { Parameter } from "../connection/protocol";
 import { breakable, button, h, setText } from "../shell/dom";
 import { type Layout, textOf, textsOf } from "../shell/layout";
@@ -160,8 +160,7 @@ export class ParametersPane {
       let editor = editors.get(parameter.name);
       if (editor === undefined || !editor.fits(parameter, this.canSet)) {
         editor?.element.remove();
-        const set = (change: Parameter): Promise<Parameter | null> =>
-          this.connection.parameters.set(change);
+        const set = (change: Parameter): Promise<Outcome> => this.connection.parameters.set(change);
         editor = new Editor(parameter, splitName(parameter.name)[1], set, this.canSet);
         editors.set(parameter.name, editor);
       } else editor.show(parameter);

@@ -228,11 +228,13 @@ export class Robot {
     this.latched = { "/tf_static": [{ transforms: [laser, camera] }], "/map": [gridOf(0)] };
   }
 
+  /** Sets a parameter; returns the reason if the node refuses the value. */
   setParameter({ name, value }) {
     const parameter = this.parameters.get(name);
     // A node refuses a value outside of the range, and keeps the present value.
-    if (name === "/camera.exposure" && value > 100) return;
+    if (name === "/camera.exposure" && value > 100) return "the value is above 100";
     this.parameters.set(name, { ...parameter, value });
+    return null;
   }
 
   graph() {

@@ -201,7 +201,11 @@ export class MockServer {
         });
         break;
       case "setParameters":
-        for (const each of text.parameters) this.system.setParameter(each);
+        for (const each of text.parameters) {
+          const reason = this.system.setParameter(each);
+          const message = `${each.name} is not set: ${reason}`;
+          if (reason !== null) send({ op: "status", level: 2, message });
+        }
         send({
           op: "parameterValues",
           parameters: text.parameters.map(({ name }) => parameters.get(name)),
