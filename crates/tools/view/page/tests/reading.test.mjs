@@ -113,6 +113,44 @@ test("on a phone, the text of a log is below its logger, and both are seen", asy
   assert.ok(await page.$eval(".log", (each) => each.scrollWidth <= each.clientWidth));
 });
 
+test("a long log ends with an ellipsis, and a press shows all of its lines", async (t) => {
+  const session = await Session.start(t, { layout: { tab: "logs" }, size: WIDE, isStill: true });
+  const { page, server } = session;
+  await session.untilServer("it is subscribed to", () => server.subscribed.has("/rosout"));
+  const msg = `${"the camera does not answer ".repeat(20)}\nthe second line\nthe third line`;
+  server.publish("/rosout", {
+    ...{ stamp: { sec: 1, nanosec: 0 }, level: 30, name: "camera", msg },
+    ...{ file: "a.rs", function: "f", line: 1 },
+  });
+  await session.untilText(".line .text", "does not answer");
+  const row = await page.$eval(".line .text", (each) => ({
+    isCut: each.scrollWidth > each.clientWidth,
+    end: getComputedStyle(each).textOverflow,
+    right: each.getBoundingClientRect().right,
+  }));
+  assert.ok(row.isCut && row.end === "ellipsis" && row.right <= WIDE.width, JSON.stringify(row));
+  assert.ok(await page.$eval(".log", (each) => each.scrollWidth <= each.clientWidth));
+  await session.untilText(".line .more", "+2 lines");
+  await session.click(".line .text", "does not answer");
+  await session.untilText(".whole", "the third line");
+  const tops = await page.$eval(".whole", (each) => {
+    const texts = document.createTreeWalker(each, NodeFilter.SHOW_TEXT);
+    const found = [];
+    for (let node = texts.nextNode(); node !== null; node = texts.nextNode()) {
+      for (const words of ["the second line", "the third line"]) {
+        const at = node.data.indexOf(words);
+        if (at < 0) continue;
+        const range = new Range();
+        range.setStart(node, at);
+        range.setEnd(node, at + words.length);
+        found.push(range.getBoundingClientRect().top);
+      }
+    }
+    return found;
+  });
+  assert.ok(tops.length === 2 && tops[1] > tops[0], `${tops}`);
+});
+
 test("a notice covers nothing", async (t) => {
   const session = await Session.start(t, { isStill: true });
   await session.untilText(".connection", "● feros view on mock");

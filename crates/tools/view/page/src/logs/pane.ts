@@ -202,8 +202,12 @@ export class LogsPane {
   }
 
   private row(line: Line): HTMLElement {
-    if (line.level === null) return h("div", { class: "line remark" }, lines(line.text));
+    if (line.level === null) {
+      const words = lines(line.text);
+      return h("div", { class: "line remark", title: words }, h("span", { class: "words" }, words));
+    }
     const level = levelName(line.level);
+    const further = line.text.trimEnd().split("\n").length - 1;
     return h(
       "div",
       {
@@ -215,6 +219,7 @@ export class LogsPane {
       h("b", { class: "level" }, level),
       h("span", { class: "logger" }, line.logger),
       h("span", { class: "text" }, lines(line.text)),
+      further > 0 && h("span", { class: "more" }, further === 1 ? "+1 line" : `+${further} lines`),
     );
   }
 
