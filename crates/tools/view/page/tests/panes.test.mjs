@@ -158,6 +158,15 @@ test("without --allow-changes nothing can be changed, and the page says so", asy
   });
   await session.click('[role="tab"]', "Bags");
   await session.untilText("#pane-bags .hint", "--allow-changes");
+  await session.untilText("#pane-bags .player h2", "/rosbag2_player");
+  await session.untilText("#pane-bags .position", "of 60.0 s");
+  await session.untilText("#pane-bags .recorder .state", "recording");
+  const enabled = "#pane-bags :is(button, input, select):enabled";
+  assert.deepEqual(await session.page.$$eval(enabled, (all) => all.map(String)), []);
+  const buttons = await session.page.$$eval("#pane-bags .recorder button", (all) =>
+    all.map((each) => each.textContent),
+  );
+  assert.deepEqual(buttons, ["Pause", "Split", "Snapshot", "Stop"]);
   await session.click('[role="tab"]', "Nodes");
   await session.click(".nodes .link", "/filter");
   await session.untilText("#pane-nodes .warn", "--allow-changes");

@@ -19,7 +19,7 @@ export class PlayerBar {
     const [base] = offering(this.connection, "Seek", "seek");
     if (base === this.player?.base) return;
     this.player?.dispose();
-    this.player = base === undefined ? null : new Player(this.connection, base);
+    this.player = base === undefined ? null : new Player(this.connection, base, true);
     this.element.hidden = this.player === null;
     this.element.replaceChildren(...(this.player === null ? [] : [this.player.element]));
   }

@@ -28,6 +28,8 @@ export class Player {
   constructor(
     connection: Connection,
     readonly base: string,
+    /** Whether the server lets the page call services that change something. */
+    private readonly canSteer: boolean,
   ) {
     this.steering = new Steering(connection, base);
     this.timeline = new Timeline(connection, base);
@@ -69,6 +71,7 @@ export class Player {
       this.hint,
       this.steering.outcome,
     );
+    for (const each of [this.toggle, next, back, on, this.rate]) each.disabled = !canSteer;
     this.endVisible = whileVisible(this.element, () => {
       const ends = [
         this.timeline.changed.listen(() => this.showPosition()),
@@ -132,7 +135,7 @@ export class Player {
 
   private showPosition(): void {
     const { span, now } = this.timeline;
-    this.slider.disabled = span === null || span.end === span.start;
+    this.slider.disabled = !this.canSteer || span === null || span.end === span.start;
     const words =
       span === null
         ? "The position is unknown: start the player with --clock."

@@ -19,11 +19,15 @@ export class Recorder {
   constructor(
     connection: Connection,
     readonly base: string,
+    /** Whether the server lets the page call services that change something. */
+    canSteer: boolean,
   ) {
     this.steering = new Steering(connection, base);
     this.toggle = button("Pause", () => void this.turn());
     const simple = (words: string, service: string): HTMLElement | false =>
-      this.steering.has(service) && button(words, () => void this.steering.call(service));
+      (this.steering.has(service) || !canSteer) &&
+      button(words, () => void this.steering.call(service), { disabled: !canSteer });
+    this.toggle.disabled = !canSteer;
     const uri = h("input", {
       type: "text",
       placeholder: "Folder of the new bag",
