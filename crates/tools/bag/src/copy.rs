@@ -22,19 +22,23 @@ pub enum CopyError {
 
 /// Copies the messages that pass the filter and returns their number. Topics without messages are
 /// copied as well. Bags that overlap in time are merged. `completed` can complete each topic before
-/// it is announced, for example with the definition that an old bag lacks.
+/// it is announced, for example with the definition that an old bag lacks. The
+/// [interrupt](BagReader::interrupt) of any of the bags ends the copying.
 ///
 /// # Errors
-/// When one of the bags cannot be read or written.
+/// When one of the bags cannot be read or written, or reading was interrupted.
 pub fn copy(
     bags: &[BagReader],
     filter: &MessageFilter,
     writer: &mut BagWriter,
     completed: impl Fn(&BagTopic) -> BagTopic,
 ) -> Result<u64, CopyError> {
+    let check = || bags.iter().try_for_each(|bag| bag.interrupt().check(bag.path()));
+    check()?;
     let mut known: HashMap<*const BagTopic, TopicId> = HashMap::new();
     for topic in bags.iter().flat_map(BagReader::topics) {
         if filter.has_topic(&topic.metadata.name) {
+            check()?;
             let id = writer.add_topic(completed(topic))?;
             known.insert(Arc::as_ptr(topic), id);
         }
@@ -42,6 +46,7 @@ pub fn copy(
     let mut copied = 0;
     for message in MergedMessages::of(bags, filter)? {
         let message = message?;
+        check()?;
         let id = match known.get(&Arc::as_ptr(&message.topic)) {
             Some(id) => *id,
             None => {

@@ -23,11 +23,12 @@ pub struct Reindexed {
     pub damages: Vec<String>,
 }
 
-/// Rebuilds the index of a bag.
+/// Rebuilds the index of a bag. An interrupt ends the work between two changes: each file then has
+/// either its index or its old content.
 ///
 /// # Errors
-/// When there is no bag, a file does not belong to ROS 2, or the system does not let a file be
-/// written.
+/// When there is no bag, a file does not belong to ROS 2, reading was interrupted, or the system
+/// does not let a file be written.
 pub fn reindex(path: &Path, options: &ReaderOptions) -> Result<Reindexed, ReadError> {
     let options = ReaderOptions { use_metadata_file: false, ..options.clone() };
     let reader = BagReader::open_with(path, &options)?;

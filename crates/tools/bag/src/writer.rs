@@ -50,6 +50,8 @@ pub struct TopicId(usize);
 /// A bag that is being written. It ends with [`BagWriter::finish`], or when it is dropped.
 pub struct BagWriter {
     folder: PathBuf,
+    /// The folders that this writer created: that of the bag, and its missing parents.
+    created: Vec<PathBuf>,
     name: String,
     options: WriterOptions,
     /// `None` once the bag has ended.
@@ -85,16 +87,13 @@ impl BagWriter {
     /// # Errors
     /// When the folder exists already, or the system does not let it be created.
     pub fn create(folder: &Path, options: WriterOptions) -> Result<Self, WriteError> {
-        if folder.exists() {
-            return Err(WriteError::Exists { path: folder.to_owned() });
-        }
-        let io = |error: io::Error| WriteError::io(folder, &error, 0);
-        std::fs::create_dir_all(folder).map_err(io)?;
+        let created = create_folder(folder)?;
         let name = folder
             .file_name()
             .map_or_else(|| "rosbag2".to_owned(), |name| name.to_string_lossy().into_owned());
         let mut writer = Self {
             folder: folder.to_owned(),
+            created,
             name,
             options,
             file: None,
@@ -103,8 +102,11 @@ impl BagWriter {
             files: Vec::new(),
             lost: BTreeMap::new(),
         };
-        writer.open_file().map_err(io)?;
-        writer.write_metadata().map_err(io)?;
+        if let Err(error) = writer.open_file().and_then(|()| writer.write_metadata()) {
+            // What cannot be removed either is only an empty beginning.
+            let _ = writer.discard();
+            return Err(WriteError::io(folder, &error, 0));
+        }
         Ok(writer)
     }
 
@@ -214,8 +216,42 @@ impl BagWriter {
     /// # Errors
     /// The errors of [`BagWriter::write`].
     pub fn finish(mut self) -> Result<BagMetadata, WriteError> {
+        self.complete()
+    }
+
+    /// Ends the bag as [`BagWriter::finish`] does, but [`BagWriter::discard`] can still remove it.
+    ///
+    /// # Errors
+    /// The errors of [`BagWriter::write`].
+    pub fn complete(&mut self) -> Result<BagMetadata, WriteError> {
         self.end()?;
         Ok(self.metadata())
+    }
+
+    /// Removes the bag, whether it has ended or not: its files, its folder, and the parents that
+    /// [`BagWriter::create`] created, unless something else lies in them.
+    ///
+    /// # Errors
+    /// When the bag's folder is still there, because the system does not let a file be removed, or
+    /// the folder contains files that this writer did not write.
+    pub fn discard(mut self) -> io::Result<()> {
+        if let Some(file) = self.file.take() {
+            file.abandon();
+        }
+        // The last file may have been created without becoming a part of the bag.
+        let files = (0..=self.files.len()).map(|number| self.file_name(number));
+        for name in files.chain([METADATA_FILE.to_owned()]) {
+            if let Err(error) = std::fs::remove_file(self.folder.join(name))
+                && error.kind() != io::ErrorKind::NotFound
+            {
+                return Err(error);
+            }
+        }
+        std::fs::remove_dir(&self.folder)?;
+        // A parent that is not empty belongs to others as well by now.
+        let mut parents = self.created.iter().rev().skip(1);
+        let _ = parents.try_for_each(std::fs::remove_dir);
+        Ok(())
     }
 
     fn end(&mut self) -> Result<(), WriteError> {
@@ -258,8 +294,12 @@ impl BagWriter {
             || (!max_file_duration.is_zero() && age >= max_file_duration.as_nanos())
     }
 
+    fn file_name(&self, number: usize) -> String {
+        format!("{}_{number}.mcap", self.name)
+    }
+
     fn open_file(&mut self) -> io::Result<()> {
-        let name = format!("{}_{}.mcap", self.name, self.files.len());
+        let name = self.file_name(self.files.len());
         let mut file = McapFileWriter::create(&self.folder.join(&name), &self.options.storage)?;
         for known in &mut self.topics {
             known.channel = file.add_topic(&known.topic)?;
@@ -306,6 +346,32 @@ impl Drop for BagWriter {
         // A caller that needs the result calls `finish` before.
         let _ = self.end();
     }
+}
+
+/// Creates a folder and its missing parents; returns those that this call created, parents first.
+fn create_folder(folder: &Path) -> Result<Vec<PathBuf>, WriteError> {
+    // The last ancestor of a relative path is empty: the current folder.
+    let is_there = |path: &Path| path != folder && path.as_os_str().is_empty() || path.exists();
+    let mut missing: Vec<_> = folder.ancestors().take_while(|path| !is_there(path)).collect();
+    let mut created: Vec<PathBuf> = Vec::new();
+    let exists = || WriteError::Exists { path: folder.to_owned() };
+    let mut failure = missing.is_empty().then(exists);
+    while failure.is_none()
+        && let Some(path) = missing.pop()
+    {
+        match std::fs::create_dir(path) {
+            Ok(()) => created.push(path.to_owned()),
+            Err(error) if path == folder && error.kind() == io::ErrorKind::AlreadyExists => {
+                failure = Some(exists());
+            }
+            // Another process created this parent meanwhile.
+            Err(_) if path != folder && path.is_dir() => {}
+            Err(error) => failure = Some(WriteError::io(path, &error, 0)),
+        }
+    }
+    let Some(failure) = failure else { return Ok(created) };
+    created.iter().rev().for_each(|path| drop(std::fs::remove_dir(path)));
+    Err(failure)
 }
 
 /// Replaces a file as a whole.

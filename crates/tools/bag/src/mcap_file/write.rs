@@ -204,6 +204,13 @@ impl McapFileWriter {
         Ok(())
     }
 
+    /// Ends the writing of a file that is to be removed: nothing more is written.
+    pub(crate) fn abandon(mut self) {
+        if let Some(writer) = self.writer.take() {
+            let _ = writer.into_inner().inner.into_parts();
+        }
+    }
+
     /// Ends the file after an error: cuts off an incomplete chunk, and writes the index if the disk
     /// has room for it. Returns the number of messages that remain.
     pub(crate) fn salvage(&mut self) -> u64 {

@@ -1,10 +1,12 @@
 //! Written bags are read back: all types, splits, compressions, filters, order.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 use std::time::Duration;
 
 use feros_bag::{
-    BagReader, BagWriter, Compression, McapOptions, MessageFilter, WriteError, WriterOptions, copy,
+    BagReader, BagWriter, Compression, McapOptions, MessageFilter, ReadError, WriteError,
+    WriterOptions, copy,
 };
 use feros_interface::shipped;
 use feros_message::dynamic::DynamicType;
@@ -172,4 +174,49 @@ fn a_bag_replaces_nothing_and_notes_what_was_lost() {
     // The files also contain the metadata, in case metadata.yaml is lost.
     std::fs::remove_file(path.join("metadata.yaml")).unwrap();
     assert_eq!(BagReader::open(&path).unwrap().metadata().custom_data, metadata.custom_data);
+}
+
+/// The names in a folder.
+fn names(folder: &Path) -> BTreeSet<String> {
+    let entries = std::fs::read_dir(folder).unwrap();
+    entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
+}
+
+#[test]
+fn a_discarded_bag_leaves_only_what_others_made() {
+    let folder = tempfile::tempdir().unwrap();
+    let begun = |path: &str, options: WriterOptions| {
+        let mut writer = BagWriter::create(&folder.path().join(path), options).unwrap();
+        let id = writer.add_topic(text_topic("/a")).unwrap();
+        for number in 0..20 {
+            writer.write(id, number, START, START, &text(&"x".repeat(1000))).unwrap();
+        }
+        writer
+    };
+    let split = || WriterOptions { max_file_bytes: 3000, ..WriterOptions::default() };
+    begun("new/parents/bag", split()).discard().unwrap();
+    let mut whole = begun("whole", split());
+    assert!(whole.complete().unwrap().files.len() > 1);
+    whole.discard().unwrap();
+    assert!(names(folder.path()).is_empty());
+
+    let (one, other) = (begun("shared/one", split()), begun("shared/other", split()));
+    one.discard().unwrap();
+    assert_eq!(names(&folder.path().join("shared")), ["other".to_owned()].into());
+    let shared = folder.path().join("shared/other");
+    std::fs::write(shared.join("notes.txt"), "of a user").unwrap();
+    assert!(other.discard().is_err());
+    assert_eq!(names(&shared), ["notes.txt".to_owned()].into());
+}
+
+#[test]
+fn an_interrupt_ends_copying() {
+    let folder = tempfile::tempdir().unwrap();
+    let [path, new] = ["old", "new"].map(|name| folder.path().join(name));
+    numbered_bag(&path, 10, WriterOptions::default());
+    let bag = BagReader::open(&path).unwrap();
+    bag.interrupt().set();
+    let mut writer = BagWriter::create(&new, WriterOptions::default()).unwrap();
+    let copied = copy(&[bag], &MessageFilter::default(), &mut writer, Clone::clone).unwrap_err();
+    assert_eq!(copied, ReadError::Interrupted { path }.into());
 }
