@@ -5,6 +5,7 @@ mod convert;
 mod info;
 mod keys;
 mod missing;
+mod new_bags;
 mod play;
 mod record;
 mod reindex;

@@ -14,6 +14,7 @@ mod launch;
 mod launch_python;
 mod lifecycle;
 mod multicast;
+mod new_bags;
 mod offline;
 mod param;
 mod pkg;

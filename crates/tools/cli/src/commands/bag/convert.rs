@@ -3,16 +3,14 @@
 
 use std::path::PathBuf;
 
-use feros_bag::{
-    BagReader, BagWriter, Interrupt, MessageFilter, OutputBag, copy, read_output_bags,
-};
+use feros_bag::{OutputBag, read_output_bags};
 
 use super::compression_args::CompressionArgs;
-use super::missing::warn_of_missing;
+use super::new_bags;
 use super::selection_args::SelectionArgs;
+use crate::ending;
 use crate::error::CliError;
-use crate::output;
-use crate::types::{InterfaceArgs, Types};
+use crate::types::InterfaceArgs;
 
 /// Convert bags: to another storage, merged, split, compressed, or with fewer topics
 #[derive(clap::Args)]
@@ -35,7 +33,9 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, interfaces: &InterfaceArgs) -> Result<(), CliError> {
-    let bags = super::open_all(&args.input, &Interrupt::default())?;
+    let (is_ending, _listening) = ending::flag(|| {});
+    let bags =
+        new_bags::opened(is_ending.into(), |interrupt| super::open_all(&args.input, &interrupt))?;
     let is_file = args.output.extension().is_some_and(|end| end == "yaml" || end == "yml");
     let outputs = if is_file {
         let text = super::read_text(&args.output)?;
@@ -47,17 +47,5 @@ pub(crate) fn run(args: &Args, interfaces: &InterfaceArgs) -> Result<(), CliErro
         let uri = args.output.clone();
         vec![OutputBag { uri, writer, selection, start: None, end: None }]
     };
-    let types = Types::load(interfaces)?;
-    for made in outputs {
-        warn_of_missing(&bags, &made.selection, []);
-        let topics = bags.iter().flat_map(BagReader::topics).map(|topic| &topic.metadata);
-        let wanted = topics.filter(|topic| made.selection.has(&topic.name, &topic.type_name));
-        let topics = Some(wanted.map(|topic| topic.name.clone()).collect());
-        let filter = MessageFilter { start: made.start, end: made.end, topics };
-        let mut writer = BagWriter::create(&made.uri, made.writer)?;
-        let copied = copy(&bags, &filter, &mut writer, |topic| super::completed(topic, &types))?;
-        writer.finish()?;
-        output::print_lines([format!("{}: {copied} messages", made.uri.display())])?;
-    }
-    Ok(())
+    new_bags::make(&bags, outputs, interfaces)
 }

@@ -3,10 +3,10 @@
 
 use std::path::PathBuf;
 
-use feros_bag::ReaderOptions;
+use feros_bag::{ReadError, ReaderOptions};
 
 use crate::error::CliError;
-use crate::{notices, output};
+use crate::{ending, notices, output};
 
 /// Rebuild the index of a bag
 #[derive(clap::Args)]
@@ -24,7 +24,15 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), CliError> {
-    let reindexed = feros_bag::reindex(&args.bag, &ReaderOptions::default())?;
+    let (is_ending, _listening) = ending::flag(|| {});
+    let options = ReaderOptions { interrupt: is_ending.into(), ..ReaderOptions::default() };
+    let reindexed = feros_bag::reindex(&args.bag, &options).map_err(|error| match error {
+        ReadError::Interrupted { .. } => {
+            notices::note("interrupted: the bag is intact; run `feros bag reindex` again");
+            CliError::Interrupted
+        }
+        error => error.into(),
+    })?;
     reindexed.damages.iter().for_each(notices::warn);
     if reindexed.cut_bytes > 0 {
         notices::note(format!(

@@ -3,14 +3,14 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use feros_bag::{BagWriter, MessageFilter, copy};
+use feros_bag::OutputBag;
 
 use super::compression_args::CompressionArgs;
-use super::missing::warn_of_missing;
+use super::new_bags;
 use super::selection_args::SelectionArgs;
+use crate::ending;
 use crate::error::CliError;
-use crate::output;
-use crate::types::{InterfaceArgs, Types};
+use crate::types::InterfaceArgs;
 use crate::value_parsers::parse_seconds;
 
 /// Copy a stretch of a bag, or some of its topics
@@ -45,22 +45,21 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, interfaces: &InterfaceArgs) -> Result<(), CliError> {
-    let bag = super::open(&args.bag)?;
+    let (is_ending, _listening) = ending::flag(|| {});
+    let bag =
+        new_bags::opened(is_ending.into(), |interrupt| super::open_until(&args.bag, interrupt))?;
     let nanos = |duration: Duration| i64::try_from(duration.as_nanos()).unwrap_or(i64::MAX);
     let bag_start = bag.metadata().time.map_or(0, |time| time.start);
     let by_offset = args.start_offset.map(|offset| bag_start.saturating_add(nanos(offset)));
     let start = args.start_time.or(by_offset);
     let from = start.unwrap_or(bag_start);
     let end = args.end_time.or(args.duration.map(|duration| from.saturating_add(nanos(duration))));
-    let selection = args.selection.selection_of_bag();
-    warn_of_missing(std::slice::from_ref(&bag), &selection, []);
-    let topics = bag.topics().iter().map(|topic| &topic.metadata);
-    let wanted = topics.filter(|topic| selection.has(&topic.name, &topic.type_name));
-    let topics = Some(wanted.map(|topic| topic.name.clone()).collect());
-    let types = Types::load(interfaces)?;
-    let mut writer = BagWriter::create(&args.output, args.files.writer_options())?;
-    let filter = MessageFilter { start, end, topics };
-    let copied = copy(&[bag], &filter, &mut writer, |topic| super::completed(topic, &types))?;
-    writer.finish()?;
-    output::print_lines([format!("{}: {copied} messages", args.output.display())])
+    let wanted = OutputBag {
+        uri: args.output.clone(),
+        writer: args.files.writer_options(),
+        selection: args.selection.selection_of_bag(),
+        start,
+        end,
+    };
+    new_bags::make(&[bag], vec![wanted], interfaces)
 }
