@@ -312,6 +312,34 @@ test("a recorder is paused, split, and started with a new bag", async (t) => {
   await session.untilText(".recorder .outcome", "✓ recording into fresh");
 });
 
+test("a recorder that has stopped says so, also after a reload", async (t) => {
+  const session = await Session.start(t, { layout: { tab: "bags" } });
+  const { page, robot } = session;
+  const isEach = (isDisabled) =>
+    session.until(
+      `each button is ${isDisabled ? "shut" : "open"}`,
+      (wanted) => {
+        const buttons = [...document.querySelectorAll('.recorder button[type="button"]')];
+        return buttons.length === 3 && buttons.every((each) => each.disabled === wanted);
+      },
+      isDisabled,
+    );
+  await session.untilText(".recorder .state", "● recording");
+  await session.click(".recorder button", "Stop");
+  await session.untilText(".recorder .state", "■ stopped");
+  await isEach(true);
+  await page.reload();
+  await session.untilText(".recorder .state", "■ stopped");
+  await isEach(true);
+  // A recorder that does not look for new topics records those that it has.
+  robot.looksForTopics = false;
+  const field = await session.find("input", "Folder of the new bag");
+  await field.type("fresh");
+  await field.press("Enter");
+  await session.untilText(".recorder .state", "● recording");
+  await isEach(false);
+});
+
 test("the doctor shows problems first, each with its cure", async (t) => {
   const session = await Session.start(t, { layout: { tab: "doctor" } });
   await session.untilText(".findings", "Cure: ip link set lo multicast on");

@@ -90,6 +90,8 @@ test(
     await session.untilText(".recorder .state", "recording");
     await session.click(".recorder button", "Pause");
     await session.untilText(".recorder .state", "paused");
+    await session.click(".recorder button", "Stop");
+    await session.untilText(".recorder .state", "stopped");
 
     await session.click('[role="tab"]', "Doctor");
     await session.untilText(".findings", "ok");

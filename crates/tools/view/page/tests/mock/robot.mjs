@@ -197,6 +197,8 @@ export class Robot {
     rate: 1,
     isPaused: false,
   };
+  isRecording = true;
+  looksForTopics = true;
   lifecycle = { id: 1, label: "unconfigured" };
   components = new Map([[1n, "/talker"]]);
   findings = [
@@ -239,10 +241,11 @@ export class Robot {
 
   graph() {
     const topics = [...new Set(EDGES.map(([topic]) => topic))];
+    const edges = EDGES.filter(([, , node]) => this.isRecording || node !== "/rosbag2_recorder");
     const ids = (at) =>
       topics.map((name) => [
         name,
-        [...new Set(EDGES.filter(([topic]) => topic === name).map((each) => each[at]))],
+        [...new Set(edges.filter(([topic]) => topic === name).map((each) => each[at]))],
       ]);
     return {
       publishedTopics: ids(1).map(([name, publisherIds]) => ({ name, publisherIds })),

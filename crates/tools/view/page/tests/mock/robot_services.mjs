@@ -109,8 +109,12 @@ function playerOf({ bag }) {
   };
 }
 
-function recorderOf() {
+function recorderOf(robot) {
   let isPaused = false;
+  const run = (isRecording) => {
+    robot.isRecording = isRecording;
+    robot.server?.tell({ op: "connectionGraphUpdate", ...robot.graph() });
+  };
   const type = (name) => `rosbag2_interfaces/srv/${name}`;
   const pause = (value) => () => {
     isPaused = value;
@@ -121,13 +125,24 @@ function recorderOf() {
     "/rosbag2_recorder/resume": { type: type("Resume"), answer: pause(false) },
     "/rosbag2_recorder/is_paused": { type: type("IsPaused"), answer: () => ({ paused: isPaused }) },
     "/rosbag2_recorder/split_bagfile": { type: type("SplitBagfile"), answer: () => ({}) },
-    "/rosbag2_recorder/stop": { type: type("Stop"), answer: () => ({}) },
+    "/rosbag2_recorder/is_discovery_running": {
+      type: type("IsDiscoveryRunning"),
+      answer: () => ({ running: robot.isRecording && robot.looksForTopics }),
+    },
+    "/rosbag2_recorder/stop": {
+      type: type("Stop"),
+      answer: () => {
+        run(false);
+        return {};
+      },
+    },
     "/rosbag2_recorder/record": {
       type: type("Record"),
-      answer: ({ uri }) =>
-        uri === "taken"
-          ? { return_code: 1, error_string: "the folder exists" }
-          : { return_code: 0, error_string: "" },
+      answer: ({ uri }) => {
+        if (uri === "taken") return { return_code: 1, error_string: "the folder exists" };
+        run(true);
+        return { return_code: 0, error_string: "" };
+      },
     },
   };
 }
@@ -137,7 +152,7 @@ export function servicesOf(robot) {
     ...lifecycleOf(robot),
     ...containerOf(robot),
     ...playerOf(robot),
-    ...recorderOf(),
+    ...recorderOf(robot),
     "/camera/set_logger_levels": {
       type: "rcl_interfaces/srv/SetLoggerLevels",
       answer: ({ levels }) => ({ results: levels.map(() => ({ successful: true, reason: "" })) }),
