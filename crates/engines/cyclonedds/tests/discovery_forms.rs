@@ -29,7 +29,7 @@ fn announcements_made_by_hand_are_read() {
     discovery_forms::announcements_made_by_hand_are_read(&open);
 }
 
-/// Each reads both forms. What a stock participant with another form causes is tested in `forged`.
+/// Each reads both forms. `forged` tests the warning about a stock participant with another form.
 #[test]
 fn sessions_of_feros_do_not_warn_of_each_other() {
     static LINES: Mutex<Vec<String>> = Mutex::new(Vec::new());

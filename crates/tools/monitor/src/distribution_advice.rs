@@ -14,7 +14,7 @@ const SEPARATE: &str = "give Humble a domain of its own (ROS_DOMAIN_ID), and car
 /// What to know about the distributions in a domain.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DistributionAdvice {
-    /// What is there, and how Feros speaks with it.
+    /// The participants of the group, and how Feros speaks with them.
     pub text: String,
     /// What to set. It is `None` if nothing is wrong.
     pub cure: Option<String>,

@@ -80,7 +80,7 @@ pub enum ProcessMatch {
     /// The process with this name in the output, such as `talker-1`.
     Name(String),
     /// The processes of the actions for which a Python function returns true, by the number of the
-    /// function. It is asked when the step is performed.
+    /// function. The launch calls it when it performs the step.
     Function(u64),
 }
 

@@ -20,7 +20,7 @@ pub(super) struct PythonState {
     pub(super) depth: Cell<usize>,
     /// Whether Python code has failed, or an include has no file, since the last look.
     pub(super) has_failed: Cell<bool>,
-    /// Whether a file was left early or not read, so that it has not set all of its variables.
+    /// Whether a file was left early or not read, so that some of its variables may be missing.
     pub(super) has_ended_early: Cell<bool>,
     /// Whether the last error may follow from that.
     pub(super) follows: Cell<bool>,
@@ -66,7 +66,7 @@ impl PythonState {
     }
 
     /// Notes that Python code failed or that an included file cannot be read. Other mistakes can be
-    /// found after that, but the file has not set its variables.
+    /// found after that, but the file did not set its variables.
     pub(super) fn end_early(&self) {
         self.has_failed.set(true);
         self.has_ended_early.set(true);

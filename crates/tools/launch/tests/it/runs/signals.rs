@@ -159,7 +159,7 @@ entities = [
     }
 }
 
-/// What a function asks for within a timer happens when the time has come.
+/// The actions that a function returns within a timer run when the timer fires.
 #[test]
 fn a_timer_cancels_another_at_its_time() {
     let text = r#"

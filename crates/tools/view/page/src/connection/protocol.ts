@@ -108,7 +108,7 @@ export interface DistributionFigures {
   libraries: string[];
 }
 
-/** What the doctor says of a group of distributions; `cure` is absent if nothing is wrong. */
+/** A sentence of the doctor about a group of distributions; `cure` is null if nothing is wrong. */
 export interface DistributionAdvice {
   text: string;
   cure: string | null;

@@ -29,7 +29,7 @@ function counted(distributions: DistributionFigures[]): Shown {
   return new Shown(participants === 0 ? "" : `${noun}: ${all.text}`);
 }
 
-/** What the doctor says of a group: warnings have their cure in a line of its own. */
+/** A sentence of the doctor about a group. A warning has its cure in a line of its own. */
 function advised({ text, cure }: DistributionAdvice): HTMLElement {
   const sign = cure === null ? "✓ ok" : "! warning";
   return h(
