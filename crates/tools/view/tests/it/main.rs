@@ -12,3 +12,4 @@ mod others;
 mod parameters;
 mod support;
 mod topics;
+mod unseen;
