@@ -49,9 +49,11 @@ def run(names):
     left = before.remove_new()
     table.keep(results, time.monotonic() - began, left)
     counts = table.total(results)
-    failed = [result.step.name for result in results if result.state == schedule.FAILED]
-    if failed:
-        print(f"\nfailed: {'; '.join(failed)}")
+    # Who sees only the end of the output, such as CI's record, sees each failure.
+    for result in results:
+        if result.state == schedule.FAILED:
+            lines = "".join(f"\n    | {line}" for line in result.failures)
+            print(f"\nfailed: {result.step.name}: {result.reason}{lines}")
     # CI parses the numbers of tests from this line.
     print(f"\ntests: {counts.passed} passed, {counts.failed} failed, {counts.skipped} skipped")
     return 0 if passed else 1

@@ -1,5 +1,5 @@
 """Finds, in a step's output, the numbers of tests that passed, failed, were skipped, and were run
-again."""
+again, and the lines that tell of failures."""
 
 import dataclasses
 import re
@@ -77,6 +77,26 @@ def of_nextest(report):
             if test.find("flakyFailure") is not None or test.find("flakyError") is not None:
                 found.run_again.append(name)
     return found
+
+
+# How compilers and test runners begin to tell of a failure: cargo, nextest, libtest, unittest,
+# pytest and Node.js.
+FAILURE = re.compile(
+    r"^\s*(error(\[\w+\])?:|FAIL(ED)?[ :]|(TRY \d+ )?FAIL \[|not ok |✖ |test .* FAILED$|thread '.*panicked at)"
+)
+LINES_AFTER, MOST_LINES = 10, 60
+
+
+def failures(said):
+    """Returns the lines that tell of failures, with some lines after each; the last lines of an output
+    without such lines."""
+    lines = said.splitlines()
+    kept = {}
+    for number, line in enumerate(lines):
+        if FAILURE.match(line):
+            kept |= dict(enumerate(lines[number : number + LINES_AFTER], number))
+    told = [kept[number] for number in sorted(kept)] or lines[-LINES_AFTER:]
+    return told[:MOST_LINES]
 
 
 READERS = {

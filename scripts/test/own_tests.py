@@ -72,6 +72,29 @@ class Numbers(unittest.TestCase):
         self.assertEqual(found.run_again, ["a::it is_flaky"])
 
 
+class Failures(unittest.TestCase):
+    def test_each_runner_is_read(self):
+        for line in (
+            "error: could not compile `feros`",
+            "error[E0425]: cannot find value",
+            "        FAIL [   1.2s] feros::it topics",
+            "  TRY 1 FAIL [   1.2s] feros::it topics",
+            "test topics::a ... FAILED",
+            "FAIL: test_a (own_tests.Order)",
+            "FAILED tests/test_a.py::b - assert",
+            "not ok 3 - a pane",
+            "thread 'topics::a' (17) panicked at src/a.rs:3:1:",
+        ):
+            said = "\n".join(["begins", line, "because", *map(str, range(100))])
+            self.assertEqual(counts.failures(said)[:2], [line, "because"])
+            self.assertEqual(len(counts.failures(said)), counts.LINES_AFTER)
+
+    def test_another_output_is_told_by_its_end(self):
+        said = "\n".join(["ok 1 - fail", "an error: none", *map(str, range(100))])
+        self.assertEqual(counts.failures(said)[-1], "99")
+        self.assertEqual(len(counts.failures(said)), counts.LINES_AFTER)
+
+
 class Order(unittest.TestCase):
     """Schedules of small commands."""
 

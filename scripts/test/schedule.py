@@ -36,6 +36,8 @@ class Result:
     # The skipped tests, as lines `test: reason`.
     skips: list = dataclasses.field(default_factory=list)
     reason: str = ""
+    # The lines that tell of failures.
+    failures: list = dataclasses.field(default_factory=list)
 
 
 class Schedule:
@@ -159,6 +161,7 @@ class Schedule:
             result.reason = f"exit code {code}"
         end = f"[{number:2}/{len(self.results)}] {step.name}: {result.state} in {result.seconds:.0f} s"
         if result.state == FAILED:
+            result.failures = counts.failures(said)
             lines = said.splitlines()[-LINES_OF_A_FAILURE:]
             quoted = "\n".join(f"    | {line}" for line in lines)
             end += f", {result.reason}; the end of {os.path.relpath(log, parts.REPOSITORY)}:\n{quoted}\n"
