@@ -170,9 +170,8 @@ impl Router {
 
     /// Whether nothing has changed since the routes were found.
     pub(crate) fn is_current(&self, routes: &Routes) -> bool {
-        let has_attached = |route: &SharedMemoryRoute| route.has_attached(self.id);
-        let is_ready = routes.has_pending && routes.shared_memory.iter().any(has_attached);
-        routes.generation == self.generation() && !is_ready
+        let is_current = |route: &SharedMemoryRoute| route.is_current(self.id);
+        routes.generation == self.generation() && routes.shared_memory.iter().all(is_current)
     }
 
     fn generation(&self) -> Generation {

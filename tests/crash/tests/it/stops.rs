@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 
 use crate::support::{
-    Place, Random, count_of, heard, number, resources, signal, start_with_short_lease, until,
+    Peer, Place, Random, count_of, heard, number, resources, rounds, signal, start_with_short_lease, until,
 };
 
 const LEEWAY_KB: u64 = 32 * 1024;
@@ -77,5 +77,65 @@ fn stopped_processes_miss_nothing_untold() {
     }
     listener.end();
     talker.end();
+    place.must_be_swept();
+}
+
+/// The listener gives the stopped talker up, but the talker does not learn this from the engine,
+/// because it waits longer for the listener than the listener for the talker.
+#[test]
+fn a_publisher_that_was_given_up_is_found_again() {
+    let place = Place::own_if_possible();
+    let (mut talker, mut listener) =
+        (start_with_short_lease(&place, "talker"), Peer::start(&place, "listener"));
+    talker.ask("publisher", json!({"name": "pub", "topic": "image", "id": 1}));
+    listener.ask("listen", json!({"name": "sub", "topic": "image", "by_network": false}));
+    talker.until_transport("pub", 1, "shared_memory");
+    talker.ask("start", json!({"name": "pub", "period_us": 5000, "size": 1000}));
+    let by_shared_memory = |listener: &mut Peer| number(&listener.of("counts", "sub"), "/host");
+    until("messages come", || (by_shared_memory(&mut listener) > 20).then_some(()));
+    for _ in 0..rounds(2) {
+        signal(&talker, "STOP");
+        until("the listener gives the talker up", || {
+            listener.transports("sub").is_empty().then_some(())
+        });
+        let before = by_shared_memory(&mut listener);
+        signal(&talker, "CONT");
+        until("messages come through shared memory again", || {
+            (by_shared_memory(&mut listener) > before + 20).then_some(())
+        });
+        talker.until_transport("pub", 1, "shared_memory");
+    }
+    listener.end();
+    talker.end();
+    place.must_be_swept();
+}
+
+/// The same for a server that its client has given up.
+#[test]
+fn a_server_that_was_given_up_is_found_again() {
+    let place = Place::own_if_possible();
+    let (mut server, mut caller) =
+        (start_with_short_lease(&place, "server"), Peer::start(&place, "caller"));
+    server.ask("server", json!({"name": "srv", "service": "count", "keeps": false}));
+    caller.ask("caller", json!({"name": "cli", "service": "count"}));
+    for round in 0..rounds(2) {
+        if round > 0 {
+            signal(&server, "STOP");
+            until("the caller gives the server up", || {
+                caller.transports("cli").is_empty().then_some(())
+            });
+            signal(&server, "CONT");
+        }
+        until("the server is there", || {
+            (caller.of("ready", "cli")["ready"] == true).then_some(())
+        });
+        caller.until_transport("cli", 1, "shared_memory");
+        let before = number(&caller.of("counts", "cli"), "/host");
+        let request = json!({"name": "cli", "times": 5, "timeout_ms": 20_000});
+        assert_eq!(number(&caller.ask("call_times", request), "/answered"), 5);
+        assert_eq!(number(&caller.of("counts", "cli"), "/host"), before + 5);
+    }
+    caller.end();
+    server.end();
     place.must_be_swept();
 }

@@ -324,6 +324,13 @@ impl PeerSubscription {
         self.entry().is_open(self.entry.generation())
     }
 
+    /// How many attachments the subscription has released, modulo 2^32. An attachment that
+    /// [`attachment`](Self::attachment) returns after this call is there until this number changes.
+    /// The number is written by the other process and may be wrong.
+    pub fn releases(&self) -> u32 {
+        self.entry().releases()
+    }
+
     /// Whether the subscription receives from the publisher with this id through shared memory.
     pub fn is_attached(&self, publisher: NonZeroU64) -> bool {
         self.peer.layout().find(self.entry, publisher.get()).is_some()

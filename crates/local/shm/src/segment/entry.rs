@@ -27,6 +27,11 @@
 //! subscription reads `ready` and then tries to open the memory. If it tries too early, it has also
 //! read the count too early, so it finds another count when the ring arrives.
 //!
+//! *Giving up.* A subscription may give a publisher up while the publisher's engine still regards
+//! the subscription as matched, for example because the publisher's process was stopped for some
+//! seconds. So a subscription that releases an attachment counts this, and a publisher compares the
+//! count before each message.
+//!
 //! *Changing hands.* The epoch of an attachment is odd while a publisher is attached, and it
 //! changes before the other words change, as in a seqlock. A reader reads the epoch again after the
 //! other words, and discards these words if the epoch has changed.
@@ -105,6 +110,9 @@ pub(crate) struct Entry {
     /// The index of the next entry of the subscription, plus one; 0 if there is no further entry.
     #[cfg(not(loom))]
     next: AtomicU32,
+    /// How many attachments the subscription has released, modulo 2^32. Publishers read it before
+    /// each message, so it lies in the same cache line as the place.
+    releases: AtomicU32,
     attachments: Attachments,
 }
 
@@ -155,6 +163,7 @@ impl Entry {
             ready: AtomicU32::new(0),
             #[cfg(not(loom))]
             next: AtomicU32::new(0),
+            releases: AtomicU32::new(0),
             attachments: Attachments(std::array::from_fn(|_| Attachment::new())),
         }
     }
@@ -203,6 +212,17 @@ impl Entry {
     /// a publisher's memory.
     pub(crate) fn ready(&self) -> u32 {
         self.ready.load(Ordering::Acquire)
+    }
+
+    /// Counts that the subscription has released an attachment. Only for the owner.
+    pub(crate) fn count_release(&self) {
+        self.releases.fetch_add(1, Ordering::Release);
+    }
+
+    /// How many attachments the subscription has released, modulo 2^32. An attachment that a
+    /// publisher finds after this call is there until this number changes.
+    pub(crate) fn releases(&self) -> u32 {
+        self.releases.load(Ordering::Acquire)
     }
 
     /// The index of the subscription's next entry. Another process may have written any number.

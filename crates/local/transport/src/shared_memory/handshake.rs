@@ -21,7 +21,8 @@
 //! ```
 //!
 //! Until a match is established, its messages go through the engine. Each side has a state of its
-//! own. Each side may leave at any time; the other side learns this from the engine.
+//! own. Each side may leave at any time; the other side learns this from the engine. A subscription
+//! that leaves also releases its attachment, and the publisher then begins again.
 
 use feros_shm::{ConnectionObstacle, Reason};
 

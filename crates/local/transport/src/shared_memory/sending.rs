@@ -81,6 +81,8 @@ pub(crate) struct SharedMemoryRoute {
     pub(crate) subscription: Gid,
     pub(crate) peer: PeerSubscription,
     pub(crate) state: Handshake<PeerAttachment, Arc<Established>>,
+    /// The number of attachments that the subscription had released when the state was found.
+    releases: u32,
     pub(crate) traced: Endpoint,
 }
 
@@ -262,6 +264,7 @@ impl SharedMemorySending {
                     subscription: found.gid,
                     peer,
                     state: Handshake::Offered,
+                    releases: 0,
                     traced,
                 }
             }
@@ -279,34 +282,38 @@ impl SharedMemorySending {
         next_number: u64,
         memory: &HostPublisher,
     ) -> Result<(), Reason> {
+        route.releases = route.peer.releases(); // before the attachment is read
+        if let Handshake::Established(established) = &route.state
+            && !established.attachment.is_attached()
+        {
+            if !route.peer.exists() {
+                return Err(Reason::SubscriptionGone);
+            }
+            // The subscription has given this publisher up. It will find the publisher again.
+            route.state = Handshake::Offered;
+        }
         if route.state.awaits_opening()
             && let Some(attachment) = route.peer.attachment(self.id)
         {
             route.state = Handshake::Attached(attachment);
         }
-        match &route.state {
-            Handshake::Established(established) if !established.attachment.is_attached() => {
-                return Err(Reason::SubscriptionGone);
-            }
-            Handshake::Attached(_)
-                if found.qos.reliability != Reliability::Reliable
-                    || self.is_acknowledged(engine, &[found.gid]) =>
-            {
-                // The attachment is read again, because the subscription may have attached anew
-                // since the acknowledgements were checked.
-                let Some(attachment) = route.peer.attachment(self.id) else {
-                    route.state = Handshake::Offered;
-                    return Ok(());
-                };
-                memory.refresh();
-                attachment.begin(next_number);
-                let is_lossless =
-                    attachment.capacity() > 0 && engine.qos().reliability == Reliability::Reliable;
-                let sent = AtomicU32::new(0);
-                let established = Established { attachment, is_lossless, sent };
-                route.state = Handshake::Established(Arc::new(established));
-            }
-            _ => {}
+        if matches!(route.state, Handshake::Attached(_))
+            && (found.qos.reliability != Reliability::Reliable
+                || self.is_acknowledged(engine, &[found.gid]))
+        {
+            // The attachment is read again, because the subscription may have attached anew since
+            // the acknowledgements were checked.
+            let Some(attachment) = route.peer.attachment(self.id) else {
+                route.state = Handshake::Offered;
+                return Ok(());
+            };
+            memory.refresh();
+            attachment.begin(next_number);
+            let is_lossless =
+                attachment.capacity() > 0 && engine.qos().reliability == Reliability::Reliable;
+            let sent = AtomicU32::new(0);
+            let established = Established { attachment, is_lossless, sent };
+            route.state = Handshake::Established(Arc::new(established));
         }
         Ok(())
     }
@@ -354,13 +361,14 @@ pub(crate) fn has_ended(found: &Match) -> bool {
 }
 
 impl SharedMemoryRoute {
-    /// Whether the handshake may be able to continue since the routes were found. This is the case
-    /// if the subscription has opened its connection, or if acknowledgements are still awaited.
-    pub(crate) fn has_attached(&self, publisher: NonZeroU64) -> bool {
+    /// Whether the handshake is where it was when the routes were found. It may be able to continue
+    /// if the subscription has opened its connection, or if acknowledgements are still awaited. It
+    /// must begin again if the subscription has given this publisher up.
+    pub(crate) fn is_current(&self, publisher: NonZeroU64) -> bool {
         match self.state {
-            Handshake::Offered | Handshake::Declined(_) => self.peer.is_attached(publisher),
-            Handshake::Attached(_) => true,
-            Handshake::Established(_) => false,
+            Handshake::Offered | Handshake::Declined(_) => !self.peer.is_attached(publisher),
+            Handshake::Attached(_) => false,
+            Handshake::Established(_) => self.peer.releases() == self.releases,
         }
     }
 }

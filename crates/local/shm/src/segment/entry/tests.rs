@@ -78,6 +78,17 @@ fn an_attachment_counts_from_its_beginning() {
 }
 
 #[test]
+fn each_release_is_counted() {
+    let entry = Entry::new();
+    let before = entry.releases();
+    entry.attachment(0).attach(1, 1);
+    assert_eq!(entry.releases(), before);
+    entry.attachment(0).release();
+    entry.count_release();
+    assert_ne!(entry.releases(), before);
+}
+
+#[test]
 fn the_first_message_is_that_of_the_present_publisher() {
     let entry = Entry::new();
     let generation = entry.open();

@@ -192,6 +192,7 @@ impl Attachment {
 impl Drop for Attachment {
     fn drop(&mut self) {
         self.owner.attachment(self.place).release();
+        self.owner.entry().count_release();
         self.owner.attachments.lock().numbers.give_back(self.place.1);
     }
 }
