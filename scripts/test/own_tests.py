@@ -141,6 +141,18 @@ class Order(unittest.TestCase):
         self.assertFalse(passed)
         self.assertEqual(plan.results["hangs"].reason, "did not end within 0 s")
 
+    def test_when_the_time_is_over_only_steps_that_may_be_left_out_are(self):
+        steps = [
+            self.step("builds", "true", lane=parts.BUILD, if_time=True),
+            self.step("needs it", "true", ["builds"]),
+            self.step("other", "true"),
+        ]
+        for seconds, expected in ((0, schedule.LEFT_OUT), (600, schedule.PASSED)):
+            plan = schedule.Schedule(steps, {}, seconds)
+            self.assertTrue(plan.run())
+            states = [plan.results[name].state for name in ("builds", "needs it", "other")]
+            self.assertEqual(states, [expected, expected, schedule.PASSED])
+
     def test_a_signal_ends_what_runs_and_begins_nothing_more(self):
         plan = schedule.Schedule([self.step("runs", "sleep 600"), self.step("waits", "true", ["runs"])], {})
         thread = threading.Thread(target=plan.run)

@@ -14,7 +14,7 @@ import time
 import counts
 import parts
 
-PASSED, FAILED, NOT_RUN = "passed", "failed", "not run"
+PASSED, FAILED, NOT_RUN, LEFT_OUT = "passed", "failed", "not run", "left out"
 # Tests have watchdogs, so compilers give way to them. Beside a busy program, a compiler still gets
 # about 30 % of a processor; with a niceness of 10 it would get 10 %, and a build would take hours.
 NICENESS = 4
@@ -43,7 +43,9 @@ class Result:
 class Schedule:
     """All chosen steps, with their outcomes."""
 
-    def __init__(self, steps, usual):
+    def __init__(self, steps, usual, seconds=float("inf")):
+        """`seconds`: the time after which no step with `if_time` begins."""
+        self.until = time.monotonic() + seconds
         self.results = {step.name: Result(step) for step in steps}
         # The seconds that each step took when it was last measured.
         self.usual = usual
@@ -55,7 +57,7 @@ class Schedule:
         self.change = threading.Condition()
 
     def run(self):
-        """Runs all steps; returns whether all passed."""
+        """Runs all steps; returns whether all passed, except for steps that the time left out."""
         waiting = {lane: [] for lane in parts.LANES}
         for result in self.results.values():
             waiting[result.step.lane].append(result)
@@ -68,7 +70,7 @@ class Schedule:
             thread.start()
         for thread in threads:
             thread.join()
-        return all(result.state == PASSED for result in self.results.values())
+        return all(result.state in (PASSED, LEFT_OUT) for result in self.results.values())
 
     def stop(self):
         """Ends running steps, and starts no further ones. Signal handlers call this."""
@@ -89,8 +91,11 @@ class Schedule:
                     continue
                 waiting.remove(result)
             missing = [name for name in result.step.after if self.results[name].state != PASSED]
+            states = {self.results[name].state for name in missing}
             if self.is_stopped:
                 result.reason = "ended by a signal"
+            elif states == {LEFT_OUT} or result.step.if_time and time.monotonic() > self.until:
+                result.state, result.reason = LEFT_OUT, "the time of the run is over"
             elif missing:
                 result.reason = f"needs {', '.join(missing)}"
             else:

@@ -24,8 +24,8 @@ def rows(results):
     yield "| step | building s | running s | processor s | passed | failed | skipped | again |"
     yield "|---|--:|--:|--:|--:|--:|--:|--:|"
     for result in results:
-        if result.state == schedule.NOT_RUN:
-            yield f"| {result.step.name} | | | | | | | not run: {result.reason} |"
+        if result.state in (schedule.NOT_RUN, schedule.LEFT_OUT):
+            yield f"| {result.step.name} | | | | | | | {result.state}: {result.reason} |"
             continue
         is_building = result.step.lane in (parts.SETUP, parts.BUILD)
         building = f"{result.seconds:.0f}" if is_building else ""
