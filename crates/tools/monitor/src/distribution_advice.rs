@@ -34,27 +34,24 @@ impl Distributions {
     /// Which of the distributions Feros speaks with, and what to set: one piece for each group in
     /// their order, and one more if they do not understand each other.
     pub fn advice(&self) -> Vec<DistributionAdvice> {
-        advice(self)
+        let is_newer = |group: &&DistributionGroup| {
+            !matches!(group.may_be, [] | [Distribution::Feros | Distribution::Humble])
+        };
+        let humble = self.groups.iter().find(|group| group.may_be == [Distribution::Humble]);
+        let newer: Vec<_> =
+            self.groups.iter().filter(is_newer).map(DistributionGroup::name).collect();
+        let of_group_here = |group| of_group(group, self.is_own_form_of_humble);
+        let mut all: Vec<_> = self.groups.iter().map(of_group_here).collect();
+        if humble.is_some() && !newer.is_empty() {
+            let text = format!(
+                "Humble and {} are in one domain: each cannot read the other's announcements of \
+                 nodes, and nodes of Humble may run out of memory over them",
+                newer.join(", ")
+            );
+            all.push(DistributionAdvice::warning(text, SEPARATE));
+        }
+        all
     }
-}
-
-fn advice(found: &Distributions) -> Vec<DistributionAdvice> {
-    let is_newer = |group: &&DistributionGroup| {
-        !matches!(group.may_be, [] | [Distribution::Feros | Distribution::Humble])
-    };
-    let humble = found.groups.iter().find(|group| group.may_be == [Distribution::Humble]);
-    let newer: Vec<_> = found.groups.iter().filter(is_newer).map(DistributionGroup::name).collect();
-    let of_group_here = |group| of_group(group, found.is_own_form_of_humble);
-    let mut all: Vec<_> = found.groups.iter().map(of_group_here).collect();
-    if humble.is_some() && !newer.is_empty() {
-        let text = format!(
-            "Humble and {} are in one domain: each cannot read the other's announcements of \
-             nodes, and nodes of Humble may run out of memory over them",
-            newer.join(", ")
-        );
-        all.push(DistributionAdvice::warning(text, SEPARATE));
-    }
-    all
 }
 
 /// The advice about one group. `as_humble` says whether this process announces its nodes in the
