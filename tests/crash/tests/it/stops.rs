@@ -8,7 +8,8 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 
 use crate::support::{
-    Peer, Place, Random, count_of, heard, number, resources, rounds, signal, start_with_short_lease, until,
+    Peer, Place, Random, count_of, heard, number, resources, rounds, signal,
+    start_with_short_lease, until,
 };
 
 const LEEWAY_KB: u64 = 32 * 1024;
@@ -110,32 +111,47 @@ fn a_publisher_that_was_given_up_is_found_again() {
     place.must_be_swept();
 }
 
-/// The same for a server that its client has given up.
+/// The same for a server that its client has given up, and for a client that its server has given
+/// up.
 #[test]
-fn a_server_that_was_given_up_is_found_again() {
+fn a_server_and_a_client_that_were_given_up_are_found_again() {
     let place = Place::own_if_possible();
-    let (mut server, mut caller) =
-        (start_with_short_lease(&place, "server"), Peer::start(&place, "caller"));
-    server.ask("server", json!({"name": "srv", "service": "count", "keeps": false}));
-    caller.ask("caller", json!({"name": "cli", "service": "count"}));
-    for round in 0..rounds(2) {
-        if round > 0 {
-            signal(&server, "STOP");
-            until("the caller gives the server up", || {
-                caller.transports("cli").is_empty().then_some(())
-            });
-            signal(&server, "CONT");
+    for is_server_stopped in [true, false] {
+        let start = |name, is_stopped| {
+            if is_stopped {
+                start_with_short_lease(&place, name)
+            } else {
+                Peer::start(&place, name)
+            }
+        };
+        let mut server = start("server", is_server_stopped);
+        let mut caller = start("caller", !is_server_stopped);
+        server.ask("server", json!({"name": "srv", "service": "count", "keeps": false}));
+        caller.ask("caller", json!({"name": "cli", "service": "count"}));
+        call_through_shared_memory(&mut caller);
+        for _ in 0..rounds(2) {
+            let (stopped, other, name) = if is_server_stopped {
+                (&server, &mut caller, "cli")
+            } else {
+                (&caller, &mut server, "srv")
+            };
+            signal(stopped, "STOP");
+            until("the other side gives it up", || other.transports(name).is_empty().then_some(()));
+            signal(stopped, "CONT");
+            call_through_shared_memory(&mut caller);
         }
-        until("the server is there", || {
-            (caller.of("ready", "cli")["ready"] == true).then_some(())
-        });
-        caller.until_transport("cli", 1, "shared_memory");
-        let before = number(&caller.of("counts", "cli"), "/host");
-        let request = json!({"name": "cli", "times": 5, "timeout_ms": 20_000});
-        assert_eq!(number(&caller.ask("call_times", request), "/answered"), 5);
-        assert_eq!(number(&caller.of("counts", "cli"), "/host"), before + 5);
+        caller.end();
+        server.end();
     }
-    caller.end();
-    server.end();
     place.must_be_swept();
+}
+
+/// Waits until calls take shared memory, and calls.
+fn call_through_shared_memory(caller: &mut Peer) {
+    until("the server is there", || (caller.of("ready", "cli")["ready"] == true).then_some(()));
+    caller.until_transport("cli", 1, "shared_memory");
+    let before = number(&caller.of("counts", "cli"), "/host");
+    let request = json!({"name": "cli", "times": 5, "timeout_ms": 20_000});
+    assert_eq!(number(&caller.ask("call_times", request), "/answered"), 5);
+    assert_eq!(number(&caller.of("counts", "cli"), "/host"), before + 5);
 }
