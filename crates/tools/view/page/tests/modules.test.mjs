@@ -243,7 +243,9 @@ test("unseen characters of others are escaped as the command escapes them", asyn
   assert.equal(shown("/a\u001b[2J\n"), "/a\\u{1b}[2J\\u{a}");
   assert.equal(lines("a\nb\tc\u0007\r").text, "a\nb\tc\\u{7}\\u{d}");
   assert.equal(shown("a\nb\u202e"), "a\\u{a}b\\u{202e}");
-  const unseen = [0x61c, 0x200e, 0x200f, 0x2028, 0x202e, 0x2065, 0x2069, 0, 0x1f, 0x7f, 0x9f, 0xe0001];
+  const unseen = [
+    0x61c, 0x200e, 0x200f, 0x2028, 0x202e, 0x2065, 0x2069, 0, 0x1f, 0x7f, 0x9f, 0xe0001,
+  ];
   for (const code of unseen) {
     const character = String.fromCodePoint(code);
     assert.equal(shown(character), `\\u{${code.toString(16)}}`);
