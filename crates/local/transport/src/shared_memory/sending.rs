@@ -361,6 +361,11 @@ pub(crate) fn has_ended(found: &Match) -> bool {
 }
 
 impl SharedMemoryRoute {
+    /// The number of attachments that the subscription had released when the route was found.
+    pub(crate) fn releases(&self) -> u32 {
+        self.releases
+    }
+
     /// Whether the handshake is where it was when the routes were found. It may be able to continue
     /// if the subscription has opened its connection, or if acknowledgements are still awaited. It
     /// must begin again if the subscription has given this publisher up.
