@@ -15,12 +15,10 @@ setup(
     install_requires=["setuptools"],
     maintainer="Feros",
     maintainer_email="feros@example.com",
-    description="Says where the packages of the robot are, and drives.",
+    description="Reports what the robot drives, and where its packages are.",
     license="Apache-2.0",
     entry_points={
-        "console_scripts": [
-            "places = robot_report.places:main",
-            "limiter = robot_report.limiter:main",
-        ],
+        "console_scripts": ["places = robot_report.places:main"],
+        "rclpy_components": ["robot_report::TripMeter = robot_report.trip_meter:TripMeter"],
     },
 )

@@ -1,4 +1,4 @@
-//! The component `robot_base::Wheels`, and the distance that wheels make.
+//! The component `robot_base::Wheels`.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -46,22 +46,3 @@ impl Component for Wheels {
 }
 
 register!(Wheels, "robot_base::Wheels");
-
-/// The way, in metres, that wheels of this radius make in this time.
-pub fn distance(speeds: &WheelSpeeds, radius: f64, time: Duration) -> f64 {
-    (speeds.left + speeds.right) / 2.0 * radius * time.as_secs_f64()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn wheels_that_turn_against_each_other_go_nowhere() {
-        let time = Duration::from_secs(2);
-        let turning = WheelSpeeds { left: 1.0, right: -1.0, ..WheelSpeeds::default() };
-        assert_eq!(distance(&turning, 0.5, time), 0.0);
-        let straight = WheelSpeeds { left: 1.0, right: 1.0, ..WheelSpeeds::default() };
-        assert_eq!(distance(&straight, 0.5, time), 1.0);
-    }
-}

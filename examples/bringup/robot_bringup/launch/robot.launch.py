@@ -11,13 +11,19 @@ from launch.actions import (
 from launch.conditions import IfCondition
 from launch.event_handlers import OnProcessStart
 from launch.events import matches_action
-from launch.substitutions import Command, LaunchConfiguration, PathJoinSubstitution
+from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
 from launch_ros.actions import LifecycleNode, Node, PushRosNamespace
 from launch_ros.event_handlers import OnStateTransition
 from launch_ros.events.lifecycle import ChangeState
-from launch_ros.parameter_descriptions import ParameterValue
 from launch_ros.substitutions import FindPackageShare
 from lifecycle_msgs.msg import Transition
+
+
+def include(package, file, *arguments, **options):
+    """Includes a launch file of a package, which gets our values of these arguments."""
+    path = PathJoinSubstitution([FindPackageShare(package), "launch", file])
+    values = [(name, LaunchConfiguration(name)) for name in arguments]
+    return IncludeLaunchDescription(path, launch_arguments=values, **options)
 
 
 def change(node, transition):
@@ -41,31 +47,29 @@ def battery():
 
 def generate_launch_description():
     """Describes the robot."""
-    share = FindPackageShare("robot_bringup")
-    config = PathJoinSubstitution([share, "config", "robot.yaml"])
-    xacro = PathJoinSubstitution(
-        [FindPackageShare("robot_description"), "urdf", "robot.urdf.xacro"])
-    description = ParameterValue(
-        Command(["xacro ", xacro, " track:=", LaunchConfiguration("track")]), value_type=str)
+    config = PathJoinSubstitution([FindPackageShare("robot_config"), "config", "robot.yaml"])
     return LaunchDescription([
         DeclareLaunchArgument("name", default_value="robot", description="The robot's namespace"),
+        DeclareLaunchArgument("base", default_value="true", description="Start wheels and battery"),
+        DeclareLaunchArgument("lidar", default_value="true", description="Start the lidar"),
         DeclareLaunchArgument("limits", default_value="true", description="Limit the speed"),
         DeclareLaunchArgument(
             "track", default_value="0.4", description="The distance between the wheels, in m"),
         GroupAction([
             PushRosNamespace(LaunchConfiguration("name")),
-            IncludeLaunchDescription(PathJoinSubstitution([share, "launch", "base.launch.xml"])),
+            include("robot_description", "description.launch.py", "track"),
+            include(
+                "robot_bringup", "lidar.launch.py",
+                condition=IfCondition(LaunchConfiguration("lidar"))),
             Node(
-                package="robot_report",
+                package="robot_safety",
                 executable="limiter",
                 parameters=[config],
                 condition=IfCondition(LaunchConfiguration("limits")),
             ),
-            Node(
-                package="robot_state_publisher",
-                executable="robot_state_publisher",
-                parameters=[{"robot_description": description}],
+            GroupAction(
+                [include("robot_bringup", "base.launch.xml", "track"), *battery()],
+                condition=IfCondition(LaunchConfiguration("base")),
             ),
-            *battery(),
         ]),
     ])

@@ -1,1 +1,1 @@
-"""Nodes and tools in Python."""
+"""Reports about the robot: what it drives, and where its packages are."""

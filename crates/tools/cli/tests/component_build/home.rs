@@ -2,9 +2,12 @@
 //! the default prefix.
 
 use std::cell::Cell;
+use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
+use std::thread;
+use std::time::Duration;
 
 use feros_interop::Domain;
 use feros_test_support::eventually;
@@ -75,21 +78,29 @@ impl Home {
         let (example, folder) =
             (Path::new(REPOSITORY).join("examples/bringup"), self.folder().join("robot"));
         copy_all(&example, &folder);
-        let manifest = folder.join("robot_base/Cargo.toml");
-        let text = fs::read_to_string(&manifest).unwrap();
-        let changed = text.replace("../../../crates", &format!("{}/crates", repository()));
-        assert_ne!(text, changed);
-        fs::write(manifest, changed).unwrap();
+        for package in ["robot_base", "robot_odometry"] {
+            let manifest = folder.join(package).join("Cargo.toml");
+            let text = fs::read_to_string(&manifest).unwrap();
+            let changed = text.replace("../../../crates", &format!("{}/crates", repository()));
+            assert_ne!(text, changed);
+            fs::write(manifest, changed).unwrap();
+        }
         folder
     }
 
-    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(&self.command);
-        command.args(arguments);
+    /// A program in the domain of this home, without the variables of this process.
+    pub(crate) fn confined(&self, program: impl AsRef<OsStr>) -> Command {
+        let mut command = Command::new(program);
         self.domain.confine(&mut command);
         for variable in ["FEROS_PREFIX_PATH", "LD_LIBRARY_PATH", "RUSTFLAGS", "RUSTC_WRAPPER"] {
             command.env_remove(variable);
         }
+        command
+    }
+
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = self.confined(&self.command);
+        command.args(arguments);
         command.env("XDG_DATA_HOME", self.folder().join("data")).env("CARGO_NET_OFFLINE", "true");
         if arguments.starts_with(&["component", "build"]) || arguments.starts_with(&["build"]) {
             let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("component_build");
@@ -168,18 +179,34 @@ impl Running {
 
     /// Sends the signal of Ctrl-C; the command must succeed.
     pub(crate) fn interrupt(mut self) {
-        let pid = self.0.id().to_string();
-        assert!(Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
+        assert!(self.signal());
         let status = eventually(|| self.0.try_wait().unwrap().ok_or("its end"));
         assert!(status.success(), "{status}");
+    }
+
+    fn signal(&self) -> bool {
+        let pid = self.0.id().to_string();
+        Command::new("kill").args(["-INT", &pid]).status().is_ok_and(|status| status.success())
+    }
+
+    fn has_ended(&mut self) -> bool {
+        self.0.try_wait().ok().flatten().is_some()
     }
 }
 
 impl Drop for Running {
+    /// A launch that is killed leaves its processes behind, so a failed test first asks it to end.
     fn drop(&mut self) {
-        if self.0.try_wait().ok().flatten().is_none() {
-            drop(self.0.kill());
-            drop(self.0.wait());
+        if !self.has_ended() {
+            self.signal();
         }
+        for _ in 0..100 {
+            if self.has_ended() {
+                return;
+            }
+            thread::sleep(Duration::from_millis(100));
+        }
+        drop(self.0.kill());
+        drop(self.0.wait());
     }
 }

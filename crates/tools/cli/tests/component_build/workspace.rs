@@ -1,21 +1,18 @@
 //! `feros build`: the packages of `examples/bringup` in a temporary folder become one prefix, in
 //! which everything finds everything through FEROS_PREFIX_PATH.
 
+mod launched;
+
 use std::fs;
-use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use feros_interop::{interop_is_skipped, python_with_ros2};
-use feros_test_support::{eventually, skip};
 
 use crate::home::{Home, repository, said};
 
-const ALL: &str =
-    "my_talker\nrobot_description\nrobot_msgs\nrobot_base\nrobot_report\nrobot_bringup\n";
-
-/// The folder with the Python package feros, as it is installed.
-const SITE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../bindings/python/python");
+const ALL: &str = "my_talker\nrobot_config\nrobot_description\nrobot_lidar\nrobot_msgs\nrobot_base\n\
+                   robot_odometry\nrobot_report_msgs\nrobot_report\nrobot_safety\nrobot_bringup\n";
 
 struct Robot {
     home: Home,
@@ -35,8 +32,7 @@ fn a_folder_of_packages_becomes_one_prefix() {
     robot.compiles_only_what_changed_and_runs_tests();
     robot.the_variable_suffices_for_commands();
     robot.stock_tools_find_the_packages();
-    robot.the_launched_robot_drives();
-    robot.the_launch_file_in_python_starts_everything();
+    robot.the_launch_files_start_the_robot();
 }
 
 impl Robot {
@@ -121,9 +117,9 @@ impl Robot {
         let program = self.prefix("lib/my_talker/my_talker");
         let time = || program.metadata().unwrap().modified().unwrap();
         let before = time();
-        let config = "robot_bringup/config/robot.yaml";
+        let config = "robot_config/config/robot.yaml";
         fs::remove_file(self.prefix("share").join(config)).unwrap();
-        self.write("robot_bringup/config/more.yaml", "");
+        self.write("robot_config/config/more.yaml", "");
         // Tests find what they start in any environment, since each has a domain of its own.
         let folder = self.folder.to_str().unwrap();
         let mut build = self.home.command(&["build", folder, "--test"]);
@@ -138,75 +134,27 @@ impl Robot {
         }
         assert_eq!(time(), before, "an unchanged program is left alone");
         assert!(marker.is_file() && self.prefix("share").join(config).is_file());
-        assert!(self.prefix("share/robot_bringup/config/more.yaml").is_file());
+        assert!(self.prefix("share/robot_config/config/more.yaml").is_file());
 
-        fs::remove_file(self.folder.join("robot_bringup/config/more.yaml")).unwrap();
+        fs::remove_file(self.folder.join("robot_config/config/more.yaml")).unwrap();
         fs::remove_dir_all(self.folder.join("my_talker")).unwrap();
         let output = self.build(&[]);
         assert!(output.status.success(), "{}", said(&output));
-        assert!(!self.prefix("share/robot_bringup/config/more.yaml").exists());
+        assert!(!self.prefix("share/robot_config/config/more.yaml").exists());
         assert!(!program.exists(), "{}", said(&output));
     }
 
     fn the_variable_suffices_for_commands(&self) {
         let executables = self.feros(&["pkg", "executables"]);
-        for line in ["robot_base odometer", "robot_report limiter", "robot_report places"] {
+        for line in ["robot_odometry odometer", "robot_safety limiter", "robot_report places"] {
             assert!(executables.lines().any(|it| it == line), "{executables}");
         }
         assert_eq!(self.feros(&["pkg", "xml", "robot_base", "-t", "version"]), "0.1.0\n");
-        let shown = self.feros(&["interface", "show", "robot_msgs/msg/WheelSpeeds"]);
+        let shown = self.feros(&["interface", "show", "robot_report_msgs/msg/Trip"]);
+        assert!(shown.contains("robot_msgs/WheelSpeeds fastest"), "{shown}");
         assert!(shown.contains("float64 left"), "{shown}");
         let types = self.feros(&["component", "types", "robot_base"]);
         assert!(types.contains("robot_base::Wheels"), "{types}");
-    }
-
-    /// Starts the whole robot by its launch file in Python: the managed node becomes active, and
-    /// the description is what xacro has computed.
-    fn the_launch_file_in_python_starts_everything(&self) {
-        let Some(site) = site_with_extension(self.home.folder()) else { return };
-        let launch = |more: &[&str]| {
-            let mut command =
-                self.command(&[&["launch", "robot_bringup", "robot.launch.py"], more].concat());
-            command.env("PYTHONPATH", &site);
-            command
-        };
-        let output = launch(&["--dry-run"]).output().unwrap();
-        assert!(output.status.success(), "{}", said(&output));
-        let plan = String::from_utf8(output.stdout).unwrap();
-        for words in [
-            "lib/robot_report/limiter",
-            "lib/robot_base/odometer",
-            "/robot",
-            "robot_base::Wheels",
-            "when /robot/battery changes from configuring to inactive",
-        ] {
-            assert!(plan.contains(words), "{words:?} is not in {plan}");
-        }
-        let output = launch(&[]).env("PATH", "/usr/bin:/bin").output().unwrap();
-        let errors = said(&output);
-        if errors.contains("pip install xacro") {
-            assert_eq!(output.status.code(), Some(1), "{errors}");
-        } else {
-            skip("xacro is installed for everyone, so its absence is not tested");
-        }
-        if Command::new("xacro").arg("--help").output().is_err() {
-            return skip("xacro is missing: pip install xacro");
-        }
-        let launched = Home::start_command(launch(&["limits:=false", "track:=0.5"]));
-        let active = || {
-            let output = self.command(&["lifecycle", "get", "/robot/battery"]).output().unwrap();
-            let text = said(&output);
-            let state = String::from_utf8_lossy(&output.stdout).into_owned();
-            if state.starts_with("active") { Ok(()) } else { Err(text) }
-        };
-        eventually(active);
-        let echo = |topic: &str| self.feros(&["topic", "echo", topic, "--once", "--full-length"]);
-        let description = echo("/robot/robot_description");
-        for words in ["<robot name=", "left_wheel_joint", "0 0.25 0", "0 -0.25 0"] {
-            assert!(description.contains(words), "{words:?} is not in {description}");
-        }
-        assert!(echo("/robot/battery_state").contains("percentage: 0."));
-        launched.interrupt();
     }
 
     /// The packages of stock ROS 2 know nothing of FEROS_PREFIX_PATH.
@@ -250,52 +198,4 @@ impl Robot {
         }
         assert!(!found.contains("feros/compat"), "{found}");
     }
-
-    fn the_launched_robot_drives(&self) {
-        let launched =
-            Home::start_command(self.command(&["launch", "robot_bringup", "base.launch.xml"]));
-        let way = || {
-            let mut echo = self.command(&["topic", "echo", "/way", "--once", "--field", "data"]);
-            let output = echo.output().unwrap();
-            let text = String::from_utf8_lossy(&output.stdout).into_owned();
-            let number = text.lines().next().and_then(|line| line.parse::<f64>().ok());
-            number.filter(|metres| *metres > 0.0).ok_or(text)
-        };
-        assert!(eventually(way) > 0.0);
-        let call = ["service", "call", "/set_limit", "robot_msgs/srv/SetLimit", "{limit: 1.0}"];
-        let answer = self.feros(&call);
-        assert!(answer.contains("inf"), "{answer}");
-        launched.interrupt();
-    }
-}
-
-/// A folder with the Python package feros and its extension, which cargo has built; `None`, which
-/// is reported, if something is missing.
-fn site_with_extension(folder: &Path) -> Option<PathBuf> {
-    let source = Path::new(SITE).join("feros");
-    let built = Path::new(env!("CARGO_BIN_EXE_feros")).with_file_name("lib_feros.so");
-    for (file, what) in [
-        (source.join("_launch_host.py"), "the Python package feros has no host for launch files"),
-        (source.join("compat/lifecycle_msgs"), "the Python package feros has no messages"),
-        (built.clone(), "the extension of the Python package feros is not built"),
-    ] {
-        if !file.exists() {
-            skip(what);
-            return None;
-        }
-    }
-    let package = folder.join("site/feros");
-    fs::create_dir_all(&package).unwrap();
-    for entry in fs::read_dir(source).unwrap() {
-        let entry = entry.unwrap();
-        let (path, copy) = (entry.path().canonicalize().unwrap(), package.join(entry.file_name()));
-        if path.is_dir() {
-            symlink(path, copy).unwrap();
-        } else if !entry.file_name().to_string_lossy().starts_with("_feros.") {
-            // Python puts the folder that a link leads to at the front of its path.
-            fs::copy(path, copy).unwrap();
-        }
-    }
-    symlink(built, package.join("_feros.abi3.so")).unwrap();
-    Some(folder.join("site"))
 }

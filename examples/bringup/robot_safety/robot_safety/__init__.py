@@ -1,0 +1,1 @@
+"""Keeps the robot from driving too fast."""
