@@ -21,13 +21,17 @@ pub(crate) fn installed_packages() -> Packages {
         packages = packages.with_default_prefix(prefix);
     }
     if let Some(program) = program {
-        let containers = CONTAINER_PACKAGES
-            .into_iter()
-            .flat_map(|package| Kind::ALL.map(|(executable, _)| (package, executable)));
-        let nodes = feros_robot_nodes::EXECUTABLES.iter().copied();
-        packages = packages.with_shipped(program, nodes.chain(containers));
+        packages = packages.with_shipped(program, shipped_executables());
     }
     packages
+}
+
+/// The nodes and containers that this program contains, as packages and executables.
+pub(crate) fn shipped_executables() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let containers = CONTAINER_PACKAGES
+        .into_iter()
+        .flat_map(|package| Kind::ALL.map(|(executable, _)| (package, executable)));
+    feros_robot_nodes::EXECUTABLES.iter().copied().chain(containers)
 }
 
 /// Runs an executable that this program contains, with its command line, until a signal ends it.

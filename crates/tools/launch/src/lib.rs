@@ -64,7 +64,7 @@ mod xml_form;
 pub use action::ProcessMatch;
 pub use error::LaunchError;
 pub use level::Level;
-pub use packages::{CONTAINER_PACKAGES, FindError, Packages};
+pub use packages::{CONTAINER_PACKAGES, FindError, Packages, SHIPPED_PREFIX};
 pub use plan::{
     Argument, Cancel, Change, Component, Delayed, Load, NodeFacts, Output, ParameterFile,
     Parameters, Plan, Planner, Process, ProcessSignal, Respawn, Sinks, Step, Watch, Word,

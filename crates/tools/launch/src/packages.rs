@@ -26,6 +26,11 @@ struct Shipped {
 /// The packages whose `component_container...` executables are replaced by the containers of Feros.
 pub const CONTAINER_PACKAGES: [&str; 3] = ["rclcpp_components", "feros_component", "feros"];
 
+/// A folder below a prefix of `feros build` that is itself a prefix, for stock ROS 2 alone: its
+/// programs start the executables that the command `feros` contains. [`Packages::from_env`] passes
+/// over it, since the command would call itself for ever.
+pub const SHIPPED_PREFIX: &str = "lib/feros/shipped";
+
 /// The reason why a package, an executable or a launch file was not found.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -117,9 +122,11 @@ impl Packages {
         Self { prefixes: prefixes.into_iter().collect(), ..Self::default() }
     }
 
-    /// Packages in the prefixes of `FEROS_PREFIX_PATH` and then `AMENT_PREFIX_PATH`.
+    /// Packages in the prefixes of `FEROS_PREFIX_PATH` and then `AMENT_PREFIX_PATH`, without
+    /// [`SHIPPED_PREFIX`].
     pub fn from_env() -> Self {
-        Self::new(feros_files::named_prefixes())
+        let named = feros_files::named_prefixes().into_iter();
+        Self::new(named.filter(|prefix| !prefix.ends_with(SHIPPED_PREFIX)))
     }
 
     /// Uses the component containers in this folder, if they exist and no named prefix has any. A

@@ -16,6 +16,7 @@ mod mirror;
 mod order;
 mod python;
 mod rust;
+mod shipped;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};

@@ -4,6 +4,7 @@
 mod launched;
 
 use std::fs;
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -32,6 +33,7 @@ fn a_folder_of_packages_becomes_one_prefix() {
     robot.compiles_only_what_changed_and_runs_tests();
     robot.the_variable_suffices_for_commands();
     robot.stock_tools_find_the_packages();
+    robot.stock_tools_start_what_the_command_contains();
     robot.the_launch_files_start_the_robot();
 }
 
@@ -197,5 +199,41 @@ impl Robot {
             assert!(found.contains(words), "{words:?} is not in {found}: {}", said(&output));
         }
         assert!(!found.contains("feros/compat"), "{found}");
+    }
+
+    /// Programs in the prefix start the nodes that the command contains, for stock ROS 2. A sourced
+    /// ROS comes before them.
+    fn stock_tools_start_what_the_command_contains(&self) {
+        let bin = self.home.folder().join("bin");
+        fs::create_dir_all(&bin).unwrap();
+        symlink(env!("CARGO_BIN_EXE_feros"), bin.join("feros")).unwrap();
+        let shipped = self.prefix("lib/feros/shipped");
+        let index = shipped.join("share/ament_index/resource_index/packages");
+        for package in ["joint_state_publisher", "robot_state_publisher", "rclcpp_components"] {
+            assert!(index.join(package).is_file(), "{package}");
+            assert!(shipped.join("share").join(package).join("package.xml").is_file(), "{package}");
+        }
+        let setup = self.prefix("setup.bash");
+        let sourced = |line: &str, path: &str| {
+            let mut bash = self.home.confined("bash");
+            bash.args(["-c", &format!("source {}; {line}", setup.display())]);
+            bash.env("PATH", path).env("AMENT_PREFIX_PATH", "/opt/ros");
+            bash
+        };
+        let output = sourced("echo $AMENT_PREFIX_PATH", "/usr/bin:/bin").output().unwrap();
+        let expected = format!("{}:/opt/ros:{}\n", self.prefix("").display(), shipped.display());
+        let expected = expected.replacen("install/:", "install:", 1);
+        assert_eq!(String::from_utf8_lossy(&output.stdout), expected, "{}", said(&output));
+
+        let publisher = shipped.join("lib/tf2_ros/static_transform_publisher");
+        let line = format!("exec {} --frame-id here --child-frame-id there", publisher.display());
+        let output = sourced(&line, "/usr/bin:/bin").output().unwrap();
+        assert_eq!(output.status.code(), Some(127), "{}", said(&output));
+        assert!(said(&output).contains("the command feros, which is not on PATH"));
+        let path = format!("{}:/usr/bin:/bin", bin.display());
+        let started = Home::start_command(sourced(&line, &path));
+        let heard = self.feros(&["topic", "echo", "/tf_static", "--once"]);
+        assert!(heard.contains("child_frame_id: there"), "{heard}");
+        started.interrupt();
     }
 }

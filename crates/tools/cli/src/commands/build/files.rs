@@ -51,6 +51,8 @@ pub(super) enum Content {
     /// A file that users can start, whatever the permissions of the source.
     Program(PathBuf),
     Text(String),
+    /// The text of a program.
+    Script(String),
     /// The file is in the prefix already.
     Placed,
 }

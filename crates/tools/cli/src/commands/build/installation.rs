@@ -13,6 +13,7 @@ use feros_component::install::{InstallError, copy, write};
 
 use super::error::PackageFault;
 use super::files::{Content, Item};
+use super::shipped;
 
 /// The folder of the records, below the prefix.
 const RECORDS: &str = "share/feros_build";
@@ -98,14 +99,13 @@ impl Installation {
             Content::File(from) => copy(&from, &target),
             Content::Program(from) => {
                 copy(&from, &target)?;
-                let permissions = fs::Permissions::from_mode(0o755);
-                fs::set_permissions(&target, permissions)
-                    .map_err(|source| InstallError::Write { path: target, source })
+                make_executable(&target)
             }
-            Content::Text(text) => match fs::read_to_string(&target) {
-                Ok(there) if there == text => Ok(()),
-                _ => write(&target, &text),
-            },
+            Content::Text(text) => write_changed(&target, &text),
+            Content::Script(text) => {
+                write_changed(&target, &text)?;
+                make_executable(&target)
+            }
         }
     }
 
@@ -124,11 +124,15 @@ impl Installation {
         gone
     }
 
-    /// Writes `setup.bash` for shells, and the file that makes colcon skip the prefix.
+    /// Writes `setup.bash` for shells, the programs by which stock ROS 2 starts what this command
+    /// contains, and the file that makes colcon skip the prefix.
     pub(super) fn write_setup(&self) -> Result<(), InstallError> {
         let ignore = self.prefix.join("COLCON_IGNORE");
         if !ignore.exists() {
             write(&ignore, "")?;
+        }
+        for Item { to, content } in shipped::items() {
+            self.place(&to, content)?;
         }
         self.place(Path::new("setup.bash"), Content::Text(SETUP.to_owned()))
     }
@@ -163,6 +167,19 @@ impl Installation {
         let to = Path::new(RECORDS).join(name);
         self.place(&to, Content::Text(text)).map_err(|error| PackageFault::file(&path, error))
     }
+}
+
+/// Writes a file, unless it has this text already.
+fn write_changed(target: &Path, text: &str) -> Result<(), InstallError> {
+    match fs::read_to_string(target) {
+        Ok(there) if there == text => Ok(()),
+        _ => write(target, text),
+    }
+}
+
+fn make_executable(target: &Path) -> Result<(), InstallError> {
+    fs::set_permissions(target, fs::Permissions::from_mode(0o755))
+        .map_err(|source| InstallError::Write { path: target.to_owned(), source })
 }
 
 /// The records of all packages.

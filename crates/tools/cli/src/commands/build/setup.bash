@@ -16,6 +16,8 @@ _feros_add() {
 
 _feros_add FEROS_PREFIX_PATH "$_feros_prefix"
 _feros_add AMENT_PREFIX_PATH "$_feros_prefix"
+# The nodes and containers of the command feros, under their names in stock ROS 2.
+_feros_add AMENT_PREFIX_PATH "$_feros_prefix/lib/feros/shipped" last
 for _feros_folder in "$_feros_prefix"/lib/python3*/site-packages; do
     if [ -d "$_feros_folder" ]; then _feros_add PYTHONPATH "$_feros_folder"; fi
 done
