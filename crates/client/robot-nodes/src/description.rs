@@ -11,6 +11,7 @@ use std::str::FromStr;
 pub use error::DescriptionError;
 pub use joint::{Joint, JointKind, Limits, Mimic};
 
+pub(crate) use error::shown;
 pub(crate) use joint::rotation_of;
 
 /// The limit on the length of a description. The largest public robots have descriptions of less
@@ -22,6 +23,8 @@ const MAX_NODES: u32 = 2_000_000;
 const MAX_ATTRIBUTES: usize = 1000;
 /// The limit on links. Each is a frame that all listeners of transforms keep.
 const MAX_LINKS: usize = 10_000;
+/// The limit on the meshes that are remembered.
+const MAX_MESHES: usize = 1000;
 
 /// A robot, as its description (URDF) says.
 ///
@@ -41,7 +44,17 @@ pub struct Robot {
     name: String,
     root: String,
     joints: Vec<Joint>,
+    meshes: Vec<Mesh>,
     places: HashMap<String, usize>,
+}
+
+/// A mesh, which is a file with the shape of a link.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Mesh {
+    /// The file, such as `package://arm_description/meshes/base.stl`.
+    pub(crate) uri: String,
+    /// The first link that has the mesh.
+    pub(crate) link: String,
 }
 
 impl Robot {
@@ -63,6 +76,11 @@ impl Robot {
         &self.joints
     }
 
+    /// The meshes of the links, each once, in the order of the description.
+    pub(crate) fn meshes(&self) -> &[Mesh] {
+        &self.meshes
+    }
+
     /// The place of a joint in [`Robot::joints`].
     #[must_use]
     pub fn place(&self, joint: &str) -> Option<usize> {
@@ -81,7 +99,7 @@ impl FromStr for Robot {
         let named = parts.joints.iter().enumerate();
         let places = named.map(|(place, joint)| (joint.name.clone(), place)).collect();
         tree::refuse_mimic_loops(&parts.joints, &places, text)?;
-        Ok(Self { name: parts.name, root, joints: parts.joints, places })
+        Ok(Self { name: parts.name, root, joints: parts.joints, meshes: parts.meshes, places })
     }
 }
 

@@ -14,6 +14,7 @@
 //! | module | holds |
 //! |---|---|
 //! | `description` | reads the description of a robot (URDF): a tree of links, and joints |
+//! | `meshes` | which meshes of a robot are not installed |
 //! | `poses` | which transforms to publish for a message with joint states |
 //! | `joint_values` | the values of joints that `joint_state_publisher` publishes |
 //! | `static_arguments` | the command line of `static_transform_publisher` |
@@ -30,6 +31,7 @@
 mod description;
 mod joint_state_publisher;
 mod joint_values;
+mod meshes;
 mod poses;
 mod program;
 mod robot_state_publisher;

@@ -17,6 +17,7 @@ use feros_sync::Mutex;
 use feros_tf2::{STATIC_TOPIC, TransformBroadcaster, static_qos};
 
 use crate::description::{self, Robot};
+use crate::meshes::{self, Missing};
 use crate::poses::{Poses, Rules, fixed_transforms};
 
 /// The parameter and the topic of the description.
@@ -158,6 +159,8 @@ struct Outlet {
     prefix: Parameter<String>,
     /// The description of the present robot; empty before the first.
     text: Mutex<String>,
+    /// The meshes of the present robot that are not installed.
+    missing: Mutex<Vec<Missing>>,
     /// A new robot, which the callback for joint states takes.
     next: Mutex<Option<Poses>>,
 }
@@ -171,6 +174,7 @@ impl Outlet {
             fixed: node.create_publisher(STATIC_TOPIC, static_qos(1))?,
             prefix: settings.frame_prefix.clone(),
             text: Mutex::default(),
+            missing: Mutex::default(),
             next: Mutex::default(),
             node: node.clone(),
         })
@@ -200,11 +204,30 @@ impl Outlet {
                 movable.count(),
                 fixed.transforms.len()
             );
+            self.note_missing_meshes(&robot);
         }
         self.fixed.publish(fixed)?;
         *self.next.lock() = Some(Poses::new(robot, &prefix));
         *self.text.lock() = text;
         Ok(())
+    }
+}
+
+/// The limit on warnings about the meshes of a robot.
+const MOST_WARNINGS: usize = 20;
+
+impl Outlet {
+    /// Warns about meshes that are not installed, and that the robot before did not lack too.
+    fn note_missing_meshes(&self, robot: &Robot) {
+        let missing = meshes::missing(robot.meshes(), &meshes::prefixes());
+        let before = std::mem::replace(&mut *self.missing.lock(), missing.clone());
+        let new: Vec<_> = missing.iter().filter(|mesh| !before.contains(mesh)).collect();
+        for mesh in new.iter().take(MOST_WARNINGS) {
+            feros::warn!(self.node, "{mesh}");
+        }
+        if let Some(more) = new.len().checked_sub(MOST_WARNINGS).filter(|more| *more > 0) {
+            feros::warn!(self.node, "{more} more meshes of the robot are missing");
+        }
     }
 }
 

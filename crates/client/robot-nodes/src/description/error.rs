@@ -204,7 +204,7 @@ pub enum DescriptionError {
 const LONGEST: usize = 80;
 
 /// A text of the description as an error shows it.
-pub(super) fn shown(text: &str) -> String {
+pub(crate) fn shown(text: &str) -> String {
     let mut shown: String = text.chars().take(LONGEST).collect();
     if shown.len() < text.len() {
         shown.push_str("...");

@@ -1,7 +1,9 @@
-//! Reads the links and joints of a robot description (<https://wiki.ros.org/urdf/XML>). Elements
-//! that do not concern the poses of links, such as meshes and inertias, are ignored.
+//! Reads the links and joints of a robot description (<https://wiki.ros.org/urdf/XML>), and which
+//! files the meshes of links are. Other elements that do not concern the poses of links, such as
+//! inertias, are ignored.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 
 use feros_tf2::Transform;
 use feros_tf2::glam::{DQuat, DVec3};
@@ -10,7 +12,7 @@ use roxmltree::{Document, Node, ParsingOptions};
 
 use super::error::{DescriptionError, shown};
 use super::joint::{Joint, JointKind, Limits, Mimic, rotation_of};
-use super::{MAX_ATTRIBUTES, MAX_BYTES, MAX_NODES};
+use super::{MAX_ATTRIBUTES, MAX_BYTES, MAX_MESHES, MAX_NODES, Mesh};
 
 /// The links and joints of a description, which need not form a tree.
 pub(super) struct Parts {
@@ -18,6 +20,7 @@ pub(super) struct Parts {
     /// The names of the links, and where the text has them.
     pub(super) links: Vec<(String, usize)>,
     pub(super) joints: Vec<Joint>,
+    pub(super) meshes: Vec<Mesh>,
     /// An element of xacro, if there is any. Like every element of an extension, it is ignored, but
     /// it is the probable cause if links are missing.
     pub(super) xacro: Option<DescriptionError>,
@@ -51,8 +54,29 @@ pub(super) fn parts(text: &str) -> Result<Parts, DescriptionError> {
         .map(|link| Ok((reader.name(link, "a link")?, link.range().start)))
         .collect::<Result<_, _>>()?;
     let joints = own("joint").map(|joint| reader.joint(joint)).collect::<Result<_, _>>()?;
+    let meshes = meshes(own("link"));
     let name = root.attribute("name").unwrap_or_default().to_owned();
-    Ok(Parts { name, links, joints, xacro: reader.xacro() })
+    Ok(Parts { name, links, joints, meshes, xacro: reader.xacro() })
+}
+
+/// The first meshes of links, each once, although several links may show it, and a link for
+/// collisions too.
+fn meshes<'a>(links: impl Iterator<Item = Node<'a, 'a>>) -> Vec<Mesh> {
+    let mut found = Vec::new();
+    let mut seen = HashSet::new();
+    for link in links {
+        let inside = link.descendants().filter(|node| node.has_tag_name("mesh"));
+        for uri in inside.filter_map(|mesh| mesh.attribute("filename")) {
+            if found.len() == MAX_MESHES {
+                return found;
+            }
+            if seen.insert(uri) {
+                let link = link.attribute("name").unwrap_or_default().to_owned();
+                found.push(Mesh { uri: uri.to_owned(), link });
+            }
+        }
+    }
+    found
 }
 
 /// Blanks out the declaration of XML if a comment or a space precedes it. Strictly this is an

@@ -62,6 +62,26 @@ fn all_that_moves_links_is_read_and_all_else_is_ignored() {
 }
 
 #[test]
+fn each_mesh_of_a_link_is_read_once() {
+    let of = |file: &str| format!("<geometry><mesh filename=\"{file}\"/></geometry>");
+    let both = format!("<visual>{0}</visual><collision>{0}</collision>", of("a.stl"));
+    let links = format!(
+        "<link name=\"a\">{both}</link><gazebo>{}</gazebo>\n<link name=\"b\">{both}\
+         <visual>{}</visual><visual><geometry><mesh/></geometry></visual></link>{}",
+        of("elsewhere.stl"),
+        of("b.stl"),
+        joint("j", "a", "b", "")
+    );
+    let robot = robot(&links).unwrap();
+    let meshes: Vec<_> =
+        robot.meshes().iter().map(|mesh| (mesh.uri.as_str(), mesh.link.as_str())).collect();
+    assert_eq!(meshes, [("a.stl", "a"), ("b.stl", "b")]);
+    let many: String = (0..MAX_MESHES + 1).map(|n| of(&n.to_string())).collect();
+    let robot: Robot = format!("<robot><link name=\"a\">{many}</link></robot>").parse().unwrap();
+    assert_eq!(robot.meshes().len(), MAX_MESHES);
+}
+
+#[test]
 fn a_quaternion_may_replace_angles() {
     let content = two_links("<origin quat_xyzw=\"0 0 2 0\" xyz=\"0 0 0\"/>");
     let robot = robot(&content).unwrap();

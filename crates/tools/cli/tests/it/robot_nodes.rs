@@ -186,6 +186,39 @@ fn a_robot_needs_a_description_that_can_be_used() {
 }
 
 #[test]
+fn each_missing_mesh_is_told_once_and_the_robot_is_published() {
+    let place = Place::new();
+    let mesh = |file: &str| {
+        let geometry = format!("<geometry><mesh filename=\"{file}\"/></geometry>");
+        format!("<visual>{geometry}</visual><collision>{geometry}</collision>")
+    };
+    // The folder of the test is also the data of the user, which contains the default prefix.
+    place.file("feros/share/arm/base.stl", "solid");
+    let meshes = ["package://arm/base.stl", "package://arm/bse.stl", "package://hand/palm.stl"];
+    let base = format!("<link name=\"base\">{}</link>", meshes.map(mesh).concat());
+    let urdf = place.file("arm.urdf", &ROBOT.replace("<link name=\"base\"/>", &base));
+    let line = ["run", "robot_state_publisher", "robot_state_publisher", &urdf];
+    let robot = place.start(&line);
+    assert_eq!(place.static_transforms()[0]["child_frame_id"], "laser");
+    // The same robot in other words, and a new prefix.
+    let again = fs::read_to_string(&urdf).unwrap() + "<!-- again -->";
+    let set = |name: &str, value: &str| {
+        place.feros(&["param", "set", "/robot_state_publisher", name, value]).success();
+    };
+    set("robot_description", &again);
+    set("frame_prefix", "r1/");
+    robot.interrupt();
+    let ended = robot.finish();
+    let told: Vec<&str> = ended.err.lines().filter(|line| line.contains("the mesh ")).collect();
+    let [file, package] = &told[..] else { panic!("two: {ended:?}") };
+    let words = "the mesh package://arm/bse.stl of the link \"base\" is missing: it is not in ";
+    assert!(file.starts_with("[WARN] ") && file.contains(words), "{file}");
+    let words =
+        "package://hand/palm.stl of the link \"base\" is missing: no prefix has the package";
+    assert!(package.contains(words), "{package}");
+}
+
+#[test]
 fn a_launch_file_with_the_stock_names_moves_a_robot() {
     let place = Place::new();
     let urdf = place.file("arm.urdf", ROBOT);
