@@ -109,8 +109,9 @@ pub(crate) fn run(args: &Args) -> Result<(), CliError> {
     build.collect();
     build.build_python(&folder, &signals).map_err(stopped)?;
     build.build_rust(args, &found.crates, &prefix, &folder, &signals).map_err(stopped)?;
-    build.install(&mut installation, args.packages.is_empty())?;
-    note_variable(&prefix);
+    if build.install(&mut installation, args.packages.is_empty())? > 0 {
+        note_variable(&prefix);
+    }
     build.end()
 }
 
@@ -258,8 +259,12 @@ impl<'a> Build<'a> {
         }
     }
 
-    /// Installs the packages without faults, and prints their names.
-    fn install(&mut self, installation: &mut Installation, is_whole: bool) -> Result<(), CliError> {
+    /// Installs the packages without faults, and prints their names. Returns how many these are.
+    fn install(
+        &mut self,
+        installation: &mut Installation,
+        is_whole: bool,
+    ) -> Result<usize, CliError> {
         if is_whole {
             let present = self.dependencies.keys().cloned().collect();
             for name in installation.remove_gone(self.base, &present) {
@@ -278,7 +283,9 @@ impl<'a> Build<'a> {
             }
         }
         installation.write_setup().map_err(CliError::failed)?;
-        output::print_lines(names)
+        let count = names.len();
+        output::print_lines(names)?;
+        Ok(count)
     }
 
     /// Reports all faults.

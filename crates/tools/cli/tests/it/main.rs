@@ -3,6 +3,7 @@
 
 mod action;
 mod bag;
+mod build;
 mod completion;
 mod component;
 mod described;
