@@ -169,8 +169,11 @@ fn a_robot_needs_a_description_that_can_be_used() {
     let empty = run(&[]).failure(1);
     assert!(empty.contains("robot_description is empty: set it to the text of a URDF"), "{empty}");
     let broken = place.file("broken.urdf", "<robot name='r'><link name='a'/>\n<joint/></robot>");
-    let broken = run(&[&broken]).failure(1);
-    assert!(broken.contains("line 2: a joint has no name"), "{broken}");
+    for node in ["robot_state_publisher", "joint_state_publisher"] {
+        let told = place.feros(&["run", node, node, &broken]).failure(1);
+        let words = "broken.urdf cannot be used: line 2: a joint has no name";
+        assert!(told.contains(words), "{told}");
+    }
     let blank = run(&[&place.file("blank.urdf", "")]).failure(1);
     assert!(blank.contains("the robot description is empty"), "{blank}");
     let missing = run(&["/nothing.urdf"]).failure(1);
