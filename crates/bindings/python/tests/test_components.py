@@ -98,6 +98,8 @@ python_parts::Native = python_parts:Native
 python_parts::Faulty = python_parts:Faulty
 python_parts::Broken = python_parts:Broken
 python_parts::Missing = python_parts:Missing
+python_parts::Module = python_part:Talker
+python_parts::Typo = python_parts:Talkr
 python_parts::no_node = python_parts:no_node
 Managed = python_parts:Managed
 """
@@ -187,8 +189,8 @@ class Client:
     def _call(self, kind, request):
         return self._clients[kind].call(request).wait(SECONDS)
 
-    def load(self, plugin, **fields):
-        request = LoadNode.Request(package_name=PACKAGE, plugin_name=plugin, **fields)
+    def load(self, plugin, package=PACKAGE, **fields):
+        request = LoadNode.Request(package_name=package, plugin_name=plugin, **fields)
         return self._call("load", request)
 
     def refusal(self, plugin, **fields):
@@ -301,13 +303,23 @@ def test_what_cannot_be_loaded_is_said(start, client, eventually):
     process = start("container")
     container = client()
     unknown = container.refusal("python_parts::Nothing")
-    assert unknown.startswith("Could not find requested resource in ament index: ")
+    assert unknown.startswith("Failed to find class with the requested plugin name. " + sys.prefix)
     assert "has no entry point 'python_parts::Nothing' of the package python_parts" in unknown
     assert "it has Managed, python_parts::Broken" in unknown
+    assert "FEROS_PREFIX_PATH" not in unknown, "the package is there"
+    absent = container.refusal("absent_parts::Part", package="absent_parts")
+    assert absent.startswith("Could not find requested resource in ament index: ")
+    assert "set FEROS_PREFIX_PATH" in absent and "of the package absent_parts in" in absent
     broken = container.refusal("Broken")
     assert "Component constructor threw an exception: OSError: no such device (" in broken
     assert "python_parts.py, line " in broken
-    assert "AttributeError" in container.refusal("Missing")
+    missing = container.refusal("Missing")
+    assert missing.startswith("Failed to find class with the requested plugin name. the entry point"
+                              " `python_parts::Missing = python_parts:Missing` names no class: the"
+                              " module python_parts (")
+    assert missing.endswith("python_parts.py) has no Missing")
+    assert container.refusal("Typo").endswith(" has no Talkr; did you mean Talker?")
+    assert container.refusal("Module").endswith(": there is no module python_part")
     assert "makes int, which is no node" in container.refusal("no_node")
     wrong = container.refusal("Talker", extra_arguments=[truth("unknown_argument", True)])
     assert "Extra component argument 'unknown_argument' is not known" in wrong

@@ -41,6 +41,7 @@ mod output;
 mod packages;
 mod process_group;
 mod python;
+mod python_components;
 mod qos_args;
 mod silent_services;
 mod types;

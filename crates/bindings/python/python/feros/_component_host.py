@@ -11,6 +11,7 @@ import sys
 FOLDER = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(FOLDER, 'compat'))
 
+import difflib  # noqa: E402
 import importlib  # noqa: E402
 import re  # noqa: E402
 import signal  # noqa: E402
@@ -25,7 +26,7 @@ from ament_index_python._prefixes import add_site_packages  # noqa: E402
 
 GROUP = 'rclpy_components'
 """The group of entry points that name components."""
-START, STOP, STARTED, REFUSED, UNKNOWN, FAILED, ENDED = range(7)
+START, STOP, STARTED, REFUSED, UNKNOWN, FAILED, ENDED, NO_CLASS = range(8)
 """The kinds of frames."""
 HEAD = struct.Struct('<IB')
 """The head of a frame: the number of bytes after it, and the kind."""
@@ -37,6 +38,10 @@ PATIENCE = 4.0
 
 class Ended(BaseException):
     """The container has closed the socket."""
+
+
+class NoClass(Exception):
+    """An entry point names what does not exist."""
 
 
 class Channel:
@@ -160,6 +165,9 @@ class Component(threading.Thread):
         """Makes the node and spins it."""
         try:
             spinner = self._make()
+        except NoClass as error:
+            self._send(NO_CLASS, str(error))
+            return
         except BaseException as error:
             self._send(REFUSED, f'Component constructor threw an exception: {described(error)}')
             return
@@ -199,11 +207,15 @@ class Component(threading.Thread):
         request = feros.deserialize(self._request, LoadNode.Request)
         entry = find(request.package_name, request.plugin_name)
         if entry is None:
-            self._send(UNKNOWN, missing(request.package_name, request.plugin_name))
+            known = names_of(request.package_name)
+            text = missing(request.package_name, request.plugin_name, known)
+            self._send(NO_CLASS if known else UNKNOWN, text)
             return None
         importlib.invalidate_caches()
         try:
-            return self._spinner_of(entry.load(), request)
+            return self._spinner_of(loaded(entry), request)
+        except NoClass:
+            raise
         except BaseException as error:
             from rclpy.logging import get_logger
 
@@ -299,12 +311,36 @@ def normalized(name):
     return re.sub('[-_.]+', '-', name).lower()
 
 
-def missing(package, plugin):
+def names_of(package):
+    """Returns the names of the entry points of a package."""
+    return sorted(entry.name for entry in entry_points(group=GROUP) if belongs(entry, package))
+
+
+def missing(package, plugin, known):
     """Returns why Python has no such component."""
-    known = [entry.name for entry in entry_points(group=GROUP) if belongs(entry, package)]
-    others = f'; it has {", ".join(sorted(known))}' if known else ''
+    others = f'; it has {", ".join(known)}' if known else ''
     return (f'{sys.executable} has no entry point {plugin!r} of the package {package} in the group'
             f' {GROUP}{others}')
+
+
+def loaded(entry):
+    """Returns what an entry point names. Raises `NoClass` if its module or its class is missing."""
+    names = f'the entry point `{entry.name} = {entry.value}` names no class: '
+    try:
+        module = importlib.import_module(entry.module)
+    except ModuleNotFoundError as error:
+        # Another name is that of a module which the code of the component imports.
+        if error.name and f'{entry.module}.'.startswith(f'{error.name}.'):
+            raise NoClass(f'{names}there is no module {error.name}') from error
+        raise
+    found = module
+    for name in filter(None, (entry.attr or '').split('.')):
+        if not hasattr(found, name):
+            near = difflib.get_close_matches(name, dir(found), 1)
+            hint = f'; did you mean {near[0]}?' if near else ''
+            raise NoClass(f'{names}the module {entry.module} ({module.__file__}) has no {name}{hint}')
+        found = getattr(found, name)
+    return found
 
 
 def users_part(error):

@@ -15,7 +15,7 @@ use feros_sync::Mutex;
 
 use super::Options;
 use super::wire::{Frame, Kind};
-use crate::placement::{Done, Running, Started};
+use crate::placement::{Done, NO_SUCH_CLASS, Running, Started};
 use crate::process::{describe, wait};
 
 /// The code that finds the host of components in the package `feros`, and runs it.
@@ -64,6 +64,16 @@ impl Component {
     ) -> Self {
         let (done, on_failure) = (Some(done), Some(on_failure));
         Self { request, otherwise, done, on_failure, on_end: None }
+    }
+
+    /// Tells the client that Python has the package, but no class for the component. Whether a
+    /// library of the package has the class only matters if there is such a library.
+    fn refuse_class(self, reason: &str) {
+        if let Some(done) = self.done {
+            let in_library = self.otherwise.strip_prefix(NO_SUCH_CLASS);
+            let in_library = in_library.map(|text| format!(";{text}")).unwrap_or_default();
+            done(Err(format!("{NO_SUCH_CLASS} {reason}{in_library}")));
+        }
     }
 
     /// Tells the client that Python has no such component, and why.
@@ -203,6 +213,11 @@ impl Host {
             Kind::Unknown => {
                 if let Some(component) = self.remove(id) {
                     component.refuse(&text);
+                }
+            }
+            Kind::NoClass => {
+                if let Some(component) = self.remove(id) {
+                    component.refuse_class(&text);
                 }
             }
             Kind::Failed => {

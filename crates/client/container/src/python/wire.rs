@@ -22,10 +22,13 @@ pub(super) enum Kind {
     Failed,
     /// From the process: the component has ended, because the container asked for it.
     Ended,
+    /// From the process: Python has the package, and no class for the component; the content says
+    /// which components it has, or what is wrong with their entry point.
+    NoClass,
 }
 
 /// All kinds, in the order of their numbers.
-const KINDS: [Kind; 7] = [
+const KINDS: [Kind; 8] = [
     Kind::Start,
     Kind::Stop,
     Kind::Started,
@@ -33,6 +36,7 @@ const KINDS: [Kind; 7] = [
     Kind::Unknown,
     Kind::Failed,
     Kind::Ended,
+    Kind::NoClass,
 ];
 
 /// One message of the protocol.
@@ -80,7 +84,7 @@ mod tests {
     #[test]
     fn invalid_frames_are_refused() {
         assert!(Frame::read(&mut &[0, 0, 0, 0, 2][..]).is_err(), "it has no number");
-        let unknown = [8, 0, 0, 0, 7, 1, 0, 0, 0, 0, 0, 0, 0];
+        let unknown = [8, 0, 0, 0, 8, 1, 0, 0, 0, 0, 0, 0, 0];
         assert!(Frame::read(&mut &unknown[..]).is_err(), "its kind is unknown");
     }
 }

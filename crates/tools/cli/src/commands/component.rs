@@ -5,7 +5,6 @@ mod client;
 mod component_args;
 mod list;
 mod load;
-mod python_types;
 mod register;
 mod standalone;
 mod types;

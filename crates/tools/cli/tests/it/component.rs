@@ -354,6 +354,16 @@ fn components_in_python_are_listed_with_their_language() {
         "far_camera::Detector = far.detector:Detector\nEye = far.eye:Eye\n",
     );
     written(folder, "demo", "demo::Speaker = demo.speaker:Speaker\n");
+    for (module, text) in [
+        ("far/detector", "if True:\n    from elsewhere import Detector\n"),
+        ("far/eye", "def __getattr__(name):\n    return 1\n"),
+        ("demo/speaker", "class Speaker:\n    pass\nraise OSError('it is not to be run')\n"),
+        ("demo/__init__", "raise OSError('it is not to be run')\n"),
+    ] {
+        let file = place.prefix.join(folder).join(format!("{module}.py"));
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(file, text).unwrap();
+    }
     let types = |more: &[&str]| {
         let mut command = place.command(&[&["component", "types"], more].concat());
         command.env("PYTHONPATH", site);
@@ -366,4 +376,17 @@ fn components_in_python_are_listed_with_their_language() {
     assert!(all.contains("\n  demo::Speaker (Python)\nfar_camera\n  Eye (Python)\n"), "{all}");
     let json: serde_json::Value = serde_json::from_str(&types(&["far_camera", "--json"])).unwrap();
     assert_eq!((&json[0]["kind"], &json[0]["library"]), (&"python".into(), &"far.eye:Eye".into()));
+    // Entry points that name what does not exist are told, and not listed.
+    let wrong = "Class = far.detector:Detectr\nModule = far.detectr:Detector\nEye = far.eye:Eye\n";
+    written(folder, "far_camera", wrong);
+    assert_eq!(types(&["far_camera"]), "Eye (Python)\n");
+    let mut command = place.command(&["component", "types", "far_camera"]);
+    let told = command.env("PYTHONPATH", site).output().unwrap().stderr;
+    let told = String::from_utf8(told).unwrap();
+    let class = "the entry point `Class = far.detector:Detectr` of the package far_camera names no \
+                 class: the module far.detector (";
+    assert!(told.contains(class) && told.contains("detector.py) has no Detectr\n"), "{told}");
+    let module = "`Module = far.detectr:Detector` of the package far_camera names no class: there is \
+                  no module far.detectr\n";
+    assert!(told.contains(module), "{told}");
 }

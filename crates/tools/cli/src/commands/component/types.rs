@@ -6,8 +6,8 @@ use feros_component::index::{Index, IndexEntry, IndexError};
 use feros_robot_nodes::COMPONENTS;
 use serde::Serialize;
 
-use super::python_types::{PythonComponent, python_components};
 use crate::error::CliError;
+use crate::python_components::{PythonComponent, python_components};
 use crate::{notices, output};
 
 /// List the installed components, by package
