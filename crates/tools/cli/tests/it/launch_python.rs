@@ -275,6 +275,7 @@ from launch import LaunchDescription
 from launch.actions import *
 from launch.event_handlers import OnProcessExit, OnProcessStart, OnShutdown
 from launch.events import Shutdown as ShutdownEvent
+from launch.substitutions import LocalSubstitution
 from launch_ros.actions import Node
 
 
@@ -294,6 +295,8 @@ def generate_launch_description():
         RegisterEventHandler(OnProcessStart(
             target_action=third, on_start=[EmitEvent(event=ShutdownEvent(reason='enough'))])),
         RegisterEventHandler(OnShutdown(on_shutdown=[LogInfo(msg='bye')])),
+        RegisterEventHandler(OnShutdown(on_shutdown=[
+            LogInfo(msg=['because of ', LocalSubstitution('event.reason')])])),
     ])
 "#,
     );
@@ -304,6 +307,7 @@ def generate_launch_description():
         at("[ERROR] [second-2]: died with exit code 3"),
         at("[INFO] [launch]: second-2 ended with 3"),
         at("[INFO] [launch]: shutdown (enough): the whole launch ends"),
+        at("[INFO] [launch]: because of enough"),
         at("[INFO] [launch]: bye"),
     ];
     // The newest handler of the end of the second process reacts first.
@@ -316,6 +320,7 @@ def generate_launch_description():
         "  calls ended (",
         "  end the launch: enough\n",
         "\nwhen the launch ends:  (",
+        "\n  an action that depends on the event  (",
     ] {
         assert!(plan.contains(shown), "{shown:?}: {plan}");
     }

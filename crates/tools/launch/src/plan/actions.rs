@@ -76,7 +76,11 @@ impl Evaluator {
             match self.item(item) {
                 Ok(()) => {}
                 // The error that this one follows from is reported.
-                Err(_) if self.python.follows() => {}
+                Err(_) if self.python.follows() => {
+                    if self.python.rehearses() {
+                        self.steps.push(Step::Unknown(item.at.clone()));
+                    }
+                }
                 Err(error) if self.goes_on_after(item) => {
                     self.lacks_argument |= matches!(item.action, Action::Argument(_));
                     self.errors.push(error);

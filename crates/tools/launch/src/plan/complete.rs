@@ -62,7 +62,8 @@ impl Plan {
             | Step::Complete(_)
             | Step::Fire(_)
             | Step::Emit(..)
-            | Step::Call(_) => 0,
+            | Step::Call(_)
+            | Step::Unknown(_) => 0,
         });
         loaded.sum()
     }

@@ -72,6 +72,7 @@ impl Display for Step {
             Self::Complete(_) | Self::Fire(_) => Ok(()),
             Self::Emit(_, name) => writeln!(f, "emit the event {name}"),
             Self::Call(function) => writeln!(f, "calls {function}"),
+            Self::Unknown(at) => writeln!(f, "an action that depends on the event  ({at})"),
         }
     }
 }

@@ -39,6 +39,8 @@ pub enum Step {
     Watch(Watch),
     /// Call this function of a launch file in Python; its steps are not known yet.
     Call(String),
+    /// The action at this place reads what is known only when the event of its reaction occurs.
+    Unknown(Position),
 }
 
 /// A transition of a managed node.

@@ -134,7 +134,7 @@ impl Supervisor {
                 Step::Fire(action) => self.tell(|| reacting::of_action(EventKind::Timer, *action)),
                 Step::Emit(object, _) => self.tell(|| reacting::own(*object)),
                 // A plan shows reactions; they are planned when their events occur.
-                Step::Watch(_) | Step::Call(_) => {}
+                Step::Watch(_) | Step::Call(_) | Step::Unknown(_) => {}
                 Step::After(delayed) => {
                     let text = format!("{}: waits {}", delayed.at, duration(delayed.delay));
                     self.output.message(Level::Debug, LAUNCH, &text);

@@ -193,7 +193,7 @@ entities = [
     let expected = "\nwhen talker-1 ends, the first time:  (W/watch.launch.py:3:1)\n  \
                     start [listener-2]  (W/watch.launch.py:3:1)\n";
     assert!(shown.starts_with(expected), "{plan}");
-    let rest = "  calls setup (W/watch.launch.py:3)\n  when the launch ends:  \
+    let rest = "  an action that depends on the event  (W/watch.launch.py:3:1)\n  calls setup (W/watch.launch.py:3)\n  when the launch ends:  \
                 (W/watch.launch.py:3:1)\n    calls bye (W/watch.launch.py:3)\n";
     assert!(shown.ends_with(rest), "{plan}");
     let missing = text.replace("\"listener\"", "\"lisener\"");
