@@ -5,12 +5,13 @@ use feros_files::default_prefix;
 use feros_launch::{CONTAINER_PACKAGES, Packages};
 
 use crate::error::CliError;
+use crate::python_components;
 
 /// The package under which containers are installed.
 const CONTAINER_PACKAGE: &str = "feros_component";
 
-/// Returns the installed packages, Feros's own containers in the folder of this program, and the
-/// nodes and the containers that this program contains.
+/// Returns the installed packages, Feros's own containers in the folder of this program, the nodes
+/// and the containers that this program contains, and the packages of components in Python.
 pub(crate) fn installed_packages() -> Packages {
     let mut packages = Packages::from_env();
     let program = std::env::current_exe().ok();
@@ -20,6 +21,8 @@ pub(crate) fn installed_packages() -> Packages {
     if let Some(prefix) = default_prefix() {
         packages = packages.with_default_prefix(prefix);
     }
+    let components = feros_robot_nodes::COMPONENTS.iter().map(|(package, _)| *package);
+    packages = packages.with_components(components, python_components::packages);
     if let Some(program) = program {
         packages = packages.with_shipped(program, shipped_executables());
     }

@@ -43,6 +43,11 @@ pub(crate) fn python_components() -> Vec<PythonComponent> {
     found
 }
 
+/// The packages that have components in Python.
+pub(crate) fn packages() -> Vec<String> {
+    listed().unwrap_or_default().into_iter().map(|component| component.package).collect()
+}
+
 /// The entry points, or why they are not known.
 fn listed() -> Result<Vec<PythonComponent>, String> {
     let mut command = Command::new(python_interpreter());

@@ -32,6 +32,7 @@
 //! | `substitution`, `expression`, `value` | strings with substitutions, `$(eval ...)`, values |
 //! | `python` | the Python process that reads launch files in Python, and their actions as data |
 //! | `plan`, `packages` | evaluation with arguments into steps; `plan/actions` dispatches on the tag |
+//! | `component_packages` | packages of components that no prefix has to have |
 //! | `missing_package` | where a package can be had that is not installed |
 //! | `xml_form` | the actions of a file as XML |
 //! | `run` | runs the steps, in one thread that waits in one `poll` |
@@ -47,6 +48,7 @@
 #![forbid(unsafe_code)]
 
 mod action;
+mod component_packages;
 mod error;
 mod expression;
 mod level;

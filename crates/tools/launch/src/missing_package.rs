@@ -1,4 +1,4 @@
-//! Says where a package that is not installed can be had.
+//! Says where a package or a module of Python that is not installed can be had.
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
@@ -30,6 +30,32 @@ pub(crate) fn cure(package: &str, here: &Path) -> String {
         "source a ROS 2 that has it{apt}, or build its workspace with feros build or colcon, and \
          name the prefix in FEROS_PREFIX_PATH"
     )
+}
+
+/// The beginning of the last line of a traceback about a module that is missing.
+const NO_MODULE: &str = "ModuleNotFoundError: No module named '";
+
+/// The module that Python does not find, if a line says so. A module within a package is left out,
+/// since Python has found the package, and so is a line that says what to do.
+pub(crate) fn missing_module(line: &str) -> Option<&str> {
+    let (module, rest) = line.strip_prefix(NO_MODULE)?.split_once('\'')?;
+    let is_name = |c: char| c == '_' || c.is_alphanumeric();
+    let is_known = rest.starts_with(" (");
+    (!is_known && !module.is_empty() && module.chars().all(is_name)).then_some(module)
+}
+
+/// What to do about a module that Python does not find. Packages of ROS have modules of the same
+/// name.
+pub(crate) fn cure_of_module(module: &str, here: &Path, prefix: Option<&Path>) -> String {
+    if let Some(prefix) = prefix {
+        return format!(
+            "the package {module} is in {}, which has no module of it for this Python: use the \
+             Python for which it was built, or build it with feros build or colcon for this one",
+            feros_wording::harmless(&prefix.display().to_string())
+        );
+    }
+    let cure = cure(module, here);
+    format!("{cure}; if it is no package of ROS, install it with pip for this Python")
 }
 
 /// The folder of the package's source below a folder.
@@ -91,5 +117,29 @@ mod tests {
         );
         let told = cure("no; name", root.path());
         assert!(!told.contains("apt"), "{told}");
+        let told = cure_of_module("nav2_bringup", root.path(), None);
+        assert!(told.contains("src/b: build it with feros build"), "{told}");
+        let told = cure_of_module("nav2_common", root.path(), None);
+        assert!(told.contains("apt install ros-DISTRO-nav2-common"), "{told}");
+        assert!(told.ends_with("install it with pip for this Python"), "{told}");
+        let told = cure_of_module("nav2_common", root.path(), Some(Path::new("/opt/ros/x")));
+        assert!(told.starts_with("the package nav2_common is in /opt/ros/x"), "{told}");
+    }
+
+    #[test]
+    fn only_a_module_that_is_no_part_of_another_is_missing() {
+        let of = |name: &str| format!("ModuleNotFoundError: No module named '{name}'");
+        assert_eq!(missing_module(&of("nav2_common")), Some("nav2_common"));
+        assert_eq!(missing_module(&(of("yaml") + "; 'a' is not a package")), Some("yaml"));
+        for line in [
+            of("yaml") + " (run `pip install pyyaml`)",
+            of("launch.absent"),
+            of(""),
+            of("a\u{1b}[2J"),
+            " ".to_owned() + &of("a"),
+        ] {
+            assert_eq!(missing_module(&line), None, "{line}");
+        }
+        assert_eq!(missing_module("ModuleNotFoundError: No module named 'a"), None);
     }
 }

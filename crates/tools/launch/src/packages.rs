@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use feros_wording::did_you_mean;
 
+use crate::component_packages::ComponentPackages;
 use crate::missing_package;
 
 /// The prefixes in which packages are searched, in the order of the search.
@@ -14,6 +15,7 @@ pub struct Packages {
     containers: Option<PathBuf>,
     default_prefix: Option<PathBuf>,
     shipped: Option<Shipped>,
+    components: Option<ComponentPackages>,
 }
 
 /// The executables that a program contains.
@@ -158,6 +160,19 @@ impl Packages {
         self
     }
 
+    /// Lets plans refuse components of unknown packages: those that neither a prefix nor `shipped`
+    /// has, nor `others`, which is asked at most once, and only about such packages. Without this,
+    /// plans accept components of all packages.
+    #[must_use]
+    pub fn with_components(
+        mut self,
+        shipped: impl IntoIterator<Item = &'static str>,
+        others: fn() -> Vec<String>,
+    ) -> Self {
+        self.components = Some(ComponentPackages::new(shipped.into_iter().collect(), others));
+        self
+    }
+
     /// The names of the shipped executables of a package.
     fn shipped(&self, package: &str) -> Vec<String> {
         let all = self.shipped.iter().flat_map(|shipped| &shipped.executables);
@@ -193,6 +208,15 @@ impl Packages {
             };
             FindError::Package { package, known, prefixes, cure }
         })
+    }
+
+    /// Refuses an unknown package of components.
+    pub(crate) fn find_components(&self, package: &str) -> Result<(), FindError> {
+        let Some(components) = &self.components else { return Ok(()) };
+        match self.prefix(package) {
+            Err(error) if !components.has(package) => Err(error),
+            _ => Ok(()),
+        }
     }
 
     /// The share folder of a package.

@@ -6,6 +6,7 @@ mod arguments;
 mod command;
 mod commandline;
 mod complete;
+mod components;
 mod evaluator;
 mod log_folder;
 mod loops;

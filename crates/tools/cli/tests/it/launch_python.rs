@@ -249,6 +249,84 @@ fn mistakes_in_python_name_their_place() {
 }
 
 #[test]
+fn missing_packages_and_modules_are_told_with_where_they_can_be_had() {
+    let Some(robot) = Robot::new() else { return };
+    robot.file("src/arm/package.xml", "<package><name>arm_parts</name></package>");
+    let info = "lib/python3/site-packages/eye_parts-1.dist-info";
+    robot.file(&format!("{info}/METADATA"), "Metadata-Version: 2.1\nName: eye-parts\nVersion: 1\n");
+    robot.file(&format!("{info}/entry_points.txt"), "[rclpy_components]\nEye = eye:Eye\n");
+    robot.file("inner.launch.py", "import os\nimport nav2_common\n");
+    let file = robot.file(
+        "missing.launch.py",
+        r#"
+from launch import LaunchDescription
+from launch.actions import IncludeLaunchDescription
+from launch_ros.actions import ComposableNodeContainer, LoadComposableNodes, Node
+from launch_ros.descriptions import ComposableNode
+
+
+def part(package):
+    return ComposableNode(package=package, plugin='Part')
+
+
+def load(name, *packages):
+    return LoadComposableNodes(
+        target_container=name,
+        composable_node_descriptions=[part(package) for package in packages])
+
+
+def container(name, *packages, **more):
+    return ComposableNodeContainer(
+        name=name, namespace='', package='rclcpp_components', executable='component_container',
+        composable_node_descriptions=[part(package) for package in packages], **more)
+
+
+def generate_launch_description():
+    return LaunchDescription([
+        container('box', 'arm_parts', 'demo', 'tf2_ros', 'eye_parts', 'nav2_costmap_2d'),
+        container('own', 'known_there', additional_env={'AMENT_PREFIX_PATH': '/own'}),
+        load('box', 'depth_parts', 'demo'),
+        load('own', 'known_there'),
+        load('of_another_launch', 'known_there'),
+        IncludeLaunchDescription('inner.launch.py'),
+        Node(package='nav2_bringup', executable='bringup'),
+    ])
+"#,
+    );
+    let told = robot.launch(&[&file, "--dry-run"]).failure(1);
+    let lines: Vec<&str> = told.lines().collect();
+    let expected = [
+        ("missing.launch.py:9:", "there is no package `arm_parts`", "src/arm: build it with feros"),
+        ("missing.launch.py:9:", "`nav2_costmap_2d`", "(apt install ros-DISTRO-nav2-costmap-2d)"),
+        ("inner.launch.py:2:", "named 'nav2_common': source a", "install it with pip"),
+        ("missing.launch.py:32:", "`nav2_bringup`", "(apt install ros-DISTRO-nav2-bringup)"),
+        ("missing.launch.py:9:", "`depth_parts`", "(apt install ros-DISTRO-depth-parts)"),
+    ];
+    assert_eq!(lines.len(), expected.len(), "{told}");
+    for (line, (at, what, cure)) in lines.iter().zip(expected) {
+        assert!(line.contains(at) && line.contains(what) && line.contains(cure), "{at}: {told}");
+    }
+}
+
+#[test]
+fn a_node_that_lacks_a_module_dies_with_the_cure() {
+    let Some(robot) = Robot::new() else { return };
+    for (name, module) in [("planner", "nav2_simple_commander"), ("asked", "json.absent")] {
+        let text = format!("#!/usr/bin/env python3\nimport {module}\n");
+        let path = robot.file(&format!("lib/demo/{name}"), &text);
+        fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    robot.file("share/json/package.xml", "<package/>");
+    let node = |name: &str| format!("<node pkg='demo' exec='{name}'/>");
+    let text = format!("<launch>{}{}</launch>", node("planner"), node("asked"));
+    let out = robot.launch(&[&robot.file("dies.launch.xml", &text)]).success();
+    let cure = "[ERROR] [planner-1]: Python has no module nav2_simple_commander: source a ROS 2 that \
+                has it (apt install ros-DISTRO-nav2-simple-commander), or build its workspace";
+    assert!(out.contains(cure), "{out}");
+    assert_eq!(out.matches("Python has no module").count(), 1, "{out}");
+}
+
+#[test]
 fn without_the_wheel_the_refusal_names_the_cure() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("a.launch.py");

@@ -116,6 +116,7 @@ impl Evaluator {
         let last = self.items(items);
         let mut errors = std::mem::take(&mut self.errors);
         errors.extend(last.err());
+        errors.extend(self.containers.take_errors());
         LaunchError::of_all(errors)
     }
 

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use feros_process::EndSignals;
 use serde_json::Value as Json;
 
+use super::components::Containers;
 use super::python_state::PythonState;
 use super::scope::Scope;
 use super::steps::Step;
@@ -42,6 +43,7 @@ pub(super) struct Evaluator {
     pub(super) files: Vec<PathBuf>,
     pub(super) scope: Scope,
     pub(super) python: PythonState,
+    pub(super) containers: Containers,
     /// Whether files were not included because a condition does not hold.
     pub(super) left_out: bool,
     /// The handlers of events, in the order of their registration.
@@ -102,6 +104,7 @@ impl Evaluator {
             files: vec![file.to_owned()],
             scope,
             python: PythonState::new(session),
+            containers: Containers::default(),
             left_out: false,
             handlers: Vec::new(),
             asks_later: false,

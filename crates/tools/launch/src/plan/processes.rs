@@ -1,4 +1,4 @@
-//! Processes, nodes and components: their command lines, parameters and names.
+//! Processes and nodes: their command lines, parameters and names.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -10,13 +10,12 @@ use super::evaluator::Evaluator;
 use super::parameters::file_of;
 use super::scope::{check_namespace, check_variable, is_token};
 use super::steps::{
-    Component, Load, NodeFacts, Output, ParameterFile, Parameters, Process, Respawn, Sinks, Step,
-    Word,
+    NodeFacts, Output, ParameterFile, Parameters, Process, Respawn, Sinks, Step, Word,
 };
 use super::substitutions::parse_truth;
 use crate::action::{
     self, EventKind, Executable, Handler, HandlerTarget, Node, NodeKind, OutputChoice,
-    ProcessOptions, StateFilter, Target, Words,
+    ProcessOptions, StateFilter, Words,
 };
 use crate::error::{LaunchError, hint, shown};
 use crate::position::Position;
@@ -107,38 +106,12 @@ impl Evaluator {
         }
         if node.kind == NodeKind::Container {
             self.python.note_container(id, facts.full_name());
-            process.components = self.components(&node.components)?;
+            self.load_at_start(&mut process, facts.full_name(), &node.components)?;
         }
         process.node = Some(facts);
         process.by_shell = self.optional_truth(node.shell.as_ref(), false)?;
         process.autostart = self.optional_truth(node.autostart.as_ref(), false)?;
         self.start(process, id, &node.options)
-    }
-
-    pub(super) fn load(
-        &mut self,
-        target: &Target,
-        components: &[action::Component],
-        at: &Position,
-    ) -> Result<(), LaunchError> {
-        let (name, place) = match target {
-            Target::Name(template) => (self.text(template)?, &template.at),
-            Target::Action(id) => (
-                self.python.container(*id).ok_or_else(|| {
-                    let problem = "the target container has not been started: its action must come \
-                                   before this action, and its condition must hold";
-                    LaunchError::at(at, problem)
-                })?,
-                at,
-            ),
-        };
-        let container = format!("/{}", name.trim_matches('/'));
-        check_namespace(&container, place)?;
-        let components = self.components(components)?;
-        if components.is_empty() {
-            return Ok(());
-        }
-        self.push(Step::Load(Load { at: at.clone(), container, components }), at)
     }
 
     /// Adds the start of a process, and the reaction to its end.
@@ -349,7 +322,7 @@ impl Evaluator {
         })
     }
 
-    fn node_facts(&self, facts: &action::NodeFacts) -> Result<NodeFacts, LaunchError> {
+    pub(super) fn node_facts(&self, facts: &action::NodeFacts) -> Result<NodeFacts, LaunchError> {
         let name = self.node_name(facts.name.as_ref())?;
         let namespace = self.namespace(facts.namespace.as_ref())?;
         let mut parameters = self.scope.parameters.clone();
@@ -379,38 +352,6 @@ impl Evaluator {
             check_namespace(namespace, &template.at)?;
         }
         Ok(namespace)
-    }
-
-    fn components(
-        &mut self,
-        components: &[action::Component],
-    ) -> Result<Vec<Component>, LaunchError> {
-        let mut planned = Vec::new();
-        for component in components {
-            if !self.holds(component.condition.as_ref())? {
-                continue;
-            }
-            let component = self.component(component)?;
-            if let Some(name) = component.node.full_name() {
-                self.note_node(name, &component.at);
-            }
-            planned.push(component);
-        }
-        Ok(planned)
-    }
-
-    fn component(&self, component: &action::Component) -> Result<Component, LaunchError> {
-        let mut extra_arguments = Vec::new();
-        for entry in &component.extra_arguments {
-            self.entry("", entry, &mut extra_arguments)?;
-        }
-        Ok(Component {
-            at: component.at.clone(),
-            package: self.text(&component.package)?,
-            plugin: self.text(&component.plugin)?,
-            node: self.node_facts(&component.facts)?,
-            extra_arguments,
-        })
     }
 }
 

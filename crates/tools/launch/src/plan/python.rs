@@ -10,6 +10,7 @@ use super::evaluator::{Commands, Evaluator, MAX_TEXT_BYTES, folder_of};
 use super::scope::check_variable;
 use crate::action::{self, Item, LaunchFile, ParameterEntry};
 use crate::error::LaunchError;
+use crate::missing_package::{cure_of_module, missing_module};
 use crate::position::Position;
 use crate::python::{Changes, Decoder, Failure, HostError, Line, Message, value_to_json};
 use crate::substitution::Template;
@@ -180,6 +181,7 @@ impl Evaluator {
                     self.python.end_early();
                     self.apply(&failed, at)?;
                     let Failure { at: place, problem } = Failure::from_json(&failed);
+                    let problem = self.with_cure(problem);
                     return Err(LaunchError::at(place.as_ref().unwrap_or(at), problem));
                 }
             };
@@ -201,6 +203,14 @@ impl Evaluator {
             }
             session.send(&answer).map_err(broken)?;
         }
+    }
+
+    /// A problem of Python code, with what to do about a missing module.
+    fn with_cure(&self, problem: String) -> String {
+        let (error, calls) = problem.split_at(problem.find('\n').unwrap_or(problem.len()));
+        let Some(module) = missing_module(error) else { return problem };
+        let prefix = self.packages.prefix(module).ok();
+        format!("{error}: {}{calls}", cure_of_module(module, Path::new("."), prefix))
     }
 
     fn broken(&self, error: HostError, at: &Position) -> LaunchError {

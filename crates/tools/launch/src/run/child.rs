@@ -11,6 +11,7 @@ use tempfile::NamedTempFile;
 
 use super::spawn;
 use crate::action::IoStream;
+use crate::missing_package::missing_module;
 use crate::plan::{Process, Sinks};
 
 /// A line longer than this is shown in pieces.
@@ -35,6 +36,8 @@ pub(super) struct Child {
     _files: Vec<NamedTempFile>,
     starts: u32,
     early_deaths: u32,
+    /// A module that Python did not find, according to the output of the last start.
+    missing_module: Option<String>,
     /// Whether the launch file has made the process end, so that it is not started again.
     ends_for_good: bool,
 }
@@ -89,6 +92,7 @@ impl Child {
             _files: files,
             starts: 0,
             early_deaths: 0,
+            missing_module: None,
             ends_for_good: false,
         })
     }
@@ -96,6 +100,7 @@ impl Child {
     /// Starts the process; returns its process id.
     pub(super) fn start(&mut self) -> std::io::Result<u32> {
         self.state = State::Done;
+        self.missing_module = None;
         let (group, descriptors) = spawn::start(&self.process, &self.words)?;
         let output = self.process.output;
         // The streams of an earlier start stay open until they have been read completely.
@@ -110,6 +115,21 @@ impl Child {
         self.state = State::Running(Running { group, since, has_ended: false, ending: None });
         self.starts = self.starts.saturating_add(1);
         Ok(pid)
+    }
+
+    /// Notes what a line on standard error says about the cause of an end.
+    pub(super) fn note(&mut self, line: Line<'_>) {
+        if line.which == IoStream::Stderr
+            && let Ok(text) = std::str::from_utf8(line.text)
+            && let Some(module) = missing_module(text.trim_end())
+        {
+            self.missing_module = Some(module.to_owned());
+        }
+    }
+
+    /// The module without which the process has probably ended.
+    pub(super) fn take_missing_module(&mut self) -> Option<String> {
+        self.missing_module.take()
     }
 
     /// The exit status of the process, once, after it has ended.

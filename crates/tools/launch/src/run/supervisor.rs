@@ -7,6 +7,7 @@ mod reading;
 mod signalling;
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::process::ExitStatus;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -28,6 +29,8 @@ use super::timers::Timers;
 use super::transitions::Transitions;
 use crate::action::EventKind;
 use crate::level::Level;
+use crate::missing_package::cure_of_module;
+use crate::packages::Packages;
 use crate::plan::{Component, Delayed, Load, NodeFacts, Plan, Process, Step};
 
 /// Starts, watches and ends the processes of a plan.
@@ -347,6 +350,16 @@ impl Supervisor {
                 &name,
                 &format!("died with {how} (command: {command})"),
             ),
+        }
+        let missing = self.children[index].take_missing_module();
+        if let Some(module) = missing.filter(|_| !is_well && !was_asked) {
+            let packages = Packages::from_env();
+            let cure = cure_of_module(&module, Path::new("."), packages.prefix(&module).ok());
+            self.output.message(
+                Level::Error,
+                &name,
+                &format!("Python has no module {module}: {cure}"),
+            );
         }
         if let Some(node) = node {
             self.requests.cancel(&node);

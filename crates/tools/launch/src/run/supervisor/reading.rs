@@ -91,7 +91,7 @@ impl Supervisor {
         streams.retain_mut(|stream| {
             while is_readable(stream.descriptor.as_fd()) {
                 let mut heard = Vec::new();
-                let child = (index, &self.children[index]);
+                let child = (index, &mut self.children[index]);
                 let is_open =
                     read_some(stream, child, &mut self.output, &self.reacting, &mut heard);
                 self.tell_lines(heard);
@@ -128,7 +128,7 @@ impl Supervisor {
 /// Reads the available bytes of a stream; returns false at its end.
 fn read_some(
     stream: &mut Stream,
-    (index, child): (usize, &Child),
+    (index, child): (usize, &mut Child),
     output: &mut Output,
     reacting: &Reacting,
     heard: &mut Vec<HeardLine>,
@@ -137,6 +137,7 @@ fn read_some(
     let is_heard = reacting.hears(child.process.action, which) || reacting.may_hear();
     let read = stream.read(|line| {
         output.line(&child.process.name, child.number, line);
+        child.note(line);
         if is_heard {
             heard.push(HeardLine { index, stream: which, text: with_end(line) });
         }

@@ -1,0 +1,123 @@
+//! Components: which container loads which of them, and whether their packages are installed. A
+//! container would refuse a component of an unknown package only when all others have started.
+
+use std::collections::BTreeMap;
+
+use feros_files::PREFIX_VARIABLES;
+
+use super::evaluator::Evaluator;
+use super::scope::check_namespace;
+use super::steps::{Component, Load, Process, Step};
+use crate::action::{self, Target};
+use crate::error::LaunchError;
+use crate::position::Position;
+
+/// Variables besides the prefixes that determine which components a container finds.
+const OTHERS: [&str; 3] = ["PATH", "PYTHONPATH", "VIRTUAL_ENV"];
+
+/// The containers of a plan, and what they lack.
+#[derive(Default)]
+pub(super) struct Containers {
+    /// Whether a container finds what this process finds, by the name of its node.
+    see_the_same: BTreeMap<String, bool>,
+    /// Unknown packages of components, with the names of the containers that are to load them. A
+    /// container that another launch has started may know them.
+    unknown: Vec<(String, LaunchError)>,
+}
+
+impl Containers {
+    /// The errors of components whose containers are part of the plan.
+    pub(super) fn take_errors(&mut self) -> Vec<LaunchError> {
+        let unknown = std::mem::take(&mut self.unknown).into_iter();
+        let is_certain = |name: &String| self.see_the_same.get(name) == Some(&true);
+        unknown.filter(|(name, _)| is_certain(name)).map(|(_, error)| error).collect()
+    }
+}
+
+impl Evaluator {
+    /// Evaluates the components of a container that this process starts.
+    pub(super) fn load_at_start(
+        &mut self,
+        process: &mut Process,
+        name: Option<String>,
+        components: &[action::Component],
+    ) -> Result<(), LaunchError> {
+        let decides = |name: &str| PREFIX_VARIABLES.contains(&name) || OTHERS.contains(&name);
+        let sees_the_same = !process.replaces_environment
+            && !process.environment.iter().any(|(name, _)| decides(name));
+        if let Some(name) = name {
+            self.containers.see_the_same.insert(name, sees_the_same);
+        }
+        process.components = self.components(components)?;
+        let unknown = self.unknown_packages(&process.components);
+        LaunchError::of_all(if sees_the_same { unknown } else { Vec::new() })
+    }
+
+    pub(super) fn load(
+        &mut self,
+        target: &Target,
+        components: &[action::Component],
+        at: &Position,
+    ) -> Result<(), LaunchError> {
+        let (name, place) = match target {
+            Target::Name(template) => (self.text(template)?, &template.at),
+            Target::Action(id) => (
+                self.python.container(*id).ok_or_else(|| {
+                    let problem = "the target container has not been started: its action must come \
+                                   before this action, and its condition must hold";
+                    LaunchError::at(at, problem)
+                })?,
+                at,
+            ),
+        };
+        let container = format!("/{}", name.trim_matches('/'));
+        check_namespace(&container, place)?;
+        let planned = self.components(components)?;
+        let unknown = self.unknown_packages(&planned).into_iter();
+        self.containers.unknown.extend(unknown.map(|error| (container.clone(), error)));
+        if planned.is_empty() {
+            return Ok(());
+        }
+        self.push(Step::Load(Load { at: at.clone(), container, components: planned }), at)
+    }
+
+    fn components(
+        &mut self,
+        components: &[action::Component],
+    ) -> Result<Vec<Component>, LaunchError> {
+        let mut planned = Vec::new();
+        for component in components {
+            if !self.holds(component.condition.as_ref())? {
+                continue;
+            }
+            let component = self.component(component)?;
+            if let Some(name) = component.node.full_name() {
+                self.note_node(name, &component.at);
+            }
+            planned.push(component);
+        }
+        Ok(planned)
+    }
+
+    fn unknown_packages(&self, components: &[Component]) -> Vec<LaunchError> {
+        let error = |component: &Component| {
+            let error = self.packages.find_components(&component.package).err()?;
+            Some(LaunchError::at(&component.at, error.to_string()))
+        };
+        components.iter().filter_map(error).collect()
+    }
+
+    fn component(&self, component: &action::Component) -> Result<Component, LaunchError> {
+        let mut extra_arguments = Vec::new();
+        for entry in &component.extra_arguments {
+            self.entry("", entry, &mut extra_arguments)?;
+        }
+        Ok(Component {
+            at: component.at.clone(),
+            package: self.text(&component.package)?,
+            plugin: self.text(&component.plugin)?,
+            node: self.node_facts(&component.facts)?,
+            extra_arguments,
+        })
+    }
+}
