@@ -212,6 +212,21 @@ def test_help_tells_meaning_and_units():
         "Message class 'SetBool_Request'.\n\nSwitches something on or off.\n")
 
 
+def test_help_of_services_and_actions_has_the_words_about_their_parts():
+    told = get_interface("nav2_msgs/action/NavigateToPose").__doc__
+    assert told.startswith(
+        "Action class 'NavigateToPose'.\n\nDrives a robot to a pose.\n\nGoal:\n    pose ("
+        "geometry_msgs/PoseStamped): Where to go, and with which heading.\n")
+    assert "\n\nResult: How the drive ended.\n    error_code (uint16): " in told
+    assert "\n    NONE: No error.\n" in told
+    assert "\n\nFeedback: State of the drive.\n    current_pose (" in told
+    told = get_interface("std_srvs/srv/SetBool").__doc__
+    assert told.startswith(
+        "Service class 'SetBool'.\n\nSwitches something on or off.\n\nRequest:\n    data (boolean): ")
+    assert "\n\nResponse:" in told
+    assert get_interface("test_msgs/srv/Empty").__doc__ == "Service class 'Empty'."
+
+
 @pytest.mark.parametrize("distribution, has", [("jazzy", "False"), ("kilted", "True")])
 def test_packages_of_robots_are_those_of_the_named_distribution(distribution, has):
     told = run("from feros.msgs.control_msgs.action import FollowJointTrajectory as f;"

@@ -211,6 +211,15 @@ def _documentation(short, described, field_types):
     lines = [f"Message class '{short}'."]
     if described["comment"]:
         lines += ["", described["comment"]]
+    fields, constants = _entries(described, field_types)
+    for title, entries in (("Fields:", fields), ("Constants:", constants)):
+        if entries:
+            lines += ["", title, *entries]
+    return "\n".join(lines)
+
+
+def _entries(described, field_types):
+    """Returns a line for each field and a line for each constant that has a comment."""
     fields = [
         f"    {field['name']} ({field_types[field['name']]}): {field['comment']}"
         for field in described["fields"] if field["comment"]
@@ -219,10 +228,22 @@ def _documentation(short, described, field_types):
         f"    {name}: {comment}" for name, comment in described["constant_comments"].items()
         if comment
     ]
-    for title, entries in (("Fields:", fields), ("Constants:", constants)):
-        if entries:
-            lines += ["", title, *entries]
-    return "\n".join(lines)
+    return fields, constants
+
+
+def _documentation_of(heading, parts):
+    """Returns the text that `help` shows for a service or an action. What is said about its first
+    part, such as the goal, is said about the whole."""
+    comments, paragraphs = [], []
+    for title, part in parts.items():
+        described = interfaces().definition(part._feros_name)
+        fields, constants = _entries(described, part._fields_and_field_types)
+        comments.append(described["comment"])
+        about = described["comment"] if len(comments) > 1 else ""
+        if about or fields or constants:
+            paragraphs.append([f"{title}: {about}".rstrip(), *fields, *constants])
+    whole = [[comments[0]]] if comments[0] else []
+    return "\n\n".join("\n".join(lines) for lines in [[heading], *whole, *paragraphs])
 
 
 class InterfaceMeta(type):
@@ -243,12 +264,12 @@ def service_class(name):
         if name in _known:
             return _known[name]
         package, namespace, short = name.split("/")
+        parts = {part: message_class(f"{name}_{part}") for part in ("Request", "Response")}
         made = InterfaceMeta(short, (), {
             "__module__": _module_of(package, namespace, short),
-            "__doc__": f"Service class '{short}'.",
+            "__doc__": _documentation_of(f"Service class '{short}'.", parts),
             "__init__": _refuse("Service"),
-            "Request": message_class(f"{name}_Request"),
-            "Response": message_class(f"{name}_Response"),
+            **parts,
             "Event": message_class(f"{name}_Event"),
             "_feros_name": name,
         })
@@ -271,13 +292,12 @@ def action_class(name):
             "CancelGoalService": service_class("action_msgs/srv/CancelGoal"),
             "GoalStatusMessage": message_class("action_msgs/msg/GoalStatusArray"),
         })
+        parts = {part: message_class(f"{name}_{part}") for part in ("Goal", "Result", "Feedback")}
         made = InterfaceMeta(short, (), {
             "__module__": _module_of(package, namespace, short),
-            "__doc__": f"Action class '{short}'.",
+            "__doc__": _documentation_of(f"Action class '{short}'.", parts),
             "__init__": _refuse("Action"),
-            "Goal": message_class(f"{name}_Goal"),
-            "Result": message_class(f"{name}_Result"),
-            "Feedback": message_class(f"{name}_Feedback"),
+            **parts,
             "Impl": impl,
             "_feros_name": name,
         })
