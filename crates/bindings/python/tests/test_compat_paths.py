@@ -17,6 +17,8 @@ PACKAGES = [
     "message_filters", "rosidl_parser", "rosidl_runtime_py", "sensor_msgs_py", "std_msgs",
     "tf2_geometry_msgs", "tf2_py", "tf2_ros", "tf2_sensor_msgs",
 ]
+# These need no rclpy, so they go with every rclpy.
+OF_LAUNCH_FILES = ["ament_index_python", "launch", "launch_ros", "launch_xml", "launch_yaml"]
 # Taken from ros2/examples, rclpy/topics/minimal_subscriber: a script that was not written for
 # Feros.
 LISTENER = """
@@ -127,6 +129,23 @@ def test_an_installed_package_of_a_robot_comes_first(tmp_path):
     (theirs / "__init__.py").touch()
     (theirs / "action.py").write_text("class NavigateToPose: ...\n")
     assert python("-c", line, path=[tmp_path]) == "nav2_msgs.action\n"
+
+
+@pytest.mark.parametrize("package", PACKAGES + OF_LAUNCH_FILES)
+def test_an_installed_package_comes_first(package, command, tmp_path):
+    line = f"import {package}; print({package}.__file__)"
+    assert Path(python("-c", line).strip()).is_relative_to(COMPATIBLE)
+    theirs = tmp_path / package / "__init__.py"
+    theirs.parent.mkdir()
+    theirs.touch()
+    assert python("-c", line, path=[tmp_path]).strip() == str(theirs)
+
+
+@pytest.mark.parametrize("package", OF_LAUNCH_FILES)
+def test_packages_for_launch_files_go_with_every_rclpy(package, foreign):
+    path = [foreign, COMPATIBLE, COMPATIBLE.parent.parent]
+    line = f"import {package}; print({package}.__file__)"
+    assert Path(python("-c", line, path=path).strip()).is_relative_to(COMPATIBLE)
 
 
 @pytest.fixture
