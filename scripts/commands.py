@@ -134,13 +134,17 @@ ENDLESS = {
     "mobile_base motion_control": "node /motion_control",
     "navigation_graph amcl": "node /amcl",
 }
-# Commands that look like those above, but end.
-ENDS = {"feros service echo /enable --flow-style --times 4": ""}
+# Commands that look like those above and below, but end.
+ENDS = {
+    "feros service echo /enable --flow-style --times 4": "",
+    "feros launch arm_bringup arm.launch.py --": "",
+}
 # Commands that the following commands of the file need. They run until the end of the file.
 STAY = {
     "feros bag record -a": "(?i)record",
     "./feros launch pipeline composed.launch.yaml": "node /controller",
     "feros launch robot.launch.xml": "hi",
+    "feros launch arm_bringup arm.launch.py": "the robot \"arm\" has the root link",
     "cargo run --bin fibonacci_server": "node /fibonacci_server",
 }
 # Files whose commands run without the robot, because the robot serves the same action: a client that
@@ -163,6 +167,8 @@ NOT_HERE = {
     "feros lab report": "it reads what `lab run` makes: crates/tools/cli/tests/lab",
     "feros lab compare": "it reads what `lab run` makes: crates/tools/cli/tests/lab",
     "feros pkg create camera": "it needs a clone in ~/feros: crates/tools/cli/tests/component_build",
+    "colcon build --base-paths": "it needs an installed ROS 2",
+    "source ~/arm_cpp/setup.bash": "as above",
     "cd camera": "the package is not made here",
     "feros component build": "it compiles a whole Feros: crates/tools/cli/tests/component_build",
     "docs/book/pages/build.md": "it compiles a whole Feros: crates/tools/cli/tests/component_build",

@@ -31,6 +31,36 @@ FOREIGN = (
     "AMENT_PREFIX_PATH", "CYCLONEDDS_URI", "FEROS_ENGINE", "FEROS_INTERFACES", "FEROS_ROS_DISTRO",
     "FEROS_MAX_SUBSCRIPTIONS", "FEROS_TRANSPORTS", "RMW_IMPLEMENTATION", "ROS_LOCALHOST_ONLY", "ROS_STATIC_PEERS", "FEROS_TRACE", "XDG_DATA_HOME",
 )
+ARM_LAUNCH = """
+from launch import LaunchDescription
+from launch.actions import DeclareLaunchArgument
+from launch.substitutions import Command, PathJoinSubstitution
+from launch_ros.actions import Node
+from launch_ros.parameter_descriptions import ParameterValue
+from launch_ros.substitutions import FindPackageShare
+
+
+def generate_launch_description():
+    urdf = PathJoinSubstitution([FindPackageShare("arm_bringup"), "urdf", "arm.urdf"])
+    text = ParameterValue(Command(["cat ", urdf]), value_type=str)
+    return LaunchDescription([
+        DeclareLaunchArgument("name", default_value="arm"),
+        Node(package="robot_state_publisher", executable="robot_state_publisher",
+             parameters=[{"robot_description": text}], output="screen"),
+    ])
+"""
+ARM_CMAKE = """project(arm_bringup)
+find_package(ament_cmake REQUIRED)
+install(DIRECTORY launch urdf DESTINATION share/${PROJECT_NAME})
+ament_package()
+"""
+ARM = {
+    "package.xml": "<package><name>arm_bringup</name><version>1.0.0</version><export>"
+                   "<build_type>ament_cmake</build_type></export></package>",
+    "CMakeLists.txt": ARM_CMAKE,
+    "launch/arm.launch.py": ARM_LAUNCH,
+    "urdf/arm.urdf": "<robot name='arm'><link name='base'/></robot>",
+}
 SAYS_HI = """<launch>
   <executable cmd="sh -c 'while echo hi; do sleep 0.1; done'" output="screen"/>
 </launch>"""
@@ -100,6 +130,8 @@ class Place:
         self.write("camera.yaml", "/camera:\n  ros__parameters:\n    rate: 20\n")
         self.write("robot.launch.xml", SAYS_HI)
         self.write("prefix/share/my_package/launch/robot.launch.xml", SAYS_HI)
+        for name, text in ARM.items():
+            self.write(f"home/arm/arm_bringup/{name}", text)
         talker = "prefix/lib/my_package/talker"
         self.write(talker, "#!/bin/sh\nwhile echo publishing; do sleep 0.1; done\n")
         (self.folder / talker).chmod(0o755)
@@ -109,6 +141,7 @@ class Place:
             "CARGO_HOME": os.environ.get("CARGO_HOME", str(Path.home() / ".cargo")),
             "RUSTUP_HOME": os.environ.get("RUSTUP_HOME", str(Path.home() / ".rustup")),
             "FEROS_PREFIX_PATH": str(self.folder / "prefix"),
+            "PYTHONPATH": str(ROOT / "crates/bindings/python/python"),
             "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST",
         }
 
