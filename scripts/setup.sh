@@ -91,9 +91,9 @@ nodelet/loader.h libnodeletlib-dev ROS 1 as a peer: nodes that share a process a
 tf2/buffer_core.h libtf2-dev the tf2 of C++, which ours is compared with
 message_filters/synchronizer.h libmessage-filters-dev message filters of C++, which ours are compared with
 std_msgs/UInt8MultiArray.h libstd-msgs-dev ROS 1 as a peer: the messages that are measured
-fastdds/dds/domain/DomainParticipant.hpp libfastrtps-dev Fast DDS 2: raw as a peer, and below Feros's engine
+fastdds/dds/domain/DomainParticipant.hpp libfastrtps-dev Fast DDS 2: raw as a peer, and below Feros's engine and a node of Humble
 iceoryx_posh/popo/wait_set.hpp libiceoryx-posh-dev raw iceoryx as a peer
-dds/dds.h cyclonedds-dev raw Cyclone DDS as Debian has it, as a peer
+dds/dds.h cyclonedds-dev raw Cyclone DDS as Debian has it, as a peer, and below a node of Humble
 LIBRARIES
 }
 

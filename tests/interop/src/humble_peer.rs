@@ -1,5 +1,5 @@
-//! A node of ROS 2 Humble, made by hand (`peers/humble.cpp`), since no wheel has Humble. It uses
-//! Fast DDS 2 of the system, the library of Humble's time.
+//! Nodes of ROS 2 Humble, made by hand (`peers/humble.hpp`), since no wheel has Humble. They use
+//! the libraries of Humble's time that the system has.
 
 use std::fmt::{Display, Write as _};
 use std::fs::File;
@@ -13,27 +13,65 @@ use feros_test_support::skip;
 
 use crate::{Domain, Process};
 
-const SOURCE: &str = include_str!("../peers/humble.cpp");
+const COMMON_SOURCE: &str = include_str!("../peers/humble.hpp");
+
+/// The library of a node of Humble, which is below one of Humble's two `rmw` implementations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HumbleOn {
+    /// Fast DDS 2, below `rmw_fastrtps`.
+    FastDds,
+    /// Cyclone DDS 0.10, below `rmw_cyclonedds`.
+    CycloneDds,
+}
+
+/// How a program on a library is made.
+struct Recipe {
+    name: &'static str,
+    source: &'static str,
+    /// A header that only this version of the library has.
+    header: &'static str,
+    missing: &'static str,
+    libraries: &'static [&'static str],
+}
+
+const ON_FAST_DDS: Recipe = Recipe {
+    name: "humble_fastdds",
+    source: include_str!("../peers/humble_fastdds.cpp"),
+    header: "fastrtps/config.h",
+    missing: "Fast DDS 2 for the node of Humble is not installed: on Debian 12, apt-get install \
+              libfastrtps-dev",
+    libraries: &["-lfastrtps", "-lpthread"],
+};
+
+const ON_CYCLONE_DDS: Recipe = Recipe {
+    name: "humble_cyclonedds",
+    source: include_str!("../peers/humble_cyclonedds.cpp"),
+    header: "dds/ddsi/q_radmin.h",
+    missing: "Cyclone DDS 0.10 for the node of Humble is not installed: on Debian, apt-get install \
+              cyclonedds-dev",
+    libraries: &["-lddsc", "-lpthread"],
+};
 
 /// A node as those of ROS 2 Humble; dropping it kills it.
 pub struct HumblePeer(Process);
 
 impl HumblePeer {
     /// Starts the node `namespace`/`name`, and waits until it is ready. Returns `None`, and reports
-    /// the skip, if Fast DDS 2 is not installed.
+    /// the skip, if the library is not installed.
     ///
     /// # Panics
     /// If the program cannot be compiled or started.
     #[must_use]
-    pub fn start(domain: &Domain, namespace: &str, name: &str) -> Option<Self> {
-        if !is_installed() {
-            skip(
-                "Fast DDS 2 for the node of Humble is not installed: on Debian 12, apt-get install \
-                 libfastrtps-dev",
-            );
+    pub fn start(domain: &Domain, on: HumbleOn, namespace: &str, name: &str) -> Option<Self> {
+        let recipe = match on {
+            HumbleOn::FastDds => &ON_FAST_DDS,
+            HumbleOn::CycloneDds => &ON_CYCLONE_DDS,
+        };
+        if !is_installed(recipe) {
+            skip(recipe.missing);
             return None;
         }
-        let mut command = Command::new(compiled());
+        let mut command = Command::new(compiled(recipe));
         domain.confine(&mut command);
         command.env_remove("LD_PRELOAD");
         let mut peer = Self(Process::start(command));
@@ -42,7 +80,7 @@ impl HumblePeer {
         Some(peer)
     }
 
-    /// Requests an operation, as `peers/humble.cpp` lists them, and returns its result.
+    /// Requests an operation, as `peers/humble.hpp` lists them, and returns its result.
     ///
     /// # Panics
     /// If the peer answers with an error, ends or hangs.
@@ -84,8 +122,8 @@ impl HumblePeer {
     }
 }
 
-/// Whether the compiler finds Fast DDS 2.
-fn is_installed() -> bool {
+/// Whether the compiler finds the library.
+fn is_installed(recipe: &Recipe) -> bool {
     let mut command = Command::new("c++");
     command.args(["-x", "c++", "-E", "-"]).stdin(Stdio::piped());
     let Ok(mut child) = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn() else {
@@ -93,33 +131,32 @@ fn is_installed() -> bool {
     };
     let stdin = child.stdin.take();
     let asked =
-        stdin.is_some_and(|mut stdin| writeln!(stdin, "#include <fastrtps/config.h>").is_ok());
+        stdin.is_some_and(|mut stdin| writeln!(stdin, "#include <{}>", recipe.header).is_ok());
     child.wait().is_ok_and(|status| status.success()) && asked
 }
 
 /// The program, in the folder of the test program. Tests in other processes wait while one of them
 /// compiles it.
-fn compiled() -> PathBuf {
+fn compiled(recipe: &Recipe) -> PathBuf {
     let test = std::env::current_exe().expect("a test knows its own path");
     let folder = test.parent().expect("a test is in a folder");
     let mut hasher = DefaultHasher::new();
-    SOURCE.hash(&mut hasher);
-    let program = folder.join(format!("humble_peer_{:016x}", hasher.finish()));
+    (COMMON_SOURCE, recipe.source).hash(&mut hasher);
+    let program = folder.join(format!("{}_{:016x}", recipe.name, hasher.finish()));
     let lock = File::create(program.with_extension("lock")).expect("the folder can be written");
     lock.lock().expect("files can be locked");
     if !program.is_file() {
-        compile(&program);
+        compile(recipe, &program);
     }
     program
 }
 
-fn compile(program: &Path) {
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("peers/humble.cpp");
+fn compile(recipe: &Recipe, program: &Path) {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("peers/{}.cpp", recipe.name));
     let unfinished = program.with_extension("unfinished");
     let mut command = Command::new("c++");
     command.args(["-std=c++17", "-O0", "-g0", "-o"]).arg(&unfinished).arg(source);
-    command.args(["-lfastrtps", "-lfastcdr", "-lpthread"]);
-    let output = command.output().expect("c++ was there before");
+    let output = command.args(recipe.libraries).output().expect("c++ was there before");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     std::fs::rename(&unfinished, program).expect("the program was written");
 }

@@ -38,7 +38,7 @@ pub use distribution::{
 pub use domain::{
     Domain, interop_is_skipped, kit_of_cpp, peers_are_on_feros, prefix_of_ros2, python_with_ros2,
 };
-pub use humble_peer::HumblePeer;
+pub use humble_peer::{HumbleOn, HumblePeer};
 pub use package::Package;
 pub use peer::{LONGEST_WAIT, Peer};
 pub use process::Process;

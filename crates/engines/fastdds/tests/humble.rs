@@ -9,7 +9,7 @@ use feros_engine::{
     DiscoveryForm, EndpointKind, Engine as _, NodeName, QosProfile, SessionOptions,
 };
 use feros_fastdds::FastDdsEngine;
-use feros_interop::{Domain, HumblePeer};
+use feros_interop::{Domain, HumbleOn, HumblePeer};
 use feros_test_support::eventually;
 
 const STRING: &str = "std_msgs/msg/String";
@@ -32,9 +32,18 @@ fn matched(peer: &mut HumblePeer, what: &str) -> String {
 }
 
 #[test]
-fn nodes_messages_and_calls_go_both_ways() {
+fn nodes_messages_and_calls_go_both_ways_with_fast_dds() {
+    nodes_messages_and_calls_go_both_ways(HumbleOn::FastDds);
+}
+
+#[test]
+fn nodes_messages_and_calls_go_both_ways_with_cyclone_dds() {
+    nodes_messages_and_calls_go_both_ways(HumbleOn::CycloneDds);
+}
+
+fn nodes_messages_and_calls_go_both_ways(on: HumbleOn) {
     let domain = Domain::reserve_without_ros2();
-    let Some(mut peer) = HumblePeer::start(&domain, "/theirs", "humble_node") else { return };
+    let Some(mut peer) = HumblePeer::start(&domain, on, "/theirs", "humble_node") else { return };
     let ours = ours(&domain);
     let publisher = ours.publisher_of("/numbers", (STRING, ""), QosProfile::default());
     let subscription = ours.subscription_of("/words", (STRING, ""), QosProfile::default());

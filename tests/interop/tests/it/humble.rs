@@ -1,6 +1,6 @@
 //! Feros and ROS 2 Humble in one domain: nodes, topics, services, parameters and managed nodes,
-//! with a node of Humble that is made by hand. Feros announces itself in the form of Humble, except
-//! in the last test.
+//! with nodes of Humble that are made by hand, on both libraries of Humble. Feros announces itself
+//! in the form of Humble, except in the last test.
 
 use feros::engine::graph::EndpointNode;
 use feros::engine::{DiscoveryForm, EndpointKind, GraphSnapshot, NodeName, SessionOptions};
@@ -20,13 +20,44 @@ use feros::{
     Arguments, Context, ContextOptions, LifecycleClient, Node, NodeOptions, ParameterClient,
     ParameterValue,
 };
-use feros_interop::{Domain, HumblePeer};
+use feros_interop::{Domain, HumbleOn, HumblePeer};
 use feros_test_support::{eventually, until};
 
 use crate::support::{Inbox, Spinning, WATCHDOG};
 
 const TEXT: &str = "std_msgs::msg::dds_::String_";
 const SET_BOOL: &str = "std_srvs::srv::dds_::SetBool";
+
+/// Makes a test of each function for each library.
+macro_rules! tests_on_both_libraries {
+    ($($test:ident),* $(,)?) => {
+        mod on_fast_dds {
+            $(
+                #[test]
+                fn $test() {
+                    super::$test(super::HumbleOn::FastDds);
+                }
+            )*
+        }
+        mod on_cyclone_dds {
+            $(
+                #[test]
+                fn $test() {
+                    super::$test(super::HumbleOn::CycloneDds);
+                }
+            )*
+        }
+    };
+}
+
+tests_on_both_libraries! {
+    each_shows_the_other_with_its_endpoints,
+    messages_and_calls_go_both_ways,
+    parameters_are_read_and_set_both_ways,
+    a_managed_node_of_humble_is_managed_from_here,
+    a_managed_node_is_managed_from_humble,
+    in_the_usual_form_messages_pass_but_humble_asks_for_endless_memory,
+}
 
 fn context(domain: &Domain, discovery_form: DiscoveryForm) -> Context {
     feros::logging::init(&Arguments::default());
@@ -42,8 +73,8 @@ fn node(domain: &Domain) -> Node {
 }
 
 /// The node `/theirs/humble_node` of Humble.
-fn humble(domain: &Domain) -> Option<HumblePeer> {
-    HumblePeer::start(domain, "/theirs", "humble_node")
+fn humble(domain: &Domain, on: HumbleOn) -> Option<HumblePeer> {
+    HumblePeer::start(domain, on, "/theirs", "humble_node")
 }
 
 fn hex<M: feros::message::Message>(message: &M) -> String {
@@ -93,10 +124,9 @@ fn shows_theirs(graph: &GraphSnapshot) -> bool {
         && shown(EndpointKind::Service, "/theirs/switch")
 }
 
-#[test]
-fn each_shows_the_other_with_its_endpoints() {
+fn each_shows_the_other_with_its_endpoints(on: HumbleOn) {
     let domain = Domain::reserve_without_ros2();
-    let Some(mut peer) = humble(&domain) else { return };
+    let Some(mut peer) = humble(&domain, on) else { return };
     let node = node(&domain);
     let publisher = node.create_publisher::<Text>("numbers", 10).unwrap();
     let _client = node.create_client::<SetBool>("/theirs/switch").unwrap();
@@ -106,7 +136,11 @@ fn each_shows_the_other_with_its_endpoints() {
     let context = node.context();
     let what = || "the node of Humble with its endpoints";
     context.wait_for_graph(WATCHDOG, what, || shows_theirs(&context.graph())).unwrap();
-    // All gids that our node announces are those of endpoints.
+    // The client is the last endpoint. All gids that our node announces are those of endpoints.
+    eventually(|| match peer.ask("endpoints rq/theirs/switchRequest") {
+        shown if shown.contains("feros_node") => Ok(()),
+        shown => Err(shown),
+    });
     eventually(|| match &nodes(&mut peer)[..] {
         [(name, gids, endpoints)] if name == "/ours/feros_node" && *gids > 6 => {
             if gids == endpoints { Ok(()) } else { Err(format!("{endpoints} of {gids}")) }
@@ -126,10 +160,9 @@ fn each_shows_the_other_with_its_endpoints() {
     assert!(announcement.windows(24).any(|bytes| bytes == of_publisher));
 }
 
-#[test]
-fn messages_and_calls_go_both_ways() {
+fn messages_and_calls_go_both_ways(on: HumbleOn) {
     let domain = Domain::reserve_without_ros2();
-    let Some(mut peer) = humble(&domain) else { return };
+    let Some(mut peer) = humble(&domain, on) else { return };
     let node = node(&domain);
     let words = Inbox::new();
     let put = words.putter();
@@ -175,10 +208,9 @@ fn messages_and_calls_go_both_ways() {
     }
 }
 
-#[test]
-fn parameters_are_read_and_set_both_ways() {
+fn parameters_are_read_and_set_both_ways(on: HumbleOn) {
     let domain = Domain::reserve_without_ros2();
-    let Some(mut peer) = humble(&domain) else { return };
+    let Some(mut peer) = humble(&domain, on) else { return };
     let node = node(&domain);
     let rate = node.declare_parameter("rate", 30_i64).unwrap();
     let _spinning = Spinning::new(&node);
@@ -254,10 +286,9 @@ where
     })
 }
 
-#[test]
-fn a_managed_node_of_humble_is_managed_from_here() {
+fn a_managed_node_of_humble_is_managed_from_here(on: HumbleOn) {
     let domain = Domain::reserve_without_ros2();
-    let Some(mut peer) = humble(&domain) else { return };
+    let Some(mut peer) = humble(&domain, on) else { return };
     let node = node(&domain);
     let _spinning = Spinning::new(&node);
     let theirs = LifecycleClient::new(&node, "/theirs/humble_node").unwrap();
@@ -280,10 +311,9 @@ fn a_managed_node_of_humble_is_managed_from_here() {
     assert!(changed.unwrap());
 }
 
-#[test]
-fn a_managed_node_is_managed_from_humble() {
+fn a_managed_node_is_managed_from_humble(on: HumbleOn) {
     let domain = Domain::reserve_without_ros2();
-    let Some(mut peer) = humble(&domain) else { return };
+    let Some(mut peer) = humble(&domain, on) else { return };
     let options = NodeOptions::new("managed").namespace("/ours");
     let context = context(&domain, DiscoveryForm::Humble);
     let node = context.create_lifecycle_node_with(options, ()).unwrap();
@@ -315,10 +345,9 @@ fn a_managed_node_is_managed_from_humble() {
 }
 
 /// What decision 0025 says about a node of Humble beside a process with the form since Iron.
-#[test]
-fn in_the_usual_form_messages_pass_but_humble_asks_for_endless_memory() {
+fn in_the_usual_form_messages_pass_but_humble_asks_for_endless_memory(on: HumbleOn) {
     let domain = Domain::reserve_without_ros2();
-    let Some(mut peer) = humble(&domain) else { return };
+    let Some(mut peer) = humble(&domain, on) else { return };
     let options = NodeOptions::new("feros_node").namespace("/a/b");
     let node = context(&domain, DiscoveryForm::SinceIron).create_node_with(options).unwrap();
     let publisher = node.create_publisher::<Text>("/numbers", 10).unwrap();
