@@ -3,12 +3,9 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use feros_conformance::{TestNode, number_in, numbered};
 use feros_engine::dds::discovery_info::{NodeEntities, ParticipantEntities};
 use feros_engine::dds::names::{DISCOVERY_TOPIC, DISCOVERY_TYPE};
-use feros_engine::{
-    DiscoveryForm, EndpointKind, GraphSnapshot, NodeName, ParticipantInfo, QosProfile, TypeHash,
-};
+use feros_engine::{DiscoveryForm, GraphSnapshot, NodeName, ParticipantInfo};
 use feros_test_support::{eventually, listen_to_log};
 
 use crate::participant::{
@@ -24,19 +21,14 @@ fn version_of_cyclone(text: &str) -> Parameters {
     Parameters::default().with(id::VERSION_OF_CYCLONE_DDS, &[&[0_u8; 20][..], &text[..]].concat())
 }
 
-fn version_of_fast_dds(version: &[u8]) -> Parameters {
+pub(crate) fn version_of_fast_dds(version: &[u8]) -> Parameters {
     Parameters::default().with(id::VERSION_OF_FAST_DDS, version)
 }
 
-/// Announces a reliable writer of `/chatter` with this USER_DATA.
-fn announce_writer(listener: &Listener, of: &Participant, user_data: &str) {
-    let of_writer = of
-        .reliable(entity::OWN_WRITER, "rt/chatter", "std_msgs::msg::dds_::String_")
-        .with_sequence(id::USER_DATA, user_data.as_bytes());
-    listener.announce_writer(of, &of_writer);
-}
-
-fn shown_in<'a>(of: &Participant, graph: &'a GraphSnapshot) -> Option<&'a ParticipantInfo> {
+pub(crate) fn shown_in<'a>(
+    of: &Participant,
+    graph: &'a GraphSnapshot,
+) -> Option<&'a ParticipantInfo> {
     let gid = of.gid(entity::PARTICIPANT);
     graph.participants.iter().find(|shown| shown.gid == gid)
 }
@@ -74,54 +66,6 @@ fn the_library_of_a_participant_is_read_from_its_announcement() {
         assert_eq!(shown.library.unwrap().to_string(), library, "participant {number}");
         assert_eq!((shown.form, shown.is_feros, shown.has_buffer_backends), (None, false, false));
     }
-}
-
-#[test]
-fn endpoints_of_lyrical_are_understood() {
-    let listener = Listener::start();
-    let participant =
-        Participant { vendor: FAST_DDS, number: 0, version: version_of_fast_dds(&[3, 6, 1, 0]) };
-    let hash = TypeHash([0xab; 32]);
-    let user_data = format!("typehash={hash};bufbe=cpu:,cuda:device=0;of_the_future=1;");
-    let graph = eventually(|| {
-        listener.announce(&participant);
-        announce_writer(&listener, &participant, &user_data);
-        let graph = listener.session.graph();
-        let is_shown = graph.count(EndpointKind::Publisher, "/chatter") == 1;
-        if is_shown { Ok(graph) } else { Err("the publisher of /chatter is not in the graph") }
-    });
-    let publisher = graph.endpoints_of(EndpointKind::Publisher, "/chatter").next().unwrap();
-    assert_eq!(publisher.gid, participant.gid(entity::OWN_WRITER));
-    assert_eq!(publisher.type_name, "std_msgs/msg/String");
-    assert_eq!(publisher.type_hash, Some(hash));
-    let backends = publisher.buffer_backends.as_deref().unwrap().iter().map(ToString::to_string);
-    assert_eq!(backends.collect::<Vec<_>>(), ["cpu", "cuda(device=0)"]);
-    let shown = shown_in(&participant, &graph).unwrap();
-    assert!(shown.has_type_hashes && shown.has_buffer_backends, "{shown:?}");
-}
-
-/// What such a publisher sends to a reader without buffer backends is a plain message.
-#[test]
-fn messages_of_a_publisher_of_lyrical_arrive() {
-    let listener = Listener::start();
-    let node = TestNode::new(listener.session.clone());
-    let subscription = node.subscription("/numbers", QosProfile::default().best_effort());
-    let participant =
-        Participant { vendor: FAST_DDS, number: 0, version: version_of_fast_dds(&[3, 6, 1, 0]) };
-    let type_name = "std_msgs::msg::dds_::UInt32_";
-    let of_writer = participant
-        .best_effort(entity::OWN_WRITER, "rt/numbers", type_name)
-        .with_sequence(id::USER_DATA, b"bufbe=cpu:,cuda:device=0;");
-    let mut number = 0;
-    let came = eventually(|| {
-        listener.announce(&participant);
-        listener.announce_writer(&participant, &of_writer);
-        number += 1;
-        listener.send(&participant, &[sample(entity::OWN_WRITER, number, &numbered(number))]);
-        subscription.subscription.take().unwrap().ok_or("no message")
-    });
-    assert!((1..=number).contains(&number_in(&came.payload)), "{came:?}");
-    assert_eq!(came.info.publisher_gid, participant.gid(entity::OWN_WRITER));
 }
 
 /// Announces a node in the form of Humble, which this session does not use.

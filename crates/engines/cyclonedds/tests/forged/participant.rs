@@ -44,6 +44,9 @@ pub(crate) mod entity {
     pub(crate) const OWN_WRITER: [u8; 4] = [0, 0, 2, 0x03];
     /// A reader of the user, without keys.
     pub(crate) const OWN_READER: [u8; 4] = [0, 0, 2, 0x04];
+    /// A further writer and a further reader of the user, without keys.
+    pub(crate) const SECOND_WRITER: [u8; 4] = [0, 0, 3, 0x03];
+    pub(crate) const SECOND_READER: [u8; 4] = [0, 0, 3, 0x04];
     pub(crate) const UNKNOWN: [u8; 4] = [0; 4];
 }
 
@@ -101,29 +104,39 @@ pub(crate) fn destination(participant: Gid) -> Vec<u8> {
     submessage(0x0e, 0x01, &participant.participant_prefix())
 }
 
-/// The number of the only sample of each writer.
-const FIRST: [u8; 8] = [0, 0, 0, 0, 1, 0, 0, 0];
+/// The number of a sample: the upper half comes first (DDSI-RTPS 2.5, 9.3.2).
+fn number_of_sample(number: u32) -> [u8; 8] {
+    let mut octets = [0; 8];
+    octets[4..].copy_from_slice(&number.to_le_bytes());
+    octets
+}
 
-/// A DATA submessage (DDSI-RTPS 2.5, 9.4.5.4) with a list of parameters.
-fn data(reader: [u8; 4], writer: [u8; 4], list: &Parameters) -> Vec<u8> {
+/// A DATA submessage (DDSI-RTPS 2.5, 9.4.5.4) with a list of parameters: the sample with this
+/// number.
+fn data(reader: [u8; 4], writer: [u8; 4], number: u32, list: &Parameters) -> Vec<u8> {
     let (before, form, end) = ([0, 0, 16, 0], [0, 3, 0, 0], [1, 0, 0, 0]);
-    let parts: [&[u8]; 7] = [&before, &reader, &writer, &FIRST, &form, &list.0, &end];
+    let number = number_of_sample(number);
+    let parts: [&[u8]; 7] = [&before, &reader, &writer, &number, &form, &list.0, &end];
     submessage(0x15, 0x05, &parts.concat())
 }
 
 /// A DATA submessage of a writer of the user, for all readers: the sample with this number, with
 /// the header of its encapsulation.
 pub(crate) fn sample(writer: [u8; 4], number: u32, payload: &[u8]) -> Vec<u8> {
-    let (before, high) = ([0, 0, 16, 0], [0; 4]);
-    let number = number.to_le_bytes();
-    let parts: [&[u8]; 6] = [&before, &entity::UNKNOWN, &writer, &high, &number, payload];
+    let (before, number) = ([0, 0, 16, 0], number_of_sample(number));
+    let parts: [&[u8]; 5] = [&before, &entity::UNKNOWN, &writer, &number, payload];
     submessage(0x15, 0x05, &parts.concat())
 }
 
 /// A HEARTBEAT submessage (DDSI-RTPS 2.5, 9.4.5.7) of a writer with one sample.
 pub(crate) fn heartbeat(writer: [u8; 4]) -> Vec<u8> {
-    let count = 1_u32.to_le_bytes();
-    let parts: [&[u8]; 5] = [&entity::UNKNOWN, &writer, &FIRST, &FIRST, &count];
+    heartbeat_until(writer, 1)
+}
+
+/// A HEARTBEAT submessage of a writer with the samples from 1 to `last`.
+fn heartbeat_until(writer: [u8; 4], last: u32) -> Vec<u8> {
+    let (first, last, count) = (number_of_sample(1), number_of_sample(last), 1_u32.to_le_bytes());
+    let parts: [&[u8]; 5] = [&entity::UNKNOWN, &writer, &first, &last, &count];
     submessage(0x07, 0x01, &parts.concat())
 }
 
@@ -178,19 +191,42 @@ impl Listener {
             .with(id::PARTICIPANT_LEASE_DURATION, &lease)
             .with_sequence(id::USER_DATA, b"enclave=/;");
         let (reader, writer) = (entity::PARTICIPANT_READER, entity::PARTICIPANT_WRITER);
-        self.send(of, &[data(reader, writer, &of_participant)]);
+        self.send(of, &[data(reader, writer, 1, &of_participant)]);
     }
 
-    /// Announces a writer of the participant.
+    /// Announces a writer of the participant, which is its only one.
     pub(crate) fn announce_writer(&self, of: &Participant, of_writer: &Parameters) {
-        let (reader, writer) = (entity::PUBLICATIONS_READER, entity::PUBLICATIONS_WRITER);
-        self.send(of, &[heartbeat(writer), data(reader, writer, of_writer)]);
+        self.announce_writers(of, std::slice::from_ref(of_writer));
     }
 
-    /// Announces a reader of the participant.
+    /// Announces the writers of the participant.
+    pub(crate) fn announce_writers(&self, of: &Participant, of_writers: &[Parameters]) {
+        let (reader, writer) = (entity::PUBLICATIONS_READER, entity::PUBLICATIONS_WRITER);
+        self.announce_endpoints(of, (reader, writer), of_writers);
+    }
+
+    /// Announces a reader of the participant, which is its only one.
     pub(crate) fn announce_reader(&self, of: &Participant, of_reader: &Parameters) {
+        self.announce_readers(of, std::slice::from_ref(of_reader));
+    }
+
+    /// Announces the readers of the participant.
+    pub(crate) fn announce_readers(&self, of: &Participant, of_readers: &[Parameters]) {
         let (reader, writer) = (entity::SUBSCRIPTIONS_READER, entity::SUBSCRIPTIONS_WRITER);
-        self.send(of, &[heartbeat(writer), data(reader, writer, of_reader)]);
+        self.announce_endpoints(of, (reader, writer), of_readers);
+    }
+
+    fn announce_endpoints(
+        &self,
+        of: &Participant,
+        (reader, writer): ([u8; 4], [u8; 4]),
+        endpoints: &[Parameters],
+    ) {
+        let mut submessages =
+            vec![heartbeat_until(writer, u32::try_from(endpoints.len()).unwrap())];
+        let samples = (1..).zip(endpoints);
+        submessages.extend(samples.map(|(number, of)| data(reader, writer, number, of)));
+        self.send(of, &submessages);
     }
 }
 
