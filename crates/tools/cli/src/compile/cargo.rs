@@ -1,8 +1,9 @@
 //! Calls cargo and the compiler, and reads their output.
 
 use std::ffi::OsString;
-use std::io::Write as _;
+use std::io::{Read, pipe, stderr};
 use std::ops::ControlFlow;
+use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -128,12 +129,13 @@ impl Cargo {
         let mut command = self.command("test", call.manifest);
         command.args(["--workspace", "--no-fail-fast"]);
         call.add_to(&mut command);
-        let end = self.follow(&mut command, |bytes| {
-            // A terminal that was closed does not end the tests.
-            drop(std::io::stderr().write_all(bytes));
-            ControlFlow::Continue(())
-        });
-        match end {
+        // The results are to stand among the lines that cargo itself writes to standard error.
+        let output = stderr().as_fd().try_clone_to_owned();
+        let output = output.map_err(|source| not_started(&command, source))?;
+        let (nothing, _) = pipe().map_err(|source| not_started(&command, source))?;
+        command.stdout(output);
+        let child = spawn(&mut command)?;
+        match self.wait(&command, child, nothing, |_| ControlFlow::Continue(())) {
             Ok(()) => Ok(true),
             Err(BuildError::Failed { .. }) => Ok(false),
             Err(error) => Err(error),
@@ -210,11 +212,21 @@ impl Cargo {
         command: &mut Command,
         take: impl FnMut(&[u8]) -> ControlFlow<()>,
     ) -> Result<(), BuildError> {
-        command.stdin(Stdio::null()).stdout(Stdio::piped());
-        let mut child =
-            ChildGroup::spawn(command).map_err(|source| not_started(command, source))?;
+        command.stdout(Stdio::piped());
+        let mut child = spawn(command)?;
         let (_, output, _) = child.take_pipes();
         let output = output.expect("standard output was asked to be a pipe");
+        self.wait(command, child, output, take)
+    }
+
+    /// Takes what comes out of `output` until the command has ended.
+    fn wait(
+        &self,
+        command: &Command,
+        mut child: ChildGroup,
+        output: impl Read + AsFd,
+        take: impl FnMut(&[u8]) -> ControlFlow<()>,
+    ) -> Result<(), BuildError> {
         match self.signals.follow(&mut child, output, take) {
             Ok(Followed::Ended(status)) if !status.success() => {
                 Err(BuildError::Failed { command: name(command), status })
@@ -303,6 +315,11 @@ fn artifact(line: &[u8]) -> Result<Option<Artifact>, serde_json::Error> {
     } else {
         Ok(None)
     }
+}
+
+fn spawn(command: &mut Command) -> Result<ChildGroup, BuildError> {
+    command.stdin(Stdio::null());
+    ChildGroup::spawn(command).map_err(|source| not_started(command, source))
 }
 
 fn not_started(command: &Command, source: std::io::Error) -> BuildError {
