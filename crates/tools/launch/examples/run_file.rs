@@ -13,7 +13,7 @@ use feros_launch::{
 use feros_sync::Mutex;
 
 /// A loader that needs no containers: after a moment it reports every component as loaded, except
-/// those called `broken`.
+/// those called `broken` and `lacking`.
 struct FakeLoader;
 
 impl ComponentLoader for FakeLoader {
@@ -29,6 +29,10 @@ impl ComponentLoader for FakeLoader {
         match component.plugin.as_str() {
             "never" => Err("cancelled".to_owned()),
             "broken" => Err("it is broken".to_owned()),
+            "lacking" => {
+                let error = "ModuleNotFoundError: No module named 'eye_parts' (/eye.py, line 3)";
+                Err(format!("Component constructor threw an exception: {error}"))
+            }
             plugin => Ok(format!("{container}/{plugin}")),
         }
     }

@@ -35,12 +35,17 @@ pub(crate) fn cure(package: &str, here: &Path) -> String {
 /// The beginning of the last line of a traceback about a module that is missing.
 const NO_MODULE: &str = "ModuleNotFoundError: No module named '";
 
+/// The module that Python does not find, if a text has such a line or quotes it.
+pub(crate) fn missing_module_within(text: &str) -> Option<&str> {
+    text.find(NO_MODULE).and_then(|begin| missing_module(&text[begin..]))
+}
+
 /// The module that Python does not find, if a line says so. A module within a package is left out,
 /// since Python has found the package, and so is a line that says what to do.
 pub(crate) fn missing_module(line: &str) -> Option<&str> {
     let (module, rest) = line.strip_prefix(NO_MODULE)?.split_once('\'')?;
     let is_name = |c: char| c == '_' || c.is_alphanumeric();
-    let is_known = rest.starts_with(" (");
+    let is_known = rest.starts_with(" (run `");
     (!is_known && !module.is_empty() && module.chars().all(is_name)).then_some(module)
 }
 
@@ -141,5 +146,8 @@ mod tests {
             assert_eq!(missing_module(&line), None, "{line}");
         }
         assert_eq!(missing_module("ModuleNotFoundError: No module named 'a"), None);
+        let quoted = format!("it failed: {} (/a.py, line 3)", of("cv_parts"));
+        assert_eq!(missing_module_within(&quoted), Some("cv_parts"));
+        assert_eq!(missing_module_within("it failed"), None);
     }
 }

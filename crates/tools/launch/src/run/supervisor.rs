@@ -29,7 +29,7 @@ use super::timers::Timers;
 use super::transitions::Transitions;
 use crate::action::EventKind;
 use crate::level::Level;
-use crate::missing_package::cure_of_module;
+use crate::missing_package::{cure_of_module, missing_module_within};
 use crate::packages::Packages;
 use crate::plan::{Component, Delayed, Load, NodeFacts, Plan, Process, Step};
 
@@ -353,13 +353,7 @@ impl Supervisor {
         }
         let missing = self.children[index].take_missing_module();
         if let Some(module) = missing.filter(|_| !is_well && !was_asked) {
-            let packages = Packages::from_env();
-            let cure = cure_of_module(&module, Path::new("."), packages.prefix(&module).ok());
-            self.output.message(
-                Level::Error,
-                &name,
-                &format!("Python has no module {module}: {cure}"),
-            );
+            self.tell_cure(&name, &module);
         }
         if let Some(node) = node {
             self.requests.cancel(&node);
@@ -416,6 +410,9 @@ impl Supervisor {
                 }
                 (Err(problem), request) => {
                     self.fail(&node, format!("{}: {problem}", request.undone()));
+                    if let Some(module) = missing_module_within(&problem) {
+                        self.tell_cure(&node, module);
+                    }
                     // As in stock launch, an error in a reaction ends the launch.
                     if matches!(request, Request::React(..) | Request::Choose(..)) {
                         self.begin_end("a reaction has failed", false);
@@ -423,6 +420,14 @@ impl Supervisor {
                 }
             }
         }
+    }
+
+    /// Says where a module can be had that a node does not find.
+    fn tell_cure(&mut self, name: &str, module: &str) {
+        let packages = Packages::from_env();
+        let cure = cure_of_module(module, Path::new("."), packages.prefix(module).ok());
+        let text = format!("Python has no module {module}: {cure}");
+        self.output.message(Level::Error, name, &text);
     }
 
     /// Whether a respawned process has this node and will start again, so that cancelled requests

@@ -12,13 +12,16 @@ const ENDS_WHEN_TOLD: &str = "#!/bin/sh\nuntil [ -e $W/end ]; do sleep 0.05; don
 fn components_are_loaded_into_their_containers() {
     let workspace = Workspace::new();
     workspace.file("lib/feros_component/component_container", "#!/bin/sh\nexec sleep 1000\n");
-    let container = "<composable_node_container pkg='rclcpp_components' exec='component_container' name='c'>
-        <composable_node pkg='demo' plugin='first'/><composable_node pkg='demo' plugin='broken'/></composable_node_container>";
+    let container =
+        "<composable_node_container pkg='rclcpp_components' exec='component_container' name='c'>
+        <composable_node pkg='demo' plugin='first'/><composable_node pkg='demo' plugin='broken'/>
+        <composable_node pkg='demo' plugin='lacking'/></composable_node_container>";
     let load = "<load_composable_node target='/c'><composable_node pkg='demo' plugin='third'/></load_composable_node>
         <load_composable_node target='/other'><composable_node pkg='demo' plugin='never'/></load_composable_node>";
     let mut running = Launch::start(&workspace, &launch(&[container.to_owned(), load.to_owned()]));
     running.wait_for("[INFO] [/c]: has loaded first as /c/first");
     running.wait_for("[ERROR] [/c]: broken is not loaded: it is broken");
+    running.wait_for("[ERROR] [/c]: Python has no module eye_parts: source a ROS 2 that has it");
     running.wait_for("[INFO] [/c]: has loaded third as /c/third");
     running.signal(Signal::INT);
     let (code, lines) = running.end();
