@@ -49,7 +49,7 @@
 //!   files (`SECURITY.md`), which are read only by processes that share them.
 //! - No access to memory allocates a page: all pages are present before they are written. So a full
 //!   `/dev/shm` cannot end a process with a signal.
-//! - Every change to the layout of memory that processes share increments [`FORMAT_VERSION`].
+//! - Every change to the layout of memory that processes share increments [`format_version`].
 #![deny(unsafe_code)] // allowed again where memory is mapped
 #![cfg_attr(loom, allow(dead_code, unreachable_pub))] // used only by modules without loom
 
@@ -102,7 +102,7 @@ pub use self::{
         Connection, ConnectionCounts, ConnectionSettings, HostBytes, HostSample, TakeOutcome,
     },
     error::{CreateError, LoanError, OpenError, Refused, SendError, UnavailableError},
-    format_version::FORMAT_VERSION,
+    format_version::format_version,
     ipc::service::SampleHeader,
     node::{CleanUp, Cleaner, HostNode},
     peers::{EndWatch, Peer, PeerAttachment, PeerError, PeerSubscription},

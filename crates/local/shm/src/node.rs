@@ -1,8 +1,10 @@
 //! The part of this process in the shared-memory transport: one iceoryx2 node, in a space that
 //! belongs only to this user.
 //!
-//! The space consists of the folder `/dev/shm/feros-<uid>` (mode 0700), in which iceoryx2 keeps its
-//! files, and a prefix of the names of its shared memory. The folder is in `/dev/shm` so that
+//! The space consists of the folder `/dev/shm/feros-<uid>-<format>` (mode 0700), in which iceoryx2
+//! keeps its files, and a prefix of the names of its shared memory. Processes with another format
+//! have another space, because they might take files that they cannot read for those of a killed
+//! process, and remove them. The folder is in `/dev/shm` so that
 //! exactly the processes that see the shared memory also see the folder, for example in containers.
 //! The folder needs no environment variable, and disappears when the machine restarts. The prefix
 //! has a random part, which is stored in the folder, so that another user cannot claim these names
@@ -28,6 +30,7 @@ use rustix::process::geteuid;
 pub use self::dead::{CleanUp, Cleaner};
 use self::space::{LOCK_TIMEOUT, PREFIX_FILE, Space, SpaceLock, check_access};
 use crate::error::UnavailableError;
+use crate::format_version::format_version;
 use crate::ipc::Ipc;
 use crate::limits::{check_file_size, check_open_files};
 use crate::page::page_bytes;
@@ -222,9 +225,9 @@ impl std::fmt::Debug for HostNode {
     }
 }
 
-/// The name of the folder of this user.
+/// The name of the folder of this user and this format.
 fn folder_name() -> String {
-    format!("feros-{}", geteuid().as_raw())
+    format!("feros-{}-{}", geteuid().as_raw(), format_version())
 }
 
 fn check_room_for_node(folder: &Path) -> Result<(), UnavailableError> {

@@ -6,8 +6,8 @@ use feros_executor::{
     CAPACITY, Doorbell, Entity, Executor, ExecutorOptions, Place, Progress, Ringer, Slot,
 };
 use feros_shm::{
-    Announced, Announcement, EntryId, FORMAT_VERSION, Obstacle, Peer, PeerError, PeerSubscription,
-    ProcessSegment, Reason, Room, SharedDoorbell, Side, SubscriptionEntry, TransportSet, random_id,
+    Announced, Announcement, EntryId, Obstacle, Peer, PeerError, PeerSubscription, ProcessSegment,
+    Reason, Room, SharedDoorbell, Side, SubscriptionEntry, TransportSet, format_version, random_id,
 };
 use feros_sync::{Mutex, MutexGuard};
 use feros_test_support::{TestProcess, WATCHDOG, command_of, skip, this_program};
@@ -380,7 +380,7 @@ fn files_that_are_no_segments_are_refused() {
     ));
     let later = memory(NAME, size, &later_version, seals);
     let error = attempt(&later).unwrap_err();
-    let (theirs, ours) = (FORMAT_VERSION + 1, FORMAT_VERSION);
+    let (theirs, ours) = (format_version() + 1, format_version());
     assert_eq!(error, PeerError::OtherVersion { pid, theirs, ours });
     assert_eq!(
         error.reason(Side::Publisher),

@@ -22,13 +22,18 @@ fn private_files(place: &Place, owner: &Peer) -> Vec<String> {
         |file: &PathBuf| file.components().any(|part| is_ours(&part.as_os_str().to_string_lossy()));
     let mut files: Vec<PathBuf> = place.files().into_iter().filter(ours).collect();
     assert!(!files.is_empty(), "the processes of this user share memory");
-    files.push(place.dev_shm().join("feros-0"));
+    files.push(place.dev_shm().join(folder_of(0)));
     files.push(segment(owner));
     files.iter().map(|file| file.display().to_string()).collect()
 }
 
+/// The name of the folder of a user.
+fn folder_of(uid: u32) -> String {
+    format!("feros-{uid}-{}", feros::shm::format_version())
+}
+
 fn is_ours(name: &str) -> bool {
-    name == "feros-0" || name.starts_with("feros_0_")
+    name == folder_of(0) || name.starts_with("feros_0_")
 }
 
 #[test]
@@ -79,7 +84,7 @@ fn two_users_talk_by_the_network_and_tell_why() {
     theirs.end();
     friend.end();
     ours.end();
-    let folder = place.dev_shm().join(format!("feros-{NOBODY}"));
+    let folder = place.dev_shm().join(folder_of(NOBODY));
     assert!(!folder.exists(), "the folder was removed with the last process of its user");
 }
 
@@ -89,7 +94,7 @@ fn a_folder_that_another_user_made_first_is_not_trusted() {
         Ok(place) => place,
         Err(why) => return skipped("a folder made by another user", &why),
     };
-    let trap = place.dev_shm().join("feros-0");
+    let trap = place.dev_shm().join(folder_of(0));
     std::fs::create_dir(&trap).unwrap();
     std::os::unix::fs::chown(&trap, Some(NOBODY), Some(NOBODY)).unwrap();
     let mut talker = Peer::start(&place, "talker");

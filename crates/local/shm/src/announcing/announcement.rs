@@ -12,12 +12,12 @@
 //! ([`crate::declined`]). `-` represents an unknown location. Later versions may add letters,
 //! codes, and fields at the end. An announcement in another format is not read at all. Every change
 //! to memory that processes share, including the header of messages, must increment
-//! [`FORMAT_VERSION`]. If a string begins with `-` and not with the format, it is not about
+//! [`format_version`]. If a string begins with `-` and not with the format, it is not about
 //! transports; for example, it may be the mark of a bridge.
 
 use super::host_id::HostId;
 use super::transport_set::TransportSet;
-use crate::format_version::FORMAT_VERSION;
+use crate::format_version::format_version;
 use crate::reason::declined::{Declined, MAX_DECLINED, hex};
 use crate::reason::{Obstacle, Reason};
 use crate::segment::{ProcessSegment, process_token};
@@ -96,8 +96,12 @@ impl Announcement {
             transports.push('-');
         }
         let mut text = format!(
-            "{FORMAT_VERSION:x},{host},{:x},{:x},{:x},{:x},{transports},",
-            self.uid, self.pid, self.token, self.endpoint
+            "{:x},{host},{:x},{:x},{:x},{:x},{transports},",
+            format_version(),
+            self.uid,
+            self.pid,
+            self.token,
+            self.endpoint
         );
         let written = match self.shared_memory {
             Ok(file) => write!(text, "{file:x}"),
@@ -147,7 +151,9 @@ impl Announced {
         let mut fields = text.split(',');
         match fields.next().and_then(hex).and_then(|version| u32::try_from(version).ok()) {
             None => Self::Unreadable,
-            Some(FORMAT_VERSION) => parse(fields).map_or(Self::Unreadable, Self::Feros),
+            Some(version) if version == format_version() => {
+                parse(fields).map_or(Self::Unreadable, Self::Feros)
+            }
             Some(version) => Self::OtherVersion(version),
         }
     }

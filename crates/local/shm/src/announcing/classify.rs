@@ -3,7 +3,7 @@
 use feros_trace::Transport;
 
 use super::announcement::{Announced, Announcement};
-use crate::format_version::FORMAT_VERSION;
+use crate::format_version::format_version;
 use crate::reason::{Obstacle, Reason, Side};
 
 /// The transport of a match, and the reason why the match does not have a more direct transport.
@@ -62,7 +62,7 @@ fn both_known<'a>(
         _ => {
             let version = |announced: &Announced| match announced {
                 Announced::OtherVersion(version) => *version,
-                _ => FORMAT_VERSION,
+                _ => format_version(),
             };
             Err(Reason::IncompatibleVersion {
                 publisher: version(publisher),

@@ -164,9 +164,11 @@ impl Peer {
             WrongContent::Magic => {
                 PeerError::NotASegment { pid, fd, what: "its first bytes are not those of Feros" }
             }
-            WrongContent::Version(theirs) => {
-                PeerError::OtherVersion { pid, theirs, ours: crate::format_version::FORMAT_VERSION }
-            }
+            WrongContent::Version(theirs) => PeerError::OtherVersion {
+                pid,
+                theirs,
+                ours: crate::format_version::format_version(),
+            },
             WrongContent::Token => PeerError::WrongToken { pid },
         })?;
         let peer = Self { pid, mapping, process, has_ended: AtomicBool::new(false) };

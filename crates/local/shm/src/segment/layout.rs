@@ -1,7 +1,7 @@
 //! The layout of a process segment.
 
 use super::entry::{Entry, Found, MAX_ENTRIES};
-use crate::format_version::FORMAT_VERSION;
+use crate::format_version::format_version;
 use feros_doorbell::Doorbell;
 use feros_sync::{AtomicU32, AtomicU64, Ordering};
 use std::mem::offset_of;
@@ -131,7 +131,7 @@ impl Layout {
     /// Writes the words of the header that [`Layout::check`] checks.
     pub(crate) fn sign(&self, token: u64) {
         self.header.token.store(token, Ordering::Relaxed);
-        self.header.version.store(FORMAT_VERSION, Ordering::Relaxed);
+        self.header.version.store(format_version(), Ordering::Relaxed);
         self.header.magic.store(MAGIC, Ordering::Release);
     }
 
@@ -140,7 +140,7 @@ impl Layout {
             return Err(WrongContent::Magic);
         }
         let version = self.header.version.load(Ordering::Relaxed);
-        if version != FORMAT_VERSION {
+        if version != format_version() {
             return Err(WrongContent::Version(version));
         }
         if self.header.token.load(Ordering::Relaxed) != token {

@@ -40,7 +40,7 @@ fn check(cases: Vec<Case>) {
 
 /// Puts the version before the other fields of an announcement.
 fn versioned(fields: &str) -> String {
-    format!("{FORMAT_VERSION:x},{fields}")
+    format!("{:x},{fields}", format_version())
 }
 
 /// Reads an announcement with this version of the format.
@@ -122,7 +122,7 @@ fn each_difference_of_places_has_its_reason() {
         (Announced::Unreadable, Reason::UnreadableAnnouncement { side: Side::Subscription }),
         (
             Announced::OtherVersion(77),
-            Reason::IncompatibleVersion { publisher: FORMAT_VERSION, subscription: 77 },
+            Reason::IncompatibleVersion { publisher: format_version(), subscription: 77 },
         ),
     ];
     check(
@@ -144,7 +144,7 @@ fn each_difference_of_places_has_its_reason() {
             Announced::OtherVersion(2),
             feros(announcement()),
             Some(Transport::Network),
-            Some(Reason::IncompatibleVersion { publisher: 2, subscription: FORMAT_VERSION }),
+            Some(Reason::IncompatibleVersion { publisher: 2, subscription: format_version() }),
         ),
     ]);
 }
@@ -233,7 +233,7 @@ fn later_versions_may_add_fields_and_letters_and_codes() {
     let later = read("1-2-3-4,3e8,2a,7,9,phnx,!later,more,and more");
     let expected = Announcement { shared_memory: Err(Obstacle::Other), ..announcement() };
     assert_eq!(later, feros(expected));
-    let next = FORMAT_VERSION + 1;
+    let next = format_version() + 1;
     let text = format!("{next:x},anything");
     assert_eq!(Announced::read(Some(&text)), Announced::OtherVersion(next));
 }
@@ -280,7 +280,7 @@ fn a_connection_that_could_not_be_opened_is_told_to_its_publisher_alone() {
 fn invalid_announcements_are_unreadable() {
     assert_eq!(Announced::read(None), Announced::Nothing);
     assert_eq!(Announced::read(Some("-,bridge=1.0")), Announced::Nothing);
-    let alone = format!("{FORMAT_VERSION:x}");
+    let alone = format!("{:x}", format_version());
     for text in ["", ",", "x", &alone, "100000000,"] {
         assert_eq!(Announced::read(Some(text)), Announced::Unreadable, "{text:?}");
     }

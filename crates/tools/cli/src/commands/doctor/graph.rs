@@ -102,7 +102,7 @@ fn cure(reason: &Reason) -> Option<&'static str> {
         ),
         Reason::TooManyPublishers { .. } => Some("let fewer publishers match one subscription"),
         Reason::IncompatibleVersion { .. } | Reason::UnreadableAnnouncement { .. } => {
-            Some("build both with the same version of Feros")
+            Some("use the same version of Feros for both")
         }
         Reason::NoTransport { .. } => Some(
             "allow the network transport, in FEROS_TRANSPORTS or in the options of the endpoint",
@@ -115,14 +115,14 @@ fn cure(reason: &Reason) -> Option<&'static str> {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
-    use feros::shm::FORMAT_VERSION;
+    use feros::shm::format_version;
     use feros_engine::{EndpointInfo, EndpointKind, NodeInfo, NodeName};
 
     /// A publisher and a subscription with these announcements, which begin after the version.
     fn graph(announcements: [&str; 2]) -> GraphSnapshot {
         let endpoint = |kind: EndpointKind, node: &str, announcement: &str| EndpointInfo {
             gid: Gid([kind as u8; 16]),
-            announcement: Some(format!("{FORMAT_VERSION:x},{announcement}").into()),
+            announcement: Some(format!("{:x},{announcement}", format_version()).into()),
             ..EndpointInfo::of_node(
                 kind,
                 "/image",

@@ -85,7 +85,7 @@ fn text(graph: &GraphSnapshot, service: &str, verbose: bool) -> String {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
-    use feros::shm::FORMAT_VERSION;
+    use feros::shm::format_version;
     use feros_engine::{EndpointInfo, Gid, NodeName, QosProfile};
 
     /// A client and a server with these announcements, which begin after the version.
@@ -93,7 +93,7 @@ mod tests {
         let endpoint = |kind: EndpointKind, node: &str, announcement: Option<&str>| EndpointInfo {
             gid: Gid([kind as u8; 16]),
             qos: QosProfile::services_default(),
-            announcement: announcement.map(|text| format!("{FORMAT_VERSION:x},{text}").into()),
+            announcement: announcement.map(|text| format!("{:x},{text}", format_version()).into()),
             ..EndpointInfo::of_node(
                 kind,
                 "/enable",
