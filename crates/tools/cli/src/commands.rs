@@ -42,9 +42,10 @@ use crate::help_heading::GENERAL_OPTIONS;
 use crate::output::Color;
 use crate::types::InterfaceArgs;
 
+use crate::version;
 /// ROS 2 built for the shortest path: inspect, feed and measure a ROS 2 system
 #[derive(Parser)]
-#[command(name = "feros", version, propagate_version = false, arg_required_else_help = true)]
+#[command(name = "feros", version, long_version = version::facts(), propagate_version = false, arg_required_else_help = true)]
 #[command(
     after_help = "Environment: ROS_DOMAIN_ID, ROS_AUTOMATIC_DISCOVERY_RANGE, ROS_STATIC_PEERS, FEROS_ENGINE, \
                         FEROS_ROS_DISTRO, AMENT_PREFIX_PATH, FEROS_PREFIX_PATH, FEROS_INTERFACES, CYCLONEDDS_URI, FEROS_TRACE, NO_COLOR.\nExit codes: 0 done, 1 failed, 2 wrong usage."

@@ -16,6 +16,7 @@
 //! | `compile` | builds with cargo for `build` and `component build`: the workspace, checks, the prefix |
 //! | `derived_variables` | the variables that programs get besides `FEROS_PREFIX_PATH` |
 //! | `error` | errors and exit codes |
+//! | `version` | what `--version` says |
 //!
 //! # Invariants
 //!
@@ -46,6 +47,7 @@ mod qos_args;
 mod silent_services;
 mod types;
 mod value_parsers;
+mod version;
 
 use std::ffi::OsString;
 use std::os::unix::process::CommandExt as _;

@@ -28,4 +28,5 @@ mod tf;
 mod top;
 mod topic;
 mod trace;
+mod version;
 mod view;
