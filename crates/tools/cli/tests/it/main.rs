@@ -28,5 +28,6 @@ mod tf;
 mod top;
 mod topic;
 mod trace;
+mod two_versions;
 mod version;
 mod view;
