@@ -15,6 +15,7 @@ mod interface;
 mod lab;
 mod launch;
 mod lifecycle;
+mod man;
 mod multicast;
 mod node;
 mod param;
@@ -41,8 +42,8 @@ use crate::error::CliError;
 use crate::help_heading::GENERAL_OPTIONS;
 use crate::output::Color;
 use crate::types::InterfaceArgs;
-
 use crate::version;
+
 /// ROS 2 built for the shortest path: inspect, feed and measure a ROS 2 system
 #[derive(Parser)]
 #[command(name = "feros", version, long_version = version::facts(), propagate_version = false, arg_required_else_help = true)]
@@ -148,6 +149,8 @@ enum Command {
     Demo(demo::Args),
     /// Print the script that completes this command in a shell
     Completion(completion::Args),
+    /// Write the manual pages of this command and its verbs into a folder
+    Man(man::Args),
 }
 
 impl CommandLine {
@@ -224,6 +227,7 @@ pub(crate) fn run(line: CommandLine) -> Result<(), CliError> {
         Command::Trace(command) => trace::run(command),
         Command::Demo(args) => demo::run(args),
         Command::Completion(args) => completion::run(&args),
+        Command::Man(args) => man::run(&args, CommandLine::command()),
     }
 }
 
@@ -256,5 +260,41 @@ mod tests {
             }
         });
         assert!(verbs > 50, "{verbs}");
+    }
+
+    /// The names of the manual pages of a command and of the verbs that its help shows.
+    fn names_of_pages(command: &clap::Command, words: &str) -> Vec<String> {
+        let verbs = command.get_subcommands().filter(|verb| !verb.is_hide_set());
+        let below = verbs.flat_map(|verb| {
+            let words = format!("{words}-{}", verb.get_name());
+            names_of_pages(verb, &words)
+        });
+        std::iter::once(words.to_owned()).chain(below).collect()
+    }
+
+    #[test]
+    fn each_verb_has_a_manual_page_with_its_options() {
+        let pages = man::pages(CommandLine::command()).expect("pages in memory");
+        let names: Vec<&str> = pages.iter().map(|page| page.name.as_str()).collect();
+        assert_eq!(names, names_of_pages(&CommandLine::command(), "feros"));
+        assert!(names.len() > 80, "{}", names.len());
+        let mut command = CommandLine::command();
+        command.build();
+        let mut pages = pages.iter();
+        each_verb(&mut command, &mut |verb| {
+            if verb.is_hide_set() {
+                return;
+            }
+            let name = verb.get_display_name().unwrap_or_default();
+            let page = pages.find(|page| page.name == name).expect(name);
+            let text = String::from_utf8_lossy(&page.text);
+            let options = verb.get_arguments().filter(|option| !option.is_hide_set());
+            for option in options.filter_map(|option| option.get_long()) {
+                let escaped = format!("\\-\\-{}", option.replace('-', "\\-"));
+                assert!(text.contains(&escaped), "{option} in {text}");
+            }
+            let title = concat!("1 \"feros ", env!("CARGO_PKG_VERSION"), "\" Feros \"Commands");
+            assert!(text.contains(title), "{text}");
+        });
     }
 }
