@@ -71,6 +71,8 @@ chromium chromium opens the reports of the laboratory in its tests
 chromedriver chromium-driver steers it there
 node nodejs bundles and tests the page of `feros view`
 npm npm fetches the libraries of the page
+dpkg-shlibdeps dpkg-dev finds what the programs of a release need
+patchelf patchelf removes folders of the building machine from the programs of a release
 TOOLS
     cat <<'TOOLS'
 rosmaster python3-rosmaster ROS 1 as a peer: its real master

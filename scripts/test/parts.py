@@ -188,6 +188,13 @@ STEPS = [
         ["build: workspace"],
     ),
     Step(
+        "files of a release",
+        RUN,
+        ["python3", "scripts/test/release_tests.py"],
+        ["build: workspace"],
+        counts="unittest",
+    ),
+    Step(
         "commands of README, book and examples, run",
         RUN,
         ["scripts/run_commands.py", str(FEROS.parent)],
@@ -250,6 +257,7 @@ PARTS = [
     Part("rust", "all Rust tests, interop with stock ROS 2 among them", [
         *("tests, interop with stock ROS 2 among them", JAZZY_TESTS, "peers of the laboratory"),
         *("commands of README and book", "commands of README, book and examples, run"),
+        "files of a release",
     ]),
     Part("docs", "documentation without warnings, and its examples", [
         "build: workspace", "examples of the documentation",
