@@ -114,10 +114,13 @@ impl ZenohClient {
     ) -> Created<Self> {
         let (qos, key, name) = (token.qos, token.data_key(), token.name.clone());
         let refused = |error| failed(&name, "declaring the client", &error);
+        // No server is complete for a key that matches any hash.
+        let target =
+            if token.takes_any_hash() { QueryTarget::All } else { QueryTarget::AllComplete };
         let querier = shared
             .session
             .declare_querier(key)
-            .target(QueryTarget::AllComplete)
+            .target(target)
             .consolidation(ConsolidationMode::None);
         // As in rmw_zenoh, requests for the results of goals have no timeout, because goals may
         // take hours.

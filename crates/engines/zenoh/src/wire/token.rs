@@ -138,23 +138,28 @@ impl EndpointToken {
     /// Returns the key expression for the endpoint's messages, requests and responses. For a
     /// subscription or client without a type hash, the key expression matches any hash.
     pub fn data_key(&self) -> String {
-        let receives = matches!(self.kind, EndpointKind::Subscription | EndpointKind::Client);
         let hash = match self.type_hash {
-            None if receives => "*".into(),
+            None if self.takes_any_hash() => "*".into(),
             hash => hash_text(hash),
         };
         let name = self.name.trim_matches('/');
         format!("{}/{name}/{}/{hash}", self.node.domain_id, self.wire_type)
     }
 
-    /// Whether messages pass between two endpoints. Their names and types must be equal. If both
-    /// have a type hash, the hashes must also be equal. Policies are ignored.
+    /// Whether the endpoint gets messages or responses of any hash, because it has none.
+    pub fn takes_any_hash(&self) -> bool {
+        let receives = matches!(self.kind, EndpointKind::Subscription | EndpointKind::Client);
+        receives && self.type_hash.is_none()
+    }
+
+    /// Whether messages pass between two endpoints. Their names, types and hashes must be equal,
+    /// but a subscription or client without a type hash takes any. Policies are ignored.
     pub fn matches(&self, other: &Self) -> bool {
         self.has_name_of(other)
             && self.wire_type == other.wire_type
             && (self.type_hash == other.type_hash
-                || self.type_hash.is_none()
-                || other.type_hash.is_none())
+                || self.takes_any_hash()
+                || other.takes_any_hash())
     }
 
     /// Whether two endpoints have opposite kinds and the same topic or service name.
