@@ -5,11 +5,11 @@ mod ends;
 mod network;
 
 use feros_conformance::{text_in, text_message};
-use feros_engine::{EndpointKind, QosProfile};
+use feros_engine::{EndpointKind, Gid, QosProfile};
 use feros_test_support::until;
 use zenoh::Wait as _;
 
-use ends::{SET_BOOL, STRING, response, wire_node};
+use ends::{SET_BOOL, STRING, attachment, response, wire_node};
 use network::{DOMAIN_ID, Network};
 
 const QOS: fn() -> QosProfile = QosProfile::default;
@@ -93,19 +93,6 @@ fn the_error_of_a_client_without_a_router_says_to_start_one() {
     assert!(text.contains(&says) && !text.contains("TLS"), "{text}");
 }
 
-fn stranger(network: &Network) -> zenoh::Session {
-    let mut config = zenoh::Config::default();
-    let endpoint = &network.endpoint;
-    for (key, value) in [
-        ("mode", "\"client\"".to_owned()),
-        ("connect/endpoints", format!("[\"{endpoint}\"]")),
-        ("scouting/multicast/enabled", "false".to_owned()),
-    ] {
-        config.insert_json5(key, &value).unwrap();
-    }
-    zenoh::open(config).wait().unwrap()
-}
-
 /// Messages, requests and responses that do not have the attachment of rmw_zenoh, or are too short
 /// for a header, are refused and counted. Later valid messages, requests and responses arrive.
 #[test]
@@ -114,7 +101,7 @@ fn hostile_messages_and_requests_are_refused() {
     let end = wire_node(network.client(), "feros");
     let subscription = end.subscription_of("/wire/hostile", STRING, QOS());
     let server = end.service_of("/wire/asked", SET_BOOL);
-    let stranger = stranger(&network);
+    let stranger = network.stranger();
     // When the router knows the token of the last endpoint, it knows all endpoints, because a link
     // keeps messages in order.
     let token_of_server = format!("@ros2_lv/{DOMAIN_ID}/*/*/*/SS/**");
@@ -123,7 +110,7 @@ fn hostile_messages_and_requests_are_refused() {
     });
     let key = format!("{DOMAIN_ID}/wire/hostile/std_msgs::msg::dds_::String_/{}", STRING.1);
     let asked = format!("{DOMAIN_ID}/wire/asked/std_srvs::srv::dds_::SetBool_/{}", SET_BOOL.1);
-    let right = [&[1, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 16][..], &[7; 16]].concat();
+    let right = attachment(Gid([7; 16]));
     let longer = [&right[..], &[0]].concat();
     let bad: [(&[u8], Option<&[u8]>); 5] = [
         (b"\0\x01\0\0", None),
@@ -157,7 +144,7 @@ fn hostile_messages_and_requests_are_refused() {
 fn hostile_tokens_are_refused() {
     let network = Network::new();
     let end = wire_node(network.client(), "feros");
-    let stranger = stranger(&network);
+    let stranger = network.stranger();
     let tokens: Vec<_> = [
         format!("@ros2_lv/{DOMAIN_ID}/x"),
         format!("@ros2_lv/{DOMAIN_ID}/zz/0/0/NN/%/%/node"),

@@ -1,10 +1,11 @@
-//! Helpers for tests with endpoints: types, nodes, lost messages and serialized responses.
+//! Helpers for tests with endpoints: types, nodes, lost messages, serialized responses and what
+//! accompanies messages.
 #![allow(dead_code, reason = "each test uses some of it")]
 
 use std::sync::Arc;
 
 use feros_conformance::{TestNode, TestSubscription, TestType, text_in, text_message};
-use feros_engine::{Session, SubscriptionEvent};
+use feros_engine::{Gid, Session, SubscriptionEvent};
 
 pub(crate) const STRING: TestType = (
     "std_msgs/msg/String",
@@ -40,4 +41,10 @@ pub(crate) fn lost(subscription: &TestSubscription) -> u64 {
 pub(crate) fn response(success: bool, text: &str) -> Vec<u8> {
     let message = text_message(text);
     [&message[..4], &[u8::from(success), 0, 0, 0], &message[4..]].concat()
+}
+
+/// What accompanies the first message of a publisher, or the first request of a client: number,
+/// time and gid.
+pub(crate) fn attachment(of: Gid) -> Vec<u8> {
+    [&[1, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 16][..], &of.0].concat()
 }

@@ -6,9 +6,10 @@ use std::net::TcpListener;
 use std::process::Command;
 use std::sync::{Arc, OnceLock};
 
-use feros_engine::{Engine, OpenError, Session, SessionOptions};
+use feros_engine::{DiscoveryForm, Engine, OpenError, Session, SessionOptions};
 use feros_test_support::TestProcess;
 use feros_zenoh::{ConfiguredZenohEngine, Router};
+use zenoh::Wait as _;
 
 /// The domain of these tests. No other tests use the router.
 pub(crate) const DOMAIN_ID: u32 = 7;
@@ -97,6 +98,28 @@ impl Network {
     /// Opens a session that communicates only through the router.
     pub(crate) fn client(&self) -> Arc<dyn Session> {
         session(&self.endpoint, "client")
+    }
+
+    /// Opens a session that communicates only through the router, and announces itself in this
+    /// form.
+    pub(crate) fn client_in_form(&self, discovery_form: DiscoveryForm) -> Arc<dyn Session> {
+        let options =
+            SessionOptions { domain_id: DOMAIN_ID, discovery_form, ..SessionOptions::default() };
+        engine(&self.endpoint, "client", "").open(&options).unwrap()
+    }
+
+    /// Opens a session of Zenoh alone, which is a client of the router.
+    pub(crate) fn stranger(&self) -> zenoh::Session {
+        let mut config = zenoh::Config::default();
+        let endpoint = &self.endpoint;
+        for (key, value) in [
+            ("mode", "\"client\"".to_owned()),
+            ("connect/endpoints", format!("[\"{endpoint}\"]")),
+            ("scouting/multicast/enabled", "false".to_owned()),
+        ] {
+            config.insert_json5(key, &value).unwrap();
+        }
+        zenoh::open(config).wait().unwrap()
     }
 
     /// Returns the engine for sessions with this mode.
