@@ -58,7 +58,7 @@ test(
     await session.untilText(".edge text", "✕ mismatch");
     await session.untilText(".details .mismatch", "Cure:");
     await session.until("it is measured", () =>
-      /^\d+\.\d Hz/.test(document.querySelector('[data-id="topic /imu"] .words').textContent),
+      /^\d+\.\d+ Hz/.test(document.querySelector('[data-id="topic /imu"] .words').textContent),
     );
 
     await session.click('[role="tab"]', "Messages");
