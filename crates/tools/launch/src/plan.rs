@@ -7,6 +7,7 @@ mod command;
 mod commandline;
 mod complete;
 mod components;
+mod containers;
 mod evaluator;
 mod log_folder;
 mod loops;

@@ -1,8 +1,6 @@
 //! Components: which container loads which of them, and whether their packages are installed. A
 //! container would refuse a component of an unknown package only when all others have started.
 
-use std::collections::BTreeMap;
-
 use feros_files::PREFIX_VARIABLES;
 
 use super::evaluator::Evaluator;
@@ -14,25 +12,6 @@ use crate::position::Position;
 
 /// Variables besides the prefixes that determine which components a container finds.
 const OTHERS: [&str; 3] = ["PATH", "PYTHONPATH", "VIRTUAL_ENV"];
-
-/// The containers of a plan, and what they lack.
-#[derive(Default)]
-pub(super) struct Containers {
-    /// Whether a container finds what this process finds, by the name of its node.
-    see_the_same: BTreeMap<String, bool>,
-    /// Unknown packages of components, with the names of the containers that are to load them. A
-    /// container that another launch has started may know them.
-    unknown: Vec<(String, LaunchError)>,
-}
-
-impl Containers {
-    /// The errors of components whose containers are part of the plan.
-    pub(super) fn take_errors(&mut self) -> Vec<LaunchError> {
-        let unknown = std::mem::take(&mut self.unknown).into_iter();
-        let is_certain = |name: &String| self.see_the_same.get(name) == Some(&true);
-        unknown.filter(|(name, _)| is_certain(name)).map(|(_, error)| error).collect()
-    }
-}
 
 impl Evaluator {
     /// Evaluates the components of a container that this process starts.
@@ -46,7 +25,7 @@ impl Evaluator {
         let sees_the_same = !process.replaces_environment
             && !process.environment.iter().any(|(name, _)| decides(name));
         if let Some(name) = name {
-            self.containers.see_the_same.insert(name, sees_the_same);
+            self.containers.note(name, sees_the_same);
         }
         process.components = self.components(components)?;
         let unknown = self.unknown_packages(&process.components);
@@ -73,8 +52,8 @@ impl Evaluator {
         let container = format!("/{}", name.trim_matches('/'));
         check_namespace(&container, place)?;
         let planned = self.components(components)?;
-        let unknown = self.unknown_packages(&planned).into_iter();
-        self.containers.unknown.extend(unknown.map(|error| (container.clone(), error)));
+        let unknown = self.unknown_packages(&planned);
+        self.containers.note_unknown(&container, unknown);
         if planned.is_empty() {
             return Ok(());
         }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use feros_process::EndSignals;
 use serde_json::Value as Json;
 
-use super::components::Containers;
+use super::containers::Containers;
 use super::python_state::PythonState;
 use super::scope::Scope;
 use super::steps::Step;
