@@ -168,7 +168,7 @@ NOT_HERE = {
     "feros lab compare": "it reads what `lab run` makes: crates/tools/cli/tests/lab",
     "feros pkg create camera": "it needs a clone in ~/feros: crates/tools/cli/tests/component_build",
     "colcon build --base-paths": "it needs an installed ROS 2",
-    "source ~/arm_cpp/setup.bash": "as above",
+    "source ~/arm_stock/setup.bash": "as above",
     "cd camera": "the package is not made here",
     "feros component build": "it compiles a whole Feros: crates/tools/cli/tests/component_build",
     "docs/book/pages/build.md": "it compiles a whole Feros: crates/tools/cli/tests/component_build",

@@ -81,8 +81,8 @@ fn stopped_processes_miss_nothing_untold() {
     place.must_be_swept();
 }
 
-/// The listener gives the stopped talker up, but the talker does not learn this from the engine,
-/// because it waits longer for the listener than the listener for the talker.
+/// The listener gives the stopped talker up. The talker does not learn this from the engine,
+/// because only the talker announces a short lease.
 #[test]
 fn a_publisher_that_was_given_up_is_found_again() {
     let place = Place::own_if_possible();
@@ -146,7 +146,7 @@ fn a_server_and_a_client_that_were_given_up_are_found_again() {
     place.must_be_swept();
 }
 
-/// Waits until calls take shared memory, and calls.
+/// Waits until calls go through shared memory, then makes five.
 fn call_through_shared_memory(caller: &mut Peer) {
     until("the server is there", || (caller.of("ready", "cli")["ready"] == true).then_some(()));
     caller.until_transport("cli", 1, "shared_memory");

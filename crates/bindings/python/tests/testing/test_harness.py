@@ -171,6 +171,17 @@ def test_scripts_of_rclpy_are_in_the_domain(ros):
         script.communicate("\n")
 
 
+def test_a_node_of_rclpy_is_not_spun(ros):
+    import rclpy
+
+    rclpy.init()
+    try:
+        with pytest.raises(TypeError, match=r"threading.Thread\(target=rclpy.spin"):
+            ros.spin(rclpy.create_node("of_rclpy"))
+    finally:
+        rclpy.shutdown()
+
+
 def test_all_threads_end_with_the_harness():
     import threading
 

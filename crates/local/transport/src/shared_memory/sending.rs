@@ -282,7 +282,8 @@ impl SharedMemorySending {
         next_number: u64,
         memory: &HostPublisher,
     ) -> Result<(), Reason> {
-        route.releases = route.peer.releases(); // before the attachment is read
+        // This is first, so that `is_current` notices a release that happens after it.
+        route.releases = route.peer.releases();
         if let Handshake::Established(established) = &route.state
             && !established.attachment.is_attached()
         {
@@ -366,9 +367,9 @@ impl SharedMemoryRoute {
         self.releases
     }
 
-    /// Whether the handshake is where it was when the routes were found. It may be able to continue
-    /// if the subscription has opened its connection, or if acknowledgements are still awaited. It
-    /// must begin again if the subscription has given this publisher up.
+    /// Whether there is nothing to do for the handshake. It may be able to continue if the
+    /// subscription has opened its connection, or if acknowledgements are still awaited. It must
+    /// begin again if the subscription has given this publisher up.
     pub(crate) fn is_current(&self, publisher: NonZeroU64) -> bool {
         match self.state {
             Handshake::Offered | Handshake::Declined(_) => !self.peer.is_attached(publisher),

@@ -2,7 +2,7 @@
 //! a command, such as the robot description that xacro writes, replaces the substitution.
 
 use std::fs::File;
-use std::io::{ErrorKind, Read as _, Seek as _};
+use std::io::{ErrorKind, Read as _, Seek as _, SeekFrom};
 use std::ops::ControlFlow;
 use std::process::{Command, Stdio};
 
@@ -13,7 +13,7 @@ use super::evaluator::MAX_TEXT_BYTES;
 use crate::error::{hint, shown};
 
 /// The limit on the bytes of standard error that a message shows.
-const SHOWN_BYTES: u64 = 400;
+const SHOWN_BYTES: u64 = 1000;
 
 /// The reaction to a command that writes to standard error.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -148,21 +148,29 @@ fn finish(
         }
     })?;
     let text = String::from_utf8_lossy(&bytes).into_owned();
-    Ok(Finished { followed, text, errors: beginning(&mut errors)? })
+    Ok(Finished { followed, text, errors: ending(&mut errors)? })
 }
 
-fn beginning(file: &mut File) -> std::io::Result<String> {
+/// The last lines of a file: a traceback names its cause at the end.
+fn ending(file: &mut File) -> std::io::Result<String> {
     let mut bytes = Vec::new();
-    file.rewind()?;
+    let length = file.seek(SeekFrom::End(0))?;
+    let left_out = length.saturating_sub(SHOWN_BYTES);
+    file.seek(SeekFrom::Start(left_out))?;
     file.take(SHOWN_BYTES).read_to_end(&mut bytes)?;
-    Ok(String::from_utf8_lossy(&bytes).trim().to_owned())
+    let text = String::from_utf8_lossy(&bytes);
+    let whole_lines = match text.split_once('\n') {
+        Some((_, rest)) if left_out > 0 => rest,
+        _ => &text,
+    };
+    Ok(whole_lines.trim().to_owned())
 }
 
 fn after_colon(text: &str) -> String {
     if text.is_empty() {
         return String::new();
     }
-    format!(": {}", feros_wording::harmless(text))
+    format!(": {}", feros_wording::harmless_block(text))
 }
 
 #[cfg(test)]
@@ -206,6 +214,8 @@ mod tests {
         assert!(super::cure("xacro", &missing).contains("pip install xacro"));
         assert_eq!(super::cure("/nowhere/xacro", &missing), "");
         assert!(failure("sh -c 'echo oh >&2; exit 3'").contains("exit status: 3: oh"));
+        let lines = failure("sh -c 'seq 1 500 >&2; echo cause >&2; exit 3'");
+        assert!(lines.ends_with("\n  500\n  cause") && !lines.contains("\n  1\n"), "{lines}");
         assert!(failure("yes").contains("printed more than 1048576 bytes"));
         assert_eq!(failure(" "), "`command` without a command");
         assert!(failure("echo 'a").contains("unclosed '"));

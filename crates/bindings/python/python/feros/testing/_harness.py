@@ -104,7 +104,16 @@ class Harness:
 
     def spin(self, node: N) -> N:
         """Runs the callbacks of a node on a thread of its own until the end of the test; returns
-        the node. The next wait, or the end of the test, raises an exception of a callback."""
+        the node. The next wait, or the end of the test, raises an exception of a callback.
+
+        Raises `TypeError` for a node of rclpy, which `rclpy.spin` runs on a thread of the test.
+        """
+        from feros.node import Node
+
+        if not isinstance(node, Node):
+            raise TypeError(
+                f"`spin` takes nodes of feros, not {type(node).__name__}: run a node of rclpy with "
+                "threading.Thread(target=rclpy.spin, args=(node,), daemon=True).start()")
         spinning = Spinning(node, self._waiting)
         self._spinning.append(spinning)
         self._closing.callback(spinning.end)
