@@ -6,7 +6,7 @@
 //! seeds remain valid when the version changes.
 
 use feros_engine::announcement::check_announcement;
-use feros_shm::{Announced, FORMAT_VERSION, Reason, Transport, classify};
+use feros_shm::{Announced, Reason, Transport, classify, format_version};
 
 /// Runs one input: two lines, or one line for both sides.
 pub(crate) fn run(bytes: &[u8]) {
@@ -14,7 +14,7 @@ pub(crate) fn run(bytes: &[u8]) {
     let text = text.strip_suffix('\n').unwrap_or(text);
     let (first, second) = text.split_once('\n').unwrap_or((text, text));
     let [first, second] = [first, second].map(|line| match line.strip_prefix(',') {
-        Some(fields) => Announced::read(Some(&format!("{FORMAT_VERSION:x},{fields}"))),
+        Some(fields) => Announced::read(Some(&format!("{:x},{fields}", format_version()))),
         None => Announced::read(Some(line)),
     });
     for announced in [&first, &second] {
