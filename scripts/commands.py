@@ -124,7 +124,6 @@ ENDLESS = {
     "feros tf echo": "Translation|translation",
     "feros tf monitor": "Frames|frame|base_link",
     "feros bag record --topics": "(?i)record",
-    "feros bag play drive": "(?i)play",
     "feros view": "http://",
     "feros run my_package": "publishing",
     "feros launch examples/launch/greeting.launch.yaml": "hi",
@@ -138,6 +137,7 @@ ENDLESS = {
 ENDS = {
     "feros service echo /enable --flow-style --times 4": "",
     "feros launch arm_bringup arm.launch.py --": "",
+    "feros bag play drive": "",
 }
 # Commands that the following commands of the file need. They run until the end of the file.
 STAY = {
