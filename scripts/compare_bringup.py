@@ -29,7 +29,7 @@ SECONDS = 120  # a limit for a launch that hangs, not a measure
 
 
 def output_of(feros, *words):
-    """What a command of Feros prints; empty if it fails."""
+    """Returns the output of a command of Feros; empty if it fails."""
     ended = subprocess.run([feros, *words], capture_output=True, text=True)
     return ended.stdout if ended.returncode == 0 else ""
 

@@ -15,7 +15,7 @@ import yaml
 PAGE = (Path(__file__).parents[4] / "docs/book/pages/deployment.md").read_text()
 # Programs that the image gets from the reader.
 OF_THE_READER = {"camera", "planner"}
-# What the page has of Compose, from the specification of Compose.
+# The elements of Compose that the page uses, by the specification of Compose.
 KEYS = {
     "command", "environment", "image", "init", "ipc", "network_mode", "pid", "shm_size", "user",
 }

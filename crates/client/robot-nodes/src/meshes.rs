@@ -113,7 +113,7 @@ fn is_file(folder: &Path, name: &str) -> bool {
     holds(name) || decoded(name).is_some_and(|name| holds(&name))
 }
 
-/// A name without `%20` and the like; `None` if it has none or is not valid.
+/// A name with its escapes, such as `%20`, decoded; `None` if it has no escapes, or invalid ones.
 fn decoded(name: &str) -> Option<String> {
     let (first, parts) = name.split_once('%')?;
     let mut bytes = first.as_bytes().to_vec();

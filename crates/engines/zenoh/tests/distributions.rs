@@ -22,7 +22,7 @@ const WIRE_STRING: &str = "std_msgs::msg::dds_::String_";
 const WIRE_SET_BOOL: &str = "std_srvs::srv::dds_::SetBool_";
 /// How long a session of Zenoh alone waits, which only ends a test that hangs.
 const WATCHDOG: Duration = Duration::from_secs(60);
-/// What the keys of Humble have instead of a hash.
+/// The word that the keys of Humble have instead of a hash.
 const NO_HASH: &str = "TypeHashNotSupported";
 /// A request of `std_srvs/srv/SetBool`.
 const TRUE: &[u8] = &[0, 1, 0, 0, 1];
@@ -143,7 +143,7 @@ fn a_session_in_the_form_of_humble_hears_the_usual_form() {
     call(&client, &server, TRUE, "usual");
 }
 
-/// What a session in the usual form has with a hash, it does not get from a session in the form of
+/// Endpoints with a hash, in a session in the usual form, get nothing from a session in the form of
 /// Humble. That session says so.
 #[test]
 fn a_session_in_the_form_of_humble_does_not_reach_the_usual_form() {

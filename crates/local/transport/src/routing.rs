@@ -76,12 +76,10 @@ impl Routes {
     /// Whether a message that was prepared for these routes can be sent over `others`, which stay
     /// current as long as these. This is true if the same matches take the same transports.
     pub(crate) fn send_like(&self, others: &Self) -> bool {
-        let releases = |routes: &Self| -> Vec<u32> {
-            routes.shared_memory.iter().map(SharedMemoryRoute::releases).collect()
-        };
+        let releases = self.shared_memory.iter().map(SharedMemoryRoute::releases);
         self.generation == others.generation
             && self.transports == others.transports
-            && releases(self) == releases(others)
+            && releases.eq(others.shared_memory.iter().map(SharedMemoryRoute::releases))
     }
 
     /// The subscriptions that are served through shared memory.

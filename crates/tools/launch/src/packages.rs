@@ -160,9 +160,9 @@ impl Packages {
         self
     }
 
-    /// Lets plans refuse components of unknown packages: those that neither a prefix nor `shipped`
-    /// has, nor `others`, which is asked at most once, and only about such packages. Without this,
-    /// plans accept components of all packages.
+    /// Lets plans refuse components of unknown packages: those that no prefix has, and that neither
+    /// `shipped` nor `others` names. Plans call `others` at most once, and only for packages that
+    /// the first two lack. Without this, plans accept components of all packages.
     #[must_use]
     pub fn with_components(
         mut self,

@@ -146,7 +146,7 @@ impl EndpointToken {
         format!("{}/{name}/{}/{hash}", self.node.domain_id, self.wire_type)
     }
 
-    /// Whether the endpoint gets messages or responses of any hash, because it has none.
+    /// Whether the endpoint gets messages or responses of any hash, because it has no hash itself.
     pub fn takes_any_hash(&self) -> bool {
         let receives = matches!(self.kind, EndpointKind::Subscription | EndpointKind::Client);
         receives && self.type_hash.is_none()

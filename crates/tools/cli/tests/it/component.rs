@@ -376,7 +376,7 @@ fn components_in_python_are_listed_with_their_language() {
     assert!(all.contains("\n  demo::Speaker (Python)\nfar_camera\n  Eye (Python)\n"), "{all}");
     let json: serde_json::Value = serde_json::from_str(&types(&["far_camera", "--json"])).unwrap();
     assert_eq!((&json[0]["kind"], &json[0]["library"]), (&"python".into(), &"far.eye:Eye".into()));
-    // Entry points that name what does not exist are told, and not listed.
+    // The command warns of entry points without a module or class, and does not list them.
     let wrong = "Class = far.detector:Detectr\nModule = far.detectr:Detector\nEye = far.eye:Eye\n";
     written(folder, "far_camera", wrong);
     assert_eq!(types(&["far_camera"]), "Eye (Python)\n");
