@@ -347,7 +347,7 @@ impl Runner<'_> {
             foreign: self.options.peers.variables(),
             mark: format!("lab{}x{index}", std::process::id()),
             domain: ports::free_domain(u32::try_from(index).unwrap_or(0).wrapping_mul(7)),
-            port: ports::free_port(),
+            port: ports::free_port(index),
             realtime,
             locks_memory,
             interrupted: self.options.interrupted,

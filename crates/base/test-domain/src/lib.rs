@@ -1,5 +1,6 @@
 //! Reserves ROS domains: only one test of this host uses a domain at a time. So tests in parallel
-//! threads and processes affect neither each other nor other programs of the host.
+//! threads and processes affect neither each other nor other programs of the host. Servers of tests
+//! get TCP ports from here too.
 //!
 //! ```
 //! use feros_test_domain::ReservedDomain;
@@ -23,6 +24,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+pub use ports::free_tcp_port;
 use ports::used_udp_ports;
 
 /// The variable that names other domains to choose from, as `FIRST-LAST`.

@@ -1,6 +1,9 @@
-//! The UDP ports that programs of this host use, and the domains to which DDS gives them.
+//! The UDP ports that programs of this host use, the domains to which DDS gives them, and free TCP
+//! ports.
 
 use std::fs;
+use std::net::{Ipv4Addr, TcpListener};
+use std::sync::atomic::{AtomicU16, Ordering};
 
 /// The kernel's tables of UDP sockets.
 const TABLES: [&str; 2] = ["/proc/net/udp", "/proc/net/udp6"];
@@ -8,6 +11,36 @@ const TABLES: [&str; 2] = ["/proc/net/udp", "/proc/net/udp6"];
 /// The first port of domain 0, and the number of ports of each domain.
 const FIRST_PORT: u16 = 7400;
 const PORTS_PER_DOMAIN: u16 = 250;
+
+/// TCP ports for servers of tests. They are below the ports that Linux assigns, by default from
+/// 32768, to sockets that do not ask for a certain port: no other program gets such a port by
+/// chance between [`free_tcp_port`] and the start of the server.
+const FIRST_TCP_PORT: u16 = 20_000;
+const TCP_PORTS: u16 = 8_000;
+
+/// The ports that a process tries before it reaches those of the process that started after it.
+const PORTS_PER_PROCESS: u32 = 16;
+
+/// Returns a TCP port of 127.0.0.1 that no program listens on. Each call returns another port.
+///
+/// # Panics
+/// When all ports from 20000 to 27999 are in use.
+///
+/// ```
+/// let port = feros_test_domain::free_tcp_port();
+/// std::net::TcpListener::bind(("127.0.0.1", port)).unwrap();
+/// assert_ne!(feros_test_domain::free_tcp_port(), port);
+/// ```
+pub fn free_tcp_port() -> u16 {
+    static TRIED: AtomicU16 = AtomicU16::new(0);
+    let of_process = std::process::id() * PORTS_PER_PROCESS % u32::from(TCP_PORTS);
+    let first = u16::try_from(of_process).unwrap_or(0);
+    let next = || TRIED.fetch_add(1, Ordering::Relaxed).wrapping_add(first) % TCP_PORTS;
+    (0..TCP_PORTS)
+        .map(|_| FIRST_TCP_PORT + next())
+        .find(|port| TcpListener::bind((Ipv4Addr::LOCALHOST, *port)).is_ok())
+        .unwrap_or_else(|| panic!("all TCP ports from {FIRST_TCP_PORT} are in use"))
+}
 
 /// The domain to which a port belongs.
 pub(crate) fn domain_of(port: u16) -> Option<u16> {

@@ -39,6 +39,7 @@ pub use awaiting::block_on;
 pub use background::{Background, SetAtEnd, spawn};
 pub use built::built;
 pub use domain::{ReservedDomain, own_domain};
+pub use feros_test_domain::free_tcp_port;
 pub use log_lines::{listen_to_log, log_lines};
 pub use process::{TestProcess, obey};
 pub use program::{Ended, Program, processes_with};

@@ -13,7 +13,7 @@ use feros_engine::{Engine as _, SessionOptions};
 use feros_test_support::{TestProcess, spawn};
 use feros_zenoh::{Router, ZenohEngine};
 
-use network::{DOMAIN_ID, Network, free_port};
+use network::{DOMAIN_ID, Network};
 
 /// The variable for the role of a process: a `session`, a session that is `waiting` for a router,
 /// or a `router`.
@@ -94,7 +94,7 @@ fn overrides(endpoint: &str) -> String {
 /// With a positive number, it continues after this number of attempts.
 #[test]
 fn a_session_looks_for_a_router_as_often_as_configured() {
-    let nowhere = overrides(&format!("tcp/127.0.0.1:{}", free_port()));
+    let nowhere = overrides(&format!("tcp/127.0.0.1:{}", free_tcp_port()));
     let warnings = |attempts: Option<&str>| {
         let attempts = attempts.map(|attempts| (ATTEMPTS, attempts));
         let variables: Vec<_> = attempts.into_iter().chain([(OVERRIDE, &*nowhere)]).collect();
@@ -144,7 +144,7 @@ impl Drop for File {
 /// precedence over both files.
 #[test]
 fn files_take_the_place_of_defaults_and_overrides_stand_above_both() {
-    let endpoint = format!("tcp/127.0.0.1:{}", free_port());
+    let endpoint = format!("tcp/127.0.0.1:{}", free_tcp_port());
     let scouting = "scouting: { multicast: { enabled: false }, delay: 111 }";
     let of_session = File::new(
         "session.json5",

@@ -194,7 +194,7 @@ fn a_router_with_a_bad_key_does_not_start() {
         let started = Router::start_overridden(&format!(
             "listen/endpoints=[\"tls/127.0.0.1:{}\"];transport/link/tls/listen_private_key=\"{key}\";\
              transport/link/tls/listen_certificate=\"{}\"",
-            network::free_port(),
+            feros_test_support::free_tcp_port(),
             authority.path("router.pem")
         ));
         let Err(error) = started else { panic!("{key} was taken") };

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::net::TcpListener;
+use std::ops::Range;
 
 /// The number of domains whose ports are below the ports that the system assigns.
 const DOMAINS: u32 = 102;
@@ -28,8 +29,15 @@ fn udp_ports(file: &str) -> Vec<u16> {
         .collect()
 }
 
-/// Finds a TCP port that no process listens on.
-pub(super) fn free_port() -> u16 {
-    let listener = TcpListener::bind(("127.0.0.1", 0)).and_then(|listener| listener.local_addr());
-    listener.map_or(17_411, |address| address.port())
+/// The ports that servers get. They are below the ports that Linux assigns, by default from 32768,
+/// to sockets that do not ask for a certain port: such a socket cannot take the port before the
+/// server does.
+const TCP_PORTS: Range<u16> = 20_000..28_000;
+
+/// Finds a TCP port that no process listens on, starting at a port that differs from cell to cell.
+pub(super) fn free_port(cell: usize) -> u16 {
+    let first = (std::process::id() as usize).wrapping_add(cell) % TCP_PORTS.len();
+    let is_free = |port: &u16| TcpListener::bind(("127.0.0.1", *port)).is_ok();
+    let mut ports = TCP_PORTS.cycle().skip(first).take(TCP_PORTS.len());
+    ports.find(is_free).unwrap_or(TCP_PORTS.start)
 }

@@ -2,18 +2,18 @@
 //! domains, ports.
 
 use std::io::{BufRead as _, BufReader};
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::mpsc::{SyncSender, sync_channel};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use feros_lab::contract::{EXIT_NOT_INSTALLED, EXIT_USAGE, Role};
 use feros_lab::peer::{Peer, Port, Server, SystemRef};
 use feros_lab::peer_builder::PeerBuilder;
-use feros_test_support::ReservedDomain;
+use feros_test_support::{ReservedDomain, free_tcp_port};
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::program::{Options, Program};
@@ -97,7 +97,13 @@ pub(crate) struct Fixture<'a> {
     port: u16,
     run: String,
     topics: AtomicU32,
-    servers: Vec<Child>,
+    servers: Vec<Running>,
+}
+
+/// A running server, and the lines that it writes.
+struct Running {
+    process: Child,
+    lines: Receiver<String>,
 }
 
 impl<'a> Fixture<'a> {
@@ -106,9 +112,15 @@ impl<'a> Fixture<'a> {
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
         let run = format!("test{}x{number}", std::process::id());
         let domain = ReservedDomain::new();
-        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-        let mut fixture =
-            Self { peer, out, domain, port, run, topics: AtomicU32::new(0), servers: Vec::new() };
+        let mut fixture = Self {
+            peer,
+            out,
+            domain,
+            port: free_tcp_port(),
+            run,
+            topics: AtomicU32::new(0),
+            servers: Vec::new(),
+        };
         for server in &peer.manifest.server {
             fixture.serve(server);
         }
@@ -152,31 +164,40 @@ impl<'a> Fixture<'a> {
         let mut command = self.command(&server.program);
         command.envs(server.environment.iter().map(|(name, value)| (name, self.fill(value))));
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child =
+        let mut process =
             command.spawn().unwrap_or_else(|error| panic!("{:?}: {error}", server.program));
         let (sender, lines) = sync_channel(100);
-        read_lines(child.stdout.take().unwrap(), sender.clone());
-        read_lines(child.stderr.take().unwrap(), sender);
-        self.servers.push(child);
+        read_lines(process.stdout.take().unwrap(), sender.clone());
+        read_lines(process.stderr.take().unwrap(), sender);
+        self.servers.push(Running { process, lines });
         let until = Instant::now() + SERVER_PATIENCE;
         let mut said = String::new();
-        let is_ready = |said: &str| {
-            let text = server.ready.as_ref().is_none_or(|text| said.contains(text));
-            let file =
-                server.ready_file.as_ref().is_none_or(|file| Path::new(&self.fill(file)).exists());
-            let port = server.ready_port.as_ref().is_none_or(|port| {
-                let port = match port {
-                    Port::Number(port) => *port,
-                    Port::Text(text) => self.fill(text).parse().unwrap(),
-                };
-                TcpStream::connect(("127.0.0.1", port)).is_ok()
-            });
-            text && file && port
-        };
-        while !is_ready(&said) {
+        loop {
+            let running = self.servers.last_mut().unwrap();
+            said.extend(running.lines.recv_timeout(Duration::from_millis(50)));
+            // The port of a server that has ended may answer: another program may have taken it.
+            let ended = running.process.try_wait().unwrap();
+            assert!(ended.is_none(), "{:?} ended with {ended:?}: {said}", server.program);
+            if self.is_ready(server, &said) {
+                return;
+            }
             assert!(Instant::now() < until, "{:?} does not get ready: {said}", server.program);
-            said.extend(lines.recv_timeout(Duration::from_millis(50)));
         }
+    }
+
+    /// Whether a server that has written `said` is ready.
+    fn is_ready(&self, server: &Server, said: &str) -> bool {
+        let text = server.ready.as_ref().is_none_or(|text| said.contains(text));
+        let file =
+            server.ready_file.as_ref().is_none_or(|file| Path::new(&self.fill(file)).exists());
+        let port = server.ready_port.as_ref().is_none_or(|port| {
+            let port = match port {
+                Port::Number(port) => *port,
+                Port::Text(text) => self.fill(text).parse().unwrap(),
+            };
+            TcpStream::connect(("127.0.0.1", port)).is_ok()
+        });
+        text && file && port
     }
 
     /// A name that no earlier run has used.
@@ -218,10 +239,20 @@ impl<'a> Fixture<'a> {
 }
 
 impl Fixture<'_> {
+    /// Describes the servers that have ended although their peer still needed them.
+    pub(crate) fn ended_servers(&mut self) -> Vec<String> {
+        let ended = |server: &mut Running| {
+            let status = server.process.try_wait().unwrap()?;
+            let said: Vec<String> = server.lines.try_iter().collect();
+            Some(format!("a server ended with {status}: {}", said.join("\n")))
+        };
+        self.servers.iter_mut().filter_map(ended).collect()
+    }
+
     /// Ends the servers, and returns their remaining files of shared memory.
     pub(crate) fn kill_servers(&mut self) -> Vec<PathBuf> {
         let mut had = Vec::new();
-        for mut server in self.servers.drain(..) {
+        for Running { process: mut server, .. } in self.servers.drain(..) {
             let maps =
                 std::fs::read_to_string(format!("/proc/{}/maps", server.id())).unwrap_or_default();
             let files =
@@ -238,11 +269,11 @@ impl Drop for Fixture<'_> {
     fn drop(&mut self) {
         // Servers are first asked to end, as in the laboratory, so that RouDi removes its memory.
         for server in &self.servers {
-            let pid = i32::try_from(server.id()).ok().and_then(Pid::from_raw);
+            let pid = i32::try_from(server.process.id()).ok().and_then(Pid::from_raw);
             let _ = pid.map(|pid| kill_process(pid, Signal::TERM));
         }
         let until = Instant::now() + SERVER_PATIENCE;
-        for server in &mut self.servers {
+        for Running { process: server, .. } in &mut self.servers {
             while matches!(server.try_wait(), Ok(None)) && Instant::now() < until {
                 thread::sleep(Duration::from_millis(20));
             }

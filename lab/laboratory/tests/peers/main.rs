@@ -120,6 +120,7 @@ fn check(peer: &Peer, peers: &Peers, out: PathBuf) -> Vec<String> {
             cells.len()
         ));
     }
+    failures.extend(fixture.ended_servers().into_iter().map(|server| format!("{name}: {server}")));
     // The laboratory also does this after each cell, since a program cannot prevent leftovers of
     // its engine, and a killed server cannot remove its own.
     let left = fixture.kill_servers();

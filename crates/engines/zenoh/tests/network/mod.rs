@@ -2,12 +2,11 @@
 #![allow(dead_code, reason = "each test uses some of it")]
 
 use std::io::Read as _;
-use std::net::TcpListener;
 use std::process::Command;
 use std::sync::{Arc, OnceLock};
 
 use feros_engine::{DiscoveryForm, Engine, OpenError, Session, SessionOptions};
-use feros_test_support::TestProcess;
+use feros_test_support::{TestProcess, free_tcp_port};
 use feros_zenoh::{ConfiguredZenohEngine, Router};
 use zenoh::Wait as _;
 
@@ -29,11 +28,6 @@ const ROUTER_VARIABLE: &str = "FEROS_TEST_ZENOH_ROUTER";
 /// With these settings, a silent router soon counts as dead, and sessions soon try to connect
 /// again.
 pub(crate) const WATCHFUL: &str = "transport/link/tx/lease=2000;connect/retry={period_init_ms: 200, period_max_ms: 200, period_increase_factor: 1}";
-
-/// Returns a port that is free at present.
-pub(crate) fn free_port() -> u16 {
-    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
-}
 
 /// The router's process, which ends with its parent. In a normal test run, this test does nothing.
 #[test]
@@ -62,7 +56,7 @@ impl Network {
     /// Creates a network whose router listens with this protocol. `more` is added to
     /// `ZENOH_CONFIG_OVERRIDE`.
     pub(crate) fn configured(protocol: &str, more: &str) -> Self {
-        Self::at(format!("{protocol}/127.0.0.1:{}", free_port()), more)
+        Self::at(format!("{protocol}/127.0.0.1:{}", free_tcp_port()), more)
     }
 
     /// Creates a network whose router listens at this address. `more` is added to

@@ -69,6 +69,15 @@ impl Session<'_> {
         let began = Instant::now();
         loop {
             self.hear()?;
+            // Another program may answer at the port of a server that has ended.
+            let running = &mut self.servers[index];
+            if running.has_ended() {
+                return Ok(Some(
+                    running
+                        .failure()
+                        .unwrap_or_else(|| format!("{} ended immediately", running.name)),
+                ));
+            }
             let by_text = server.ready.as_ref().is_none_or(|text| {
                 let text = placeholders.fill(text);
                 self.server_said.iter().any(|line| line.contains(&text))
@@ -85,18 +94,10 @@ impl Session<'_> {
             if by_text && by_file && by_port {
                 return Ok(None);
             }
-            let server = &mut self.servers[index];
-            if server.has_ended() {
-                return Ok(Some(
-                    server
-                        .failure()
-                        .unwrap_or_else(|| format!("{} ended immediately", server.name)),
-                ));
-            }
             if began.elapsed() > SERVER_START {
                 return Ok(Some(format!(
                     "{} was not ready after {} s",
-                    server.name,
+                    self.servers[index].name,
                     SERVER_START.as_secs()
                 )));
             }
