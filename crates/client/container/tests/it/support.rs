@@ -1,9 +1,10 @@
 //! Starts containers, each in its own domain, with an index that contains the test libraries.
 
 use feros_test_support::{command_of, eventually};
+use std::collections::BTreeSet;
 use std::env::consts::{DLL_PREFIX, DLL_SUFFIX};
 use std::io::{BufRead as _, BufReader};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Child, ExitStatus, Stdio};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
@@ -252,11 +253,19 @@ pub(crate) fn thread_names(pid: u32) -> Vec<String> {
     names
 }
 
-/// The number of files under /dev/shm, where the shared-memory transport has its files.
-pub(crate) fn shared_memory_files() -> usize {
-    fn count(path: &Path) -> usize {
-        let Ok(entries) = std::fs::read_dir(path) else { return 0 };
-        entries.flatten().map(|e| if e.path().is_dir() { count(&e.path()) } else { 1 }).sum()
+/// The files under /dev/shm, where the shared-memory transport has its files.
+pub(crate) fn shared_memory_files() -> BTreeSet<PathBuf> {
+    let mut found = BTreeSet::new();
+    let mut folders = vec![PathBuf::from("/dev/shm")];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+            let path = entry.path();
+            if path.is_dir() {
+                folders.push(path);
+            } else {
+                found.insert(path);
+            }
+        }
     }
-    count(Path::new("/dev/shm"))
+    found
 }

@@ -1,20 +1,17 @@
 //! Helpers that make sessions and endpoints of one topic. The sessions see only each other.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 use feros_doorbell::Ringer;
 use feros_engine::{
     Engine, NodeId, NodeName, Payload, PublishMode, QosProfile, Session, SessionOptions,
 };
 use feros_shm::TransportSet;
+use feros_test_support::eventually;
 use feros_transport::{
     Object, Publisher, PublisherOptions, Received, Receiver, SharedMemoryOptions, Subscription,
     SubscriptionOptions,
 };
-
-/// The time after which a test that hangs fails. No test depends on the speed of the machine.
-const WATCHDOG: Duration = Duration::from_secs(60);
 
 /// A serialized `std_msgs/msg/Int32`.
 pub(crate) fn number(number: i32) -> Vec<u8> {
@@ -22,15 +19,9 @@ pub(crate) fn number(number: i32) -> Vec<u8> {
 }
 
 /// Calls `look` again and again until it returns a value.
+#[track_caller]
 pub(crate) fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
-    let started = Instant::now();
-    loop {
-        if let Some(found) = look() {
-            return found;
-        }
-        assert!(started.elapsed() < WATCHDOG, "the watchdog bit: {what}");
-        std::thread::yield_now();
-    }
+    eventually(|| look().ok_or(what))
 }
 
 /// A session, with a node and a topic.
