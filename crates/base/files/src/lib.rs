@@ -9,7 +9,9 @@
 
 mod prefixes;
 
-pub use prefixes::{PREFIX_VARIABLES, default_prefix, named_prefixes, paths_of_variable};
+pub use prefixes::{
+    PREFIX_VARIABLES, default_prefix, named_prefixes, paths_of_variable, searched_prefixes,
+};
 
 use std::fs::{File, OpenOptions};
 use std::io::{Error, ErrorKind, Read as _};

@@ -26,6 +26,18 @@ pub fn default_prefix() -> Option<PathBuf> {
     default_prefix_of(|name| env::var_os(name))
 }
 
+/// The prefixes in which packages are searched, in this order and each once: [`named_prefixes`],
+/// followed by [`default_prefix`].
+pub fn searched_prefixes() -> Vec<PathBuf> {
+    let mut found: Vec<PathBuf> = Vec::new();
+    for prefix in named_prefixes().into_iter().chain(default_prefix()) {
+        if !found.contains(&prefix) {
+            found.push(prefix);
+        }
+    }
+    found
+}
+
 fn default_prefix_of(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
     let folder = |name| variable(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let data = folder("XDG_DATA_HOME").or_else(|| Some(folder("HOME")?.join(".local/share")));

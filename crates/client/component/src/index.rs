@@ -3,7 +3,7 @@
 //!
 //! The file `<prefix>/share/ament_index/resource_index/feros_components/<package>` has a line
 //! `plugin;library` for each component, with the library's path relative to the prefix. Prefixes
-//! come from `FEROS_PREFIX_PATH`, then `AMENT_PREFIX_PATH`, then [`default_prefix`]; the first
+//! come from `FEROS_PREFIX_PATH`, then `AMENT_PREFIX_PATH`, then the default prefix; the first
 //! prefix that has the package wins, as in the ament index. Components for rclcpp are listed in the
 //! same form under `rclcpp_components`.
 
@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-use feros_files::{default_prefix, named_prefixes};
+use feros_files::searched_prefixes;
 
 use crate::plugin::is_name;
 
@@ -120,7 +120,7 @@ impl IndexEntry {
 impl Index {
     /// An index of the prefixes that the environment names, followed by the default prefix.
     pub fn from_env() -> Self {
-        Self::new(named_prefixes().into_iter().chain(default_prefix()))
+        Self::new(searched_prefixes())
     }
 
     /// An index of these prefixes, in this order; empty paths are ignored.

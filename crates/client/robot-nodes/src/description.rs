@@ -11,7 +11,7 @@ use std::str::FromStr;
 pub use error::DescriptionError;
 pub use joint::{Joint, JointKind, Limits, Mimic};
 
-pub(crate) use error::shown;
+pub(crate) use error::{beginning, shown};
 pub(crate) use joint::rotation_of;
 
 /// The limit on the length of a description. The largest public robots have descriptions of less

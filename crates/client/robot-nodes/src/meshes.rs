@@ -4,7 +4,7 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use crate::description::{Mesh, shown};
+use crate::description::{Mesh, beginning, shown};
 
 /// A mesh that is not installed; its text says what to do.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,7 +31,7 @@ enum Reason {
 impl fmt::Display for Missing {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (mesh, link) = (&self.mesh.uri, shown(&self.mesh.link));
-        write!(formatter, "the mesh {} of the link \"{link}\" is missing: ", harmless(mesh))?;
+        write!(formatter, "the mesh {} of the link \"{link}\" is missing: ", shown_path(mesh))?;
         match &self.reason {
             Reason::Package { package, prefixes } => write!(
                 formatter,
@@ -43,7 +43,7 @@ impl fmt::Display for Missing {
             Reason::FileOfPackage { folder } => write!(
                 formatter,
                 "it is not in {}; correct the name, or let the package install the file",
-                harmless(&folder.display().to_string())
+                shown_path(&folder.display().to_string())
             )?,
             Reason::File => formatter.write_str("there is no such file; correct the path")?,
             Reason::RelativePath => formatter.write_str(
@@ -57,25 +57,14 @@ impl fmt::Display for Missing {
 /// The longest part of a path in a message.
 const LONGEST: usize = 300;
 
-fn harmless(text: &str) -> String {
-    let part: String = text.chars().take(LONGEST).collect();
-    feros_wording::harmless(&part).into_owned()
+/// A path as a message shows it.
+fn shown_path(path: &str) -> String {
+    beginning(path, LONGEST)
 }
 
 fn looked_in(prefixes: &[PathBuf]) -> String {
     let prefixes: Vec<_> = prefixes.iter().map(|prefix| prefix.display().to_string()).collect();
     format!(" (looked in {})", prefixes.join(", "))
-}
-
-/// The prefixes in which packages are searched, each once.
-pub(crate) fn prefixes() -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    for prefix in feros_files::named_prefixes().into_iter().chain(feros_files::default_prefix()) {
-        if !found.contains(&prefix) {
-            found.push(prefix);
-        }
-    }
-    found
 }
 
 /// The meshes given as `package://PACKAGE/FILE` or `file://PATH` that do not exist. A viewer may

@@ -12,7 +12,7 @@ use feros::msgs::sensor_msgs::msg::JointState;
 use feros::msgs::std_msgs::msg::Header;
 use feros::msgs::tf2_msgs::msg::TFMessage;
 
-use crate::description::Robot;
+use crate::description::{Robot, beginning};
 
 /// The limit on the remembered sets of joint names. Usually each publisher of joint states has one
 /// set.
@@ -101,8 +101,7 @@ impl fmt::Display for Note {
 
 /// A name from a message as the log shows it.
 fn shown(name: &str) -> String {
-    let short: String = name.chars().take(LONGEST_NAME).collect();
-    format!("{short:?}")
+    format!("\"{}\"", beginning(name, LONGEST_NAME))
 }
 
 /// What to do about a message.

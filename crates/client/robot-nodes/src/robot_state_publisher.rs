@@ -219,7 +219,7 @@ const MOST_WARNINGS: usize = 20;
 impl Outlet {
     /// Warns about meshes that are not installed, and that the robot before did not lack too.
     fn note_missing_meshes(&self, robot: &Robot) {
-        let missing = meshes::missing(robot.meshes(), &meshes::prefixes());
+        let missing = meshes::missing(robot.meshes(), &feros_files::searched_prefixes());
         let before = std::mem::replace(&mut *self.missing.lock(), missing.clone());
         let new: Vec<_> = missing.iter().filter(|mesh| !before.contains(mesh)).collect();
         for mesh in new.iter().take(MOST_WARNINGS) {

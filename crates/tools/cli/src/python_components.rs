@@ -3,7 +3,7 @@
 
 use std::process::{Command, Stdio};
 
-use feros_files::{default_prefix, named_prefixes};
+use feros_files::searched_prefixes;
 use feros_process::python_interpreter;
 use serde::Deserialize;
 
@@ -51,8 +51,7 @@ pub(crate) fn packages() -> Vec<String> {
 /// The entry points, or why they are not known.
 fn listed() -> Result<Vec<PythonComponent>, String> {
     let mut command = Command::new(python_interpreter());
-    let prefixes = named_prefixes().into_iter().chain(default_prefix());
-    command.args(["-c", LIST]).args(prefixes).stdin(Stdio::null());
+    command.args(["-c", LIST]).args(searched_prefixes()).stdin(Stdio::null());
     let Ok(output) = command.output() else { return Ok(Vec::new()) };
     serde_json::from_slice(&output.stdout).map_err(|_| {
         let text = String::from_utf8_lossy(&output.stderr);

@@ -205,7 +205,12 @@ const LONGEST: usize = 80;
 
 /// A text of the description as an error shows it.
 pub(crate) fn shown(text: &str) -> String {
-    let mut shown: String = text.chars().take(LONGEST).collect();
+    beginning(text, LONGEST)
+}
+
+/// The first characters of a text of others, as a message shows them.
+pub(crate) fn beginning(text: &str, most: usize) -> String {
+    let mut shown: String = text.chars().take(most).collect();
     if shown.len() < text.len() {
         shown.push_str("...");
     }

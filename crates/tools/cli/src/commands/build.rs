@@ -314,8 +314,7 @@ impl<'a> Build<'a> {
 /// If commands do not search the prefix yet, prints the setting that makes them do so.
 fn note_variable(prefix: &Path) {
     let Ok(prefix) = prefix.canonicalize() else { return };
-    let named = feros_files::named_prefixes().into_iter();
-    let mut searched = named.chain(feros_files::default_prefix());
+    let mut searched = feros_files::searched_prefixes().into_iter();
     if !searched.any(|other| other.canonicalize().is_ok_and(|other| other == prefix)) {
         notices::note(format!(
             "use the packages with: export FEROS_PREFIX_PATH={}",
