@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use feros_engine::{Engine as _, SessionOptions};
-use feros_test_support::{TestProcess, spawn};
+use feros_test_support::{TestProcess, free_tcp_port, spawn};
 use feros_zenoh::{Router, ZenohEngine};
 
 use network::{DOMAIN_ID, Network};
