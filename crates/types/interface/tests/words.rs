@@ -10,9 +10,20 @@ use feros_interface::{
     shipped,
 };
 
-/// The packages of which every message, field and constant has words.
-const COMPLETE: [&str; 5] =
-    ["builtin_interfaces", "geometry_msgs", "nav_msgs", "sensor_msgs", "std_msgs"];
+/// The packages of which some parts have no words: types for tests, and packages with parts whose
+/// meaning their definitions do not say.
+const INCOMPLETE: [&str; 10] = [
+    "apriltag_msgs",
+    "irobot_create_msgs",
+    "mavros_msgs",
+    "moveit_msgs",
+    "realsense2_camera_msgs",
+    "rosapi_msgs",
+    "test_msgs",
+    "turtlebot3_msgs",
+    "ur_dashboard_msgs",
+    "ur_msgs",
+];
 
 fn message(name: &str) -> &'static MessageDefinition {
     shipped().message(&name.parse().unwrap()).unwrap_or_else(|| panic!("there is no {name}"))
@@ -36,15 +47,15 @@ fn every_row_is_about_a_part_of_a_message() {
         assert!(text.ends_with('.') && text.trim() == text && !text.contains("  "), "{row:?}");
         assert!(text.chars().count() <= 160 && !text.contains(['<', '>', '#']), "{row:?}");
     }
-    assert!(seen.len() > 900, "{} rows only", seen.len());
+    assert!(seen.len() > 6_300, "{} rows only", seen.len());
     let types: BTreeSet<&str> = seen.iter().map(|(name, _)| *name).collect();
     assert!(types.iter().all(|name| seen.contains(&(*name, "-"))), "a type without a text");
 }
 
 #[test]
-fn some_packages_have_words_for_every_part() {
+fn most_packages_have_words_for_every_part() {
     let interfaces = shipped().interfaces();
-    for interface in interfaces.filter(|i| COMPLETE.contains(&i.name().package.as_str())) {
+    for interface in interfaces.filter(|i| !INCOMPLETE.contains(&i.name().package.as_str())) {
         let parts = match interface.as_ref() {
             Interface::Message(message) => vec![message],
             Interface::Service(service) => vec![&service.request, &service.response],
