@@ -10,7 +10,8 @@
 mod prefixes;
 
 pub use prefixes::{
-    PREFIX_VARIABLES, default_prefix, named_prefixes, paths_of_variable, searched_prefixes,
+    PREFIX_VARIABLES, default_prefix, listed_prefixes, named_prefixes, paths_of_variable,
+    searched_prefixes,
 };
 
 use std::fs::{File, OpenOptions};

@@ -38,6 +38,22 @@ pub fn searched_prefixes() -> Vec<PathBuf> {
     found
 }
 
+/// The prefixes as a message lists them: each once, and with a note at each that does not exist.
+/// The default prefix has no such note, since users need not have it.
+pub fn listed_prefixes(prefixes: &[PathBuf]) -> String {
+    let default = default_prefix();
+    let mut listed: Vec<String> = Vec::new();
+    for prefix in prefixes {
+        let is_mistyped = !prefix.is_dir() && default.as_ref() != Some(prefix);
+        let note = if is_mistyped { " (which does not exist)" } else { "" };
+        let shown = format!("{}{note}", prefix.display());
+        if !listed.contains(&shown) {
+            listed.push(shown);
+        }
+    }
+    listed.join(", ")
+}
+
 fn default_prefix_of(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
     let folder = |name| variable(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let data = folder("XDG_DATA_HOME").or_else(|| Some(folder("HOME")?.join(".local/share")));
@@ -47,6 +63,14 @@ fn default_prefix_of(variable: impl Fn(&str) -> Option<OsString>) -> Option<Path
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_message_notes_missing_prefixes_and_repeats_none() {
+        let prefixes = ["/", "/no such prefix", "/"].map(PathBuf::from);
+        assert_eq!(listed_prefixes(&prefixes), "/, /no such prefix (which does not exist)");
+        let default: Vec<PathBuf> = default_prefix().into_iter().collect();
+        assert!(!listed_prefixes(&default).contains("exist"));
+    }
 
     #[test]
     fn the_default_prefix_is_in_the_users_data() {

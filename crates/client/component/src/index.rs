@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-use feros_files::searched_prefixes;
+use feros_files::{listed_prefixes, searched_prefixes};
 
 use crate::plugin::is_name;
 
@@ -189,11 +189,10 @@ impl Index {
     }
 
     fn unknown(&self, package: &str) -> IndexError {
-        let searched: Vec<_> = self.prefixes.iter().map(|p| p.display().to_string()).collect();
-        let searched = if searched.is_empty() {
+        let searched = if self.prefixes.is_empty() {
             "any prefix (FEROS_PREFIX_PATH and AMENT_PREFIX_PATH are empty)".to_owned()
         } else {
-            searched.join(", ")
+            listed_prefixes(&self.prefixes)
         };
         IndexError::UnknownPackage { package: package.to_owned(), searched }
     }

@@ -63,8 +63,7 @@ fn shown_path(path: &str) -> String {
 }
 
 fn looked_in(prefixes: &[PathBuf]) -> String {
-    let prefixes: Vec<_> = prefixes.iter().map(|prefix| prefix.display().to_string()).collect();
-    format!(" (looked in {})", prefixes.join(", "))
+    format!(" (looked in {})", feros_files::listed_prefixes(prefixes))
 }
 
 /// The meshes given as `package://PACKAGE/FILE` or `file://PATH` that do not exist. A viewer may
@@ -177,8 +176,8 @@ mod tests {
             *package,
             format!(
                 "the mesh package://hand/meshes/palm.stl of the link \"base\" is missing: no \
-                 prefix has the package hand (looked in /nothing/here, {here}); build the package \
-                 (feros build, colcon) or source a ROS 2 that has it, and name its prefix in \
+                 prefix has the package hand (looked in /nothing/here (which does not exist), \
+                 {here}); build the package (feros build, colcon) or source a ROS 2 that has it, and name its prefix in \
                  FEROS_PREFIX_PATH (viewers show the link without it)"
             )
         );

@@ -10,9 +10,47 @@ const MOST_BYTES: u64 = 1 << 20;
 /// Folders that contain what was built from sources.
 const BUILT: [&str; 5] = ["build", "install", "log", "share", "target"];
 
-/// What to do about a missing package: to build it, if its source is below the folder `here`, or
-/// else to install it.
+/// The folders above the present one in which a prefix is searched.
+const HIGHEST: usize = 4;
+
+/// Modules that are no packages of ROS, and the names under which pip has them.
+const OF_PIP: [(&str, &str); 25] = [
+    ("PIL", "pillow"),
+    ("RPi", "RPi.GPIO"),
+    ("can", "python-can"),
+    ("cv2", "opencv-python"),
+    ("flask", "flask"),
+    ("matplotlib", "matplotlib"),
+    ("networkx", "networkx"),
+    ("numpy", "numpy"),
+    ("open3d", "open3d"),
+    ("pandas", "pandas"),
+    ("psutil", "psutil"),
+    ("pydantic", "pydantic"),
+    ("pymodbus", "pymodbus"),
+    ("requests", "requests"),
+    ("scipy", "scipy"),
+    ("serial", "pyserial"),
+    ("shapely", "shapely"),
+    ("sklearn", "scikit-learn"),
+    ("smbus2", "smbus2"),
+    ("torch", "torch"),
+    ("transforms3d", "transforms3d"),
+    ("trimesh", "trimesh"),
+    ("websockets", "websockets"),
+    ("yaml", "pyyaml"),
+    ("zmq", "pyzmq"),
+];
+
+/// What to do about a missing package: to name its prefix, if a folder `install` has it; to build
+/// it, if its source is below the folder `here`; or else to install it.
 pub(crate) fn cure(package: &str, here: &Path) -> String {
+    if let Some(prefix) = built_near(here, package) {
+        return format!(
+            "it is installed in {}: name this prefix in FEROS_PREFIX_PATH",
+            feros_wording::harmless(&prefix.display().to_string())
+        );
+    }
     if let Some(folder) = source_below(here, package) {
         return format!(
             "its source is in {}: build it with feros build, and name the prefix in \
@@ -20,9 +58,7 @@ pub(crate) fn cure(package: &str, here: &Path) -> String {
             feros_wording::harmless(&folder.display().to_string())
         );
     }
-    let is_plain = !package.is_empty()
-        && package.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-    let apt = match is_plain {
+    let apt = match is_plain(package) {
         true => format!(" (apt install ros-DISTRO-{})", package.replace('_', "-").to_lowercase()),
         false => String::new(),
     };
@@ -30,6 +66,23 @@ pub(crate) fn cure(package: &str, here: &Path) -> String {
         "source a ROS 2 that has it{apt}, or build its workspace with feros build or colcon, and \
          name the prefix in FEROS_PREFIX_PATH"
     )
+}
+
+/// Whether the name can be that of a Debian package, and of a folder.
+fn is_plain(package: &str) -> bool {
+    !package.is_empty() && package.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+}
+
+/// The prefix with the package that `feros build` or colcon has made in the folder `here` or above
+/// it, by default in its folder `install`. In colcon's default layout, each package has a prefix.
+pub(crate) fn built_near(here: &Path, package: &str) -> Option<PathBuf> {
+    if !is_plain(package) {
+        return None;
+    }
+    let here = here.canonicalize().ok()?;
+    let folders = here.ancestors().take(HIGHEST).map(|folder| folder.join("install"));
+    let mut prefixes = folders.flat_map(|prefix| [prefix.join(package), prefix]);
+    prefixes.find(|prefix| prefix.join("share").join(package).join("package.xml").is_file())
 }
 
 /// The beginning of the last line of a traceback about a module that is missing.
@@ -58,6 +111,9 @@ pub(crate) fn cure_of_module(module: &str, here: &Path, prefix: Option<&Path>) -
              Python for which it was built, or build it with feros build or colcon for this one",
             feros_wording::harmless(&prefix.display().to_string())
         );
+    }
+    if let Some((_, name)) = OF_PIP.iter().find(|(of_pip, _)| *of_pip == module) {
+        return format!("install it for this Python: pip install {name}");
     }
     let cure = cure(module, here);
     format!("{cure}; if it is no package of ROS, install it with pip for this Python")
@@ -127,8 +183,32 @@ mod tests {
         let told = cure_of_module("nav2_common", root.path(), None);
         assert!(told.contains("apt install ros-DISTRO-nav2-common"), "{told}");
         assert!(told.ends_with("install it with pip for this Python"), "{told}");
+        let told = cure_of_module("cv2", root.path(), None);
+        assert_eq!(told, "install it for this Python: pip install opencv-python");
         let told = cure_of_module("nav2_common", root.path(), Some(Path::new("/opt/ros/x")));
         assert!(told.starts_with("the package nav2_common is in /opt/ros/x"), "{told}");
+    }
+
+    #[test]
+    fn a_prefix_that_nothing_names_is_found() {
+        let root = tempfile::tempdir().unwrap();
+        let root = root.path().canonicalize().unwrap();
+        for (prefix, name) in [("install", "arm"), ("install/hand", "hand")] {
+            let folder = root.join(prefix).join("share").join(name);
+            std::fs::create_dir_all(&folder).unwrap();
+            std::fs::write(folder.join("package.xml"), "").unwrap();
+        }
+        let inside = root.join("src/arm");
+        std::fs::create_dir_all(&inside).unwrap();
+        let told = cure("arm", &inside);
+        let install = root.join("install").display().to_string();
+        assert!(
+            told.contains(&format!("{install}: name this prefix in FEROS_PREFIX_PATH")),
+            "{told}"
+        );
+        assert_eq!(built_near(&root, "hand"), Some(root.join("install/hand")));
+        assert_eq!(built_near(&root, "leg"), None);
+        assert_eq!(built_near(&root, "../arm"), None);
     }
 
     #[test]

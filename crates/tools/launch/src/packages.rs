@@ -93,14 +93,7 @@ fn looked_in(prefixes: &[PathBuf]) -> String {
     if prefixes.is_empty() {
         return ": neither FEROS_PREFIX_PATH nor AMENT_PREFIX_PATH is set".to_owned();
     }
-    // Both variables may name a prefix.
-    let mut named: Vec<String> = Vec::new();
-    for prefix in prefixes.iter().map(|prefix| prefix.display().to_string()) {
-        if !named.contains(&prefix) {
-            named.push(prefix);
-        }
-    }
-    format!(" (looked in {})", named.join(", "))
+    format!(" (looked in {})", feros_files::listed_prefixes(prefixes))
 }
 
 fn then(cure: &str) -> String {
@@ -201,10 +194,11 @@ impl Packages {
             let prefixes = self.all_prefixes().cloned().collect();
             let known = self.packages();
             let is_typo = !did_you_mean(&package, known.iter().map(String::as_str)).is_empty();
-            let cure = if is_typo {
+            let here = Path::new(".");
+            let cure = if is_typo && missing_package::built_near(here, &package).is_none() {
                 String::new()
             } else {
-                missing_package::cure(&package, Path::new("."))
+                missing_package::cure(&package, here)
             };
             FindError::Package { package, known, prefixes, cure }
         })
@@ -447,7 +441,7 @@ mod tests {
     fn a_prefix_that_both_variables_name_is_told_once() {
         let packages = Packages::new(["/a".into(), "/b".into(), "/a".into()]);
         let told = packages.prefix("absent").unwrap_err().to_string();
-        assert!(told.contains("(looked in /a, /b): source a ROS 2 that has it"), "{told}");
+        assert!(told.contains("/b (which does not exist)): source a ROS 2 that has it"), "{told}");
     }
 
     #[test]
