@@ -21,6 +21,14 @@ pub enum InstallError {
     /// The package's existing entries in the index cannot be used.
     #[error(transparent)]
     Index(#[from] IndexError),
+    /// A file could not be read.
+    #[error("{path} cannot be read: {source}")]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// The reason.
+        source: io::Error,
+    },
     /// A file could not be written.
     #[error("{path} cannot be written: {source}")]
     Write {
@@ -87,14 +95,27 @@ pub fn install(library: &Path, package: &str, prefix: &Path) -> Result<Installed
 /// the same content is not touched.
 ///
 /// # Errors
-/// When `from` cannot be read or `to` cannot be written.
+/// When `from` cannot be read, is a pipe or a device, or `to` cannot be written.
 pub fn copy(from: &Path, to: &Path) -> Result<(), InstallError> {
+    let unreadable = |source| InstallError::Read { path: from.to_owned(), source };
+    if let Ok(linked) = fs::read_link(from)
+        && !from.exists()
+    {
+        let text = format!("it is a link to {}, which does not exist", linked.display());
+        return Err(unreadable(io::Error::new(io::ErrorKind::NotFound, text)));
+    }
+    let mut source = feros_files::open(from).map_err(unreadable)?;
+    let metadata = source.metadata().map_err(unreadable)?;
     let is_same = || Ok::<_, io::Error>(fs::read(from)? == fs::read(to)?);
-    let size = |path: &Path| path.metadata().map(|metadata| metadata.len()).ok();
-    if size(from) == size(to) && is_same().unwrap_or(false) {
+    let has_size = to.metadata().is_ok_and(|target| target.len() == metadata.len());
+    if has_size && is_same().unwrap_or(false) {
         return Ok(());
     }
-    replace(to, |beside| fs::copy(from, beside).map(drop))
+    replace(to, |beside| {
+        let mut target = fs::File::create(beside)?;
+        io::copy(&mut source, &mut target)?;
+        target.set_permissions(metadata.permissions())
+    })
 }
 
 /// Writes a string to a file; like [`copy`], it writes beside the target and then renames.
@@ -180,6 +201,20 @@ mod tests {
             assert!(matches!(error, InstallError::PackageName(_)), "{error}");
         }
         assert_eq!(Index::new([prefix.path().into()]).packages(), [""; 0]);
+    }
+
+    #[test]
+    fn only_a_file_is_copied() {
+        let folder = tempfile::tempdir().unwrap();
+        let [pipe, link, to] = ["pipe", "link", "to"].map(|name| folder.path().join(name));
+        let made = std::process::Command::new("mkfifo").arg(&pipe).status().unwrap();
+        assert!(made.success());
+        std::os::unix::fs::symlink("nowhere", &link).unwrap();
+        let error = copy(&pipe, &to).unwrap_err().to_string();
+        assert!(error.contains("pipe cannot be read: "), "{error}");
+        let error = copy(&link, &to).unwrap_err().to_string();
+        assert!(error.ends_with("it is a link to nowhere, which does not exist"), "{error}");
+        assert!(!to.exists());
     }
 
     #[test]

@@ -134,7 +134,10 @@ impl<'a> Build<'a> {
         let dependencies: BTreeMap<_, _> = found
             .packages
             .iter()
-            .map(|package| (package.name.clone(), package.dependencies.clone()))
+            .map(|package| {
+                let needed = package.dependencies.union(&package.run_dependencies);
+                (package.name.clone(), needed.cloned().collect())
+            })
             .collect();
         let (ordered, circles) = order(&dependencies);
         let chosen = with_dependencies(wanted.iter().cloned(), &dependencies);
@@ -305,6 +308,18 @@ impl<'a> Build<'a> {
         for (name, needed) in &bad {
             if let Some(needed) = needed {
                 notices::error(format!("{name}: {}", PackageFault::Dependency(needed.clone())));
+            }
+        }
+        for package in self.packages.iter().filter(|package| !bad.contains_key(&package.name)) {
+            let missing =
+                package.run_dependencies.iter().filter(|needed| bad.contains_key(*needed));
+            let missing: Vec<&str> = missing.map(String::as_str).collect();
+            if !missing.is_empty() {
+                notices::warn(format!(
+                    "{}: it was built, but needs packages to run that were not: {}",
+                    package.name,
+                    missing.join(", ")
+                ));
             }
         }
         if bad.is_empty() { Ok(()) } else { Err(CliError::Ended(1)) }

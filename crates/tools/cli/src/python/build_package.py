@@ -1,6 +1,7 @@
 # Builds a Python package for `feros build`: the package's own build backend makes a wheel, and this
 # program unpacks it into a folder in the form of a prefix. The argument is a JSON object. The
 # result, or the reason of a failure, goes to a file as JSON.
+import ast
 import importlib
 import importlib.util
 import json
@@ -9,6 +10,7 @@ import pathlib
 import shutil
 import subprocess
 import sys
+import warnings
 import zipfile
 
 WRAPPER = """#!/usr/bin/env python3
@@ -192,6 +194,52 @@ def write_executables(stage, site, package):
         program.chmod(0o755)
 
 
+def unusable(site):
+    """What a user should know about modules and entry points that cannot work, as sentences."""
+    trees = {}
+    for file in sorted(site.rglob("*.py")):
+        name = file.relative_to(site)
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # of code that works
+                trees[name] = ast.parse(file.read_bytes(), str(name))
+        except (SyntaxError, ValueError) as error:
+            line = getattr(error, "lineno", None) or 1
+            yield f"{name}:{line}: Python does not understand it: {getattr(error, 'msg', error)}"
+    for name, module, attribute in commands(site):
+        parts = module.split(".")
+        if not any(parts[0] in (file.name, file.stem) for file in site.glob("*")):
+            continue  # a module of another package
+        path = pathlib.PurePath(*parts)
+        files = [path.with_suffix(".py"), path / "__init__.py"]
+        if not any((site / file).is_file() for file in files):
+            if not list((site / path.parent).glob(f"{path.name}.*.so")):
+                yield f"the executable {name} cannot start: there is no module {module}"
+            continue
+        tree = next((trees[file] for file in files if file in trees), None)
+        wanted = attribute.split(".")[0]
+        if tree is not None and not has_name(tree, wanted):
+            yield f"the executable {name} cannot start: {module} has no {wanted}"
+
+
+def has_name(tree, name):
+    """Whether a module may have a name: it is written somewhere, or comes by `import *`."""
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            names = [node.name]
+        elif isinstance(node, (ast.Import, ast.ImportFrom)):
+            names = [alias.asname or alias.name for alias in node.names]
+        elif isinstance(node, ast.Name):
+            names = [node.id]
+        elif isinstance(node, ast.Constant):  # such as in globals()["name"]
+            names = [node.value]
+        else:
+            continue
+        if name in names or "*" in names:
+            return True
+    return False
+
+
 def main():
     task = json.loads(sys.argv[1])
     sys.argv[1:] = []
@@ -201,8 +249,13 @@ def main():
     try:
         site = build(task, stage)
         write_executables(stage, site, task["package"])
+        result["warnings"] = list(unusable(stage / site))
     except Refused as refused:
         result["refused"] = str(refused)
+    except SyntaxError as error:
+        # setuptools compiles setup.py without its name.
+        file = "setup.py" if error.filename == "<string>" else error.filename
+        result["refused"] = f"{file}:{error.lineno}: {error.msg}"
     except Exception as error:
         import traceback
         traceback.print_exc()

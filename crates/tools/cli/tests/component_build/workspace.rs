@@ -30,6 +30,7 @@ fn a_folder_of_packages_becomes_one_prefix() {
     let robot = Robot { home, folder };
 
     robot.tells_all_faults_and_builds_the_rest();
+    robot.tells_python_that_cannot_run();
     robot.compiles_only_what_changed_and_runs_tests();
     robot.the_variable_suffices_for_commands();
     robot.stock_tools_find_the_packages();
@@ -82,6 +83,8 @@ impl Robot {
         self.package("waiting", "", "bad_msgs");
         self.package("bad_gui", "ament_python", "rclpy");
         self.write("bad_gui/setup.py", "raise ValueError('no gui')\n");
+        self.package("bad_setup", "ament_python", "rclpy");
+        self.write("bad_setup/setup.py", "from setuptools import setup\nsetup(name='x',\n");
         self.package("bad_driver", "ament_cmake", "rclcpp");
         self.write("bad_driver/CMakeLists.txt", "project(bad_driver)\nadd_executable(d d.cpp)\n");
         self.package("hen", "", "egg");
@@ -100,6 +103,8 @@ impl Robot {
             "waiting: it depends on bad_msgs",
             "bad_gui: ",
             "ValueError: no gui",
+            "bad_setup: ",
+            "setup.py:2: '(' was never closed",
             "bad_driver/CMakeLists.txt:2: `add_executable`",
             "egg -> hen -> egg",
             "bad_node: cargo could not compile it",
@@ -108,10 +113,41 @@ impl Robot {
             assert!(errors.contains(words), "{words:?} is not in {errors}");
         }
         assert_eq!(String::from_utf8_lossy(&output.stdout), ALL, "{errors}");
-        for name in ["bad_msgs", "waiting", "bad_gui", "bad_driver", "hen", "egg", "bad_node"] {
+        for name in
+            ["bad_msgs", "waiting", "bad_gui", "bad_setup", "bad_driver", "hen", "egg", "bad_node"]
+        {
             assert!(!self.prefix("share").join(name).exists(), "{name}");
             fs::remove_dir_all(self.folder.join(name)).unwrap();
         }
+    }
+
+    fn tells_python_that_cannot_run(&self) {
+        self.package("odd_nodes", "ament_python", "rclpy");
+        self.write(
+            "odd_nodes/setup.py",
+            "from setuptools import setup\nsetup(name='odd_nodes', version='1.0.0', \
+             packages=['odd_nodes'],\n entry_points={'console_scripts': [\n\
+             'talk = odd_nodes.talk:main',\n'gone = odd_nodes.gone:main',\n\
+             'other = odd_nodes.talk:start',\n'far = json.tool:main']})\n",
+        );
+        self.write("odd_nodes/odd_nodes/__init__.py", "");
+        self.write("odd_nodes/odd_nodes/talk.py", "def main():\n    pass\n");
+        self.write("odd_nodes/odd_nodes/broken.py", "def main(:\n    pass\n");
+        // The second build finds the package unchanged, and tells the same.
+        for _ in 0..2 {
+            let output = self.build(&["-p", "odd_nodes"]);
+            let told = said(&output);
+            assert!(output.status.success(), "{told}");
+            for words in [
+                "warning: odd_nodes: odd_nodes/broken.py:1: ",
+                "the executable gone cannot start: there is no module odd_nodes.gone",
+                "the executable other cannot start: odd_nodes.talk has no start",
+            ] {
+                assert!(told.contains(words), "{words:?} is not in {told}");
+            }
+            assert_eq!(told.matches("warning: ").count(), 3, "{told}");
+        }
+        fs::remove_dir_all(self.folder.join("odd_nodes")).unwrap();
     }
 
     fn compiles_only_what_changed_and_runs_tests(&self) {

@@ -2,16 +2,14 @@
 //! settings, descriptions and interfaces have a `CMakeLists.txt` for colcon.
 //!
 //! The reader understands only commands without logic: `project`, `set`, `install` of files and
-//! folders, and `ament_python_install_package`. It skips commands in `if(BUILD_TESTING)`, and
-//! refuses commands that build C or C++.
+//! folders, `rosidl_generate_interfaces` and `ament_python_install_package`. It skips commands in
+//! `if(BUILD_TESTING)`, and refuses commands that build C or C++.
 
 use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
 
 use super::error::PackageFault;
-
-/// The limit on the size of a `CMakeLists.txt`.
-const MOST_BYTES: u64 = 1 << 20;
+use super::manifest::MOST_BYTES;
 
 /// The keywords that end a list of files in `install`.
 const KEYWORDS: [&str; 16] = [
@@ -33,6 +31,15 @@ const KEYWORDS: [&str; 16] = [
     "EXCLUDE_FROM_ALL",
 ];
 
+/// The keywords that end the list of files in `rosidl_generate_interfaces`.
+const INTERFACE_KEYWORDS: [&str; 5] = [
+    "DEPENDENCIES",
+    "LIBRARY_NAME",
+    "SKIP_INSTALL",
+    "SKIP_GROUP_MEMBERSHIP_CHECK",
+    "ADD_LINTER_TESTS",
+];
+
 /// A file or folder to install.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Installation {
@@ -49,6 +56,8 @@ pub(super) struct Installed {
     pub(super) files: Vec<Installation>,
     /// The folders of Python modules.
     pub(super) python: Vec<PathBuf>,
+    /// The definitions of interfaces.
+    pub(super) interfaces: Vec<PathBuf>,
 }
 
 /// Reads the `CMakeLists.txt` of the package in this folder.
@@ -113,6 +122,7 @@ fn read(text: &str, path: &Path) -> (Installed, Vec<PackageFault>) {
                     }));
                 }
             }
+            "rosidl_generate_interfaces" => installed.interfaces.extend(interfaces(&arguments)),
             "install" => match installations(&arguments) {
                 Ok(files) => installed.files.extend(files),
                 Err(problem) => faults.push(PackageFault::file(
@@ -124,6 +134,15 @@ fn read(text: &str, path: &Path) -> (Installed, Vec<PackageFault>) {
         }
     }
     (installed, faults)
+}
+
+/// The files that `rosidl_generate_interfaces` names. Files in other folders (`FOLDER:FILE`) and
+/// variables that only CMake knows are left out.
+fn interfaces(arguments: &[String]) -> impl Iterator<Item = PathBuf> {
+    let words = arguments.iter().skip(1);
+    let words = words.take_while(|word| !INTERFACE_KEYWORDS.contains(&word.as_str()));
+    let files = words.flat_map(|word| word.split_whitespace());
+    files.filter(|file| !file.contains(['$', ':'])).map(PathBuf::from)
 }
 
 /// The files that an `install` command installs.

@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use feros_component::install::InstallError;
+
 /// The reason why one package was not built. The other packages are built nevertheless.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum PackageFault {
@@ -52,6 +54,9 @@ pub(super) enum PackageFault {
     /// Another package has the same file.
     #[error("it would replace {}, which belongs to the package {owner}", .path.display())]
     TwoOwners { path: PathBuf, owner: String },
+    /// A file could not be installed.
+    #[error("{0}")]
+    Install(InstallError),
     /// A package that this one needs was not built.
     #[error("it depends on {0}, which was not built")]
     Dependency(String),

@@ -4,11 +4,12 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use toml::{Table, Value};
+use toml::Value;
 
 use super::cmake;
 use super::error::PackageFault;
 use super::find::{Kind, Package};
+use super::manifest::toml_in;
 
 /// The folders to install if the package does not name any.
 const USUAL_FOLDERS: [&str; 17] = [
@@ -133,8 +134,7 @@ fn of_folders(package: &Package, names: &[impl AsRef<Path>]) -> Vec<Item> {
 /// folders.
 fn of_crate(package: &Package) -> Result<Vec<Item>, PackageFault> {
     let path = package.folder.join("Cargo.toml");
-    let text = fs::read_to_string(&path).map_err(|error| PackageFault::file(&path, error))?;
-    let manifest: Table = text.parse().map_err(|error| PackageFault::file(&path, error))?;
+    let manifest = toml_in(&package.folder, "Cargo.toml")?.unwrap_or_default();
     let table = |table: &Value, name: &str| table.get(name).cloned();
     let ros = manifest.get("package").and_then(|package| table(package, "metadata"));
     let Some(ros) = ros.and_then(|metadata| table(&metadata, "ros")) else {
@@ -177,6 +177,11 @@ fn of_cmake(package: &Package) -> Result<Vec<Item>, Vec<PackageFault>> {
         } else {
             items.extend(at(&from, &file.to));
         }
+    }
+    for file in installed.interfaces.iter().filter(|file| !package.folder.join(file).exists()) {
+        let path = package.folder.join("CMakeLists.txt");
+        let reason = format!("it generates code of {}, which does not exist", file.display());
+        faults.push(PackageFault::file(&path, reason));
     }
     for folder in installed.python {
         let name = folder.file_name().unwrap_or_default();
@@ -242,6 +247,7 @@ mod tests {
             kind,
             has_manifest: false,
             dependencies: BTreeSet::new(),
+            run_dependencies: BTreeSet::new(),
         };
         (folder, package)
     }
@@ -279,6 +285,25 @@ mod tests {
         fs::remove_dir_all(folder.path().join("other")).unwrap();
         let faults = of_data(&package).unwrap_err();
         assert!(faults[0].to_string().contains("install_to_share names other"), "{}", faults[0]);
+    }
+
+    #[test]
+    fn a_missing_definition_is_told() {
+        let text = "project(robot)\nset(files msg/Arm.msg srv/Go.srv)\n\
+                    rosidl_generate_interfaces(robot ${files} ${other} action/Move.action\n\
+                    DEPENDENCIES geometry_msgs)\n";
+        let (folder, package) =
+            package(Kind::Cmake, &[("CMakeLists.txt", text), ("msg/Arm.msg", "")]);
+        let faults = of_data(&package).unwrap_err();
+        let told: Vec<String> = faults.iter().map(ToString::to_string).collect();
+        assert_eq!(told.len(), 2, "{told:?}");
+        assert!(told[0].ends_with("generates code of srv/Go.srv, which does not exist"));
+        assert!(told[1].contains("action/Move.action"), "{told:?}");
+        for (kind, file) in [("srv", "Go.srv"), ("action", "Move.action")] {
+            fs::create_dir_all(folder.path().join(kind)).unwrap();
+            fs::write(folder.path().join(kind).join(file), "").unwrap();
+        }
+        assert_eq!(places(of_data(&package).unwrap()), [""; 0]);
     }
 
     #[test]

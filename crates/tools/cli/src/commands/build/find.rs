@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use toml::{Table, Value};
 
 use super::error::PackageFault;
-use super::manifest::{Manifest, is_package_name};
+use super::manifest::{Manifest, is_package_name, toml_in};
 
 /// Files that make this command, like colcon, pass over their folder.
 const IGNORED: [&str; 3] = ["COLCON_IGNORE", "AMENT_IGNORE", "CATKIN_IGNORE"];
@@ -35,7 +35,10 @@ pub(super) struct Package {
     pub(super) kind: Kind,
     /// Whether there is a `package.xml`.
     pub(super) has_manifest: bool,
+    /// The packages that must be built before.
     pub(super) dependencies: BTreeSet<String>,
+    /// The other packages that it needs when it runs.
+    pub(super) run_dependencies: BTreeSet<String>,
 }
 
 /// The packages and crates below a folder.
@@ -123,6 +126,7 @@ impl Package {
                 kind: Kind::Rust,
                 has_manifest,
                 dependencies: BTreeSet::new(),
+                run_dependencies: BTreeSet::new(),
             });
         }
         let manifest = Manifest::read(&folder.join("package.xml"))?;
@@ -143,6 +147,7 @@ impl Package {
             kind,
             has_manifest,
             dependencies: manifest.dependencies,
+            run_dependencies: manifest.run_dependencies,
         })
     }
 }
@@ -163,9 +168,7 @@ fn kind(folder: &Path, build_type: Option<&str>) -> Kind {
 
 /// The `Cargo.toml` of a folder, if it has one.
 fn crate_in(folder: &Path) -> Option<Result<Table, PackageFault>> {
-    let path = folder.join("Cargo.toml");
-    let text = fs::read_to_string(&path).ok()?;
-    Some(text.parse().map_err(|error| PackageFault::file(&path, error)))
+    toml_in(folder, "Cargo.toml").transpose()
 }
 
 /// Whether a crate is a package without `package.xml`: it depends on Feros.

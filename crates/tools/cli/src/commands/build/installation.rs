@@ -83,8 +83,7 @@ impl Installation {
         // even if this process ends in between.
         self.write_record(name, folder, &before.union(&files).cloned().collect())?;
         for (to, content) in wanted {
-            self.place(&to, content)
-                .map_err(|error| PackageFault::file(&self.prefix.join(&to), error))?;
+            self.place(&to, content).map_err(PackageFault::Install)?;
         }
         self.remove(before.difference(&files));
         self.owners.retain(|_, owner| owner != name);

@@ -118,6 +118,7 @@ mod tests {
             kind: Kind::Files,
             has_manifest: true,
             dependencies: BTreeSet::new(),
+            run_dependencies: BTreeSet::new(),
         }
     }
 

@@ -13,6 +13,7 @@ use std::path::{Component, Path, PathBuf};
 use toml::{Table, Value};
 
 use super::error::PackageFault;
+use super::manifest::toml_in;
 
 /// The kinds of dependencies in a `Cargo.toml`.
 const DEPENDENCIES: [&str; 3] = ["dependencies", "dev-dependencies", "build-dependencies"];
@@ -175,9 +176,8 @@ fn normal(path: &Path) -> PathBuf {
 }
 
 fn read(folder: &Path) -> Result<Table, PackageFault> {
-    let path = folder.join("Cargo.toml");
-    let text = fs::read_to_string(&path).map_err(|error| PackageFault::file(&path, error))?;
-    text.parse().map_err(|error| PackageFault::file(&path, error))
+    let missing = || PackageFault::file(&folder.join("Cargo.toml"), "there is no such file");
+    toml_in(folder, "Cargo.toml")?.ok_or_else(missing)
 }
 
 /// The root of the workspace that a crate belongs to, and its table `[workspace]`; the crate itself

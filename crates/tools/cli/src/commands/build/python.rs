@@ -12,11 +12,12 @@ use std::time::UNIX_EPOCH;
 
 use feros_process::{ChildGroup, EndSignals, Followed, python_interpreter};
 use serde::Deserialize;
-use toml::{Table, Value};
+use toml::Value;
 
 use super::error::PackageFault;
 use super::files::{self, Item};
 use super::find::Package;
+use super::manifest::toml_in;
 use crate::notices;
 
 /// The program that builds a package.
@@ -28,10 +29,20 @@ const DEFAULT_BACKEND: &str = "setuptools.build_meta:__legacy__";
 /// Folders among the sources into which build tools write.
 const WRITTEN: [&str; 4] = ["build", "dist", "install", "log"];
 
-/// The result that the program writes.
+/// The result that the program writes to the file `result`.
 #[derive(Default, Deserialize)]
 struct Answer {
     refused: Option<String>,
+    /// Modules and entry points that cannot work.
+    #[serde(default)]
+    warnings: Vec<String>,
+}
+
+impl Answer {
+    /// Reads the result of the last build in a folder; `None` if the program wrote none.
+    fn read(work: &Path) -> Option<Self> {
+        serde_json::from_slice(&fs::read(work.join("result")).ok()?).ok()
+    }
 }
 
 /// Builds a package in a folder of its own below `builds`, and returns its files. `None` if a
@@ -54,19 +65,20 @@ pub(super) fn build(
         }
         fs::create_dir_all(&stage).map_err(fault)?;
         let refused = |reason| PackageFault::Python { python: python.clone(), reason };
-        let command = command(package, &work, &stage, &python).map_err(&refused)?;
+        let command = command(package, &work, &stage, &python)?;
         let Some(output) = output_of(command, signals).map_err(&refused)? else { return Ok(None) };
-        let answer = fs::read(work.join("result")).unwrap_or_default();
-        let answer = serde_json::from_slice(&answer);
-        let reason = match answer {
-            Ok(Answer { refused }) => refused,
-            Err(_) => Some("it ended early; its output is above".to_owned()),
+        let reason = match Answer::read(&work) {
+            Some(answer) => answer.refused,
+            None => Some("it ended early; its output is above".to_owned()),
         };
         if let Some(reason) = reason {
             notices::note(String::from_utf8_lossy(&output).trim_end());
             return Err(refused(reason));
         }
         fs::write(&stamp_file, &stamp).map_err(fault)?;
+    }
+    for warning in Answer::read(&work).unwrap_or_default().warnings {
+        notices::warn(format!("{}: {warning}", package.name));
     }
     let mut items = files::at(&stage, Path::new(""));
     if !stage.join("share").exists() {
@@ -76,12 +88,13 @@ pub(super) fn build(
 }
 
 /// The command that builds the package.
-fn command(package: &Package, work: &Path, stage: &Path, python: &str) -> Result<Command, String> {
-    let path = package.folder.join("pyproject.toml");
-    let system: Table = match fs::read_to_string(&path) {
-        Ok(text) => text.parse().map_err(|error| format!("{}: {error}", path.display()))?,
-        Err(_) => Table::new(),
-    };
+fn command(
+    package: &Package,
+    work: &Path,
+    stage: &Path,
+    python: &str,
+) -> Result<Command, PackageFault> {
+    let system = toml_in(&package.folder, "pyproject.toml")?.unwrap_or_default();
     let system = system.get("build-system");
     let backend = system.and_then(|system| system.get("build-backend")?.as_str());
     let folders = system.and_then(|system| system.get("backend-path")?.as_array());
