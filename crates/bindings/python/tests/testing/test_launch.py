@@ -119,6 +119,17 @@ def test_a_script_runs_with_its_arguments_and_variables(folder):
         assert launch.wait_for_end("show") == 0
 
 
+def test_a_program_runs_by_its_path(folder):
+    program = folder / "driver"
+    program.write_text("#!/bin/sh\necho $ROS_DOMAIN_ID $1\n")
+    program.chmod(0o755)
+    with Harness(folder / "test.py") as ros:
+        for path in (program, "./driver"):
+            launch = ros.run(path, "a b")
+            assert launch.wait_for_output("a b") == f"{ros.domain_id} a b"
+            assert launch.wait_for_end("driver") == 0
+
+
 def test_all_ends_by_the_signals_of_a_launch(ros):
     stubborn = python(
         """

@@ -142,17 +142,20 @@ class Harness:
 
     def run(self, *words: Any, **environment: Any) -> Launch:
         """Starts one process, as `feros run` does: an executable of a package with its arguments,
-        or a script of Python. `environment` are additional variables."""
+        or a script of Python. The path of another program, such as `./driver`, also works; it may
+        be beside the test. `environment` are additional variables."""
         texts = [os.fspath(one) if isinstance(one, os.PathLike) else str(one) for one in words]
         if not texts:
-            raise TypeError("`run` needs a package and an executable, or a script")
-        if texts[0].endswith(".py"):
+            raise TypeError("`run` needs a package and an executable, a script, or a path")
+        is_script, is_path = texts[0].endswith(".py"), "/" in texts[0]
+        if is_script or is_path:
             name, texts[0] = Path(texts[0]).stem, self._path_of(texts[0])
         else:
             name = texts[min(1, len(texts) - 1)]
+        starter = [] if is_path and not is_script else [command(), "run"]
         variables = {"PYTHONUNBUFFERED": "1"}
         variables.update((key, str(value)) for key, value in environment.items())
-        file = _file_of_process(name, [command(), "run", *texts], variables)
+        file = _file_of_process(name, [*starter, *texts], variables)
         path = self._closing.enter_context(_written(file))
         return self._start(name, [path], None)
 
