@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
-# Makes feros_rmw-VERSION-py3-none-linux_ARCH.whl: librmw_feros.so for the wheels of ROS 2 Jazzy and
-# Kilted. The library finds out by itself which of them is loaded.
+# Makes feros_rmw-VERSION-py3-none-PLATFORM.whl: librmw_feros.so for the wheels of ROS 2 Jazzy and
+# Kilted. The library finds out by itself which of them is loaded. PLATFORM is what auditwheel
+# (scripts/setup.sh installs it) finds out, such as manylinux_2_34_x86_64; without auditwheel, it is
+# linux_MACHINE, and package indexes refuse the wheel.
 #
 #   scripts/build_rmw_wheel.sh [FOLDER]     (default: target/wheels)
 #   pip install FOLDER/feros_rmw-*.whl
@@ -25,10 +27,13 @@ mkdir -p "$out"
 
 LIBRARY="$library" OUT="$out" VERSION="$(sed -n '/^\[workspace.package\]/,/^\[/s/^version = "\(.*\)"/\1/p' Cargo.toml)" \
     python3 - <<'PYTHON'
-import base64, hashlib, os, pathlib, platform, zipfile
+import base64, hashlib, json, os, pathlib, shutil, subprocess, sys, tempfile, zipfile
+
+sys.path.insert(0, "scripts")
+from release_programs import machine_of
 
 version, out = os.environ["VERSION"], pathlib.Path(os.environ["OUT"])
-tag = f"py3-none-linux_{platform.machine()}"
+library = pathlib.Path(os.environ["LIBRARY"])
 info = f"feros_rmw-{version}.dist-info"
 
 LOADER = '''"""Loads librmw_feros.so before the libraries of ROS 2, if RMW_IMPLEMENTATION names it."""
@@ -69,26 +74,40 @@ Summary: The transports of Feros for ROS 2 Jazzy and Kilted: RMW_IMPLEMENTATION=
 License: Apache-2.0
 Requires-Python: >=3.10
 """
-WHEEL = f"Wheel-Version: 1.0\nGenerator: feros\nRoot-Is-Purelib: false\nTag: {tag}\n"
-
-files = {
-    f"feros_rmw-{version}.data/data/lib/librmw_feros.so": pathlib.Path(os.environ["LIBRARY"]).read_bytes(),
-    "_feros_rmw.py": LOADER.encode(),
-    "feros_rmw.pth": PTH.encode(),
-    f"{info}/METADATA": METADATA.encode(),
-    f"{info}/WHEEL": WHEEL.encode(),
-}
+WHEEL = "Wheel-Version: 1.0\nGenerator: feros\nRoot-Is-Purelib: false\nTag: {}\n"
 
 
 def digest(content):
     return base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
 
 
-record = "".join(f"{name},sha256={digest(content)},{len(content)}\n" for name, content in files.items())
-files[f"{info}/RECORD"] = f"{record}{info}/RECORD,,\n".encode()
-wheel = out / f"feros_rmw-{version}-{tag}.whl"
-with zipfile.ZipFile(wheel, "w", zipfile.ZIP_DEFLATED) as archive:
-    for name, content in files.items():
-        archive.writestr(zipfile.ZipInfo(name, (2020, 1, 1, 0, 0, 0)), content, zipfile.ZIP_DEFLATED)
-print(wheel)
+def write(folder, platform):
+    """Writes the wheel for a platform; returns its path."""
+    tag = f"py3-none-{platform}"
+    files = {
+        f"feros_rmw-{version}.data/data/lib/librmw_feros.so": library.read_bytes(),
+        "_feros_rmw.py": LOADER.encode(),
+        "feros_rmw.pth": PTH.encode(),
+        f"{info}/METADATA": METADATA.encode(),
+        f"{info}/WHEEL": WHEEL.format(tag).encode(),
+    }
+    sums = (f"{name},sha256={digest(data)},{len(data)}\n" for name, data in files.items())
+    files[f"{info}/RECORD"] = f"{''.join(sums)}{info}/RECORD,,\n".encode()
+    wheel = pathlib.Path(folder) / f"feros_rmw-{version}-{tag}.whl"
+    with zipfile.ZipFile(wheel, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in files.items():
+            archive.writestr(zipfile.ZipInfo(name, (2020, 1, 1, 0, 0, 0)), data, zipfile.ZIP_DEFLATED)
+    return wheel
+
+
+machine, _ = machine_of(library)
+platform = f"linux_{machine}"
+if shutil.which("auditwheel"):
+    with tempfile.TemporaryDirectory() as folder:
+        command = ["auditwheel", "show", "--json", write(folder, platform)]
+        shown = subprocess.run(command, capture_output=True, text=True)
+        if shown.returncode != 0:
+            sys.exit(f"build_rmw_wheel: error: auditwheel refuses the wheel:\n{shown.stderr}")
+        platform = json.loads(shown.stdout)["overall_tag"]
+print(write(out, platform))
 PYTHON

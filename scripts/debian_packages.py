@@ -16,7 +16,8 @@ from pathlib import Path
 
 import bill_of_materials
 import installed_files
-from installed_files import PROGRAMS, ROOT, Programs, ReleaseError, tool
+from installed_files import PROGRAMS
+from release_programs import ROOT, Programs, ReleaseError, tool
 
 MAINTAINER = "Feros developers"
 PACKAGES = {
@@ -49,8 +50,9 @@ def debian_version(version):
     return version.replace("-", "~", 1)
 
 
-def system_dependencies(root):
-    """Returns the packages of the system whose libraries the programs below a root use."""
+def system_dependencies(root, architecture):
+    """Returns the packages of the system whose libraries the programs below a root use. For another
+    architecture, this system needs the packages of that architecture."""
     private = root / "usr" / PROGRAMS
     programs = sorted(path for path in private.iterdir() if path.is_file())
     with tempfile.TemporaryDirectory() as folder:
@@ -60,7 +62,8 @@ def system_dependencies(root):
         # No package has the libraries in our own folder, and that is right.
         words = ["-O", "--ignore-missing-info", f"-l{private}"]
         words += [f"-e{program}" for program in programs]
-        said = tool("dpkg-shlibdeps", "dpkg-dev", *words, cwd=folder)
+        environment = dict(os.environ, DEB_HOST_ARCH=architecture)
+        said = tool("dpkg-shlibdeps", "dpkg-dev", *words, cwd=folder, env=environment)
     found = re.search(r"^shlibs:Depends=(.+)$", said, re.M)
     if not found:
         raise ReleaseError(f"dpkg-shlibdeps found no dependencies of {private}")
@@ -73,7 +76,7 @@ def write_control(name, root, version, architecture):
     files = sorted(path for path in root.rglob("*") if path.is_file() and not path.is_symlink())
     sums = (f"{hashlib.md5(f.read_bytes()).hexdigest()}  {f.relative_to(root)}\n" for f in files)
     size = sum(-(-path.stat().st_size // 1024) for path in files)
-    depends = system_dependencies(root)
+    depends = system_dependencies(root, architecture)
     if name != "feros":
         depends.insert(0, f"feros (= {version})")
     control.mkdir()
@@ -98,15 +101,14 @@ def write_control(name, root, version, architecture):
 def make(name, programs, out, compression):
     """Makes one package; returns its path."""
     version = debian_version(programs.version)
-    architecture = tool("dpkg", "dpkg", "--print-architecture").strip()
-    file = out / f"{name}_{version}_{architecture}.deb"
+    file = out / f"{name}_{version}_{programs.architecture}.deb"
     moment = bill_of_materials.moment()
     # With several threads, the bytes would depend on their number.
     environment = dict(os.environ, SOURCE_DATE_EPOCH=str(moment), DPKG_DEB_THREADS_MAX="1")
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder) / "root"
         PACKAGES[name]["put"](programs, root / "usr")
-        write_control(name, root, version, architecture)
+        write_control(name, root, version, programs.architecture)
         installed_files.date(root, moment)
         words = ["--build", "--root-owner-group", f"-Z{compression}"]
         # For trials: gzip at its fastest.

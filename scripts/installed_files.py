@@ -5,118 +5,31 @@ Debian packages and the tarball consist of these files.
 
     scripts/installed_files.py --programs TARGET/release [--out FOLDER]
 
-makes the tarball feros-VERSION-linux-MACHINE.tar.gz. The programs have to be for the machine that
-runs this script. The same programs give the same bytes.
+makes the tarball feros-VERSION-linux-MACHINE.tar.gz. The same programs give the same bytes.
 """
 
 import argparse
 import gzip
 import io
 import os
-import platform
-import re
 import shutil
-import subprocess
 import tarfile
 import tempfile
 from pathlib import Path
 
 import bill_of_materials
+from release_programs import CONTAINERS, ROOT, SHARED_FEROS, Programs, ReleaseError, tool
 
-ROOT = Path(__file__).resolve().parent.parent
 PACKAGING = ROOT / "scripts/packaging"
 # The folder of the programs in an installation. The command looks for containers in its own
 # folder, and the containers look for their libraries there.
 PROGRAMS = "lib/feros"
-CONTAINERS = [
-    "component_container",
-    "component_container_isolated",
-    "component_container_mt",
-    "component_container_process",
-]
-SHARED_FEROS = "libferos_shared.so"
 SHELLS = {
     "bash": "share/bash-completion/completions/feros",
     "zsh": "share/zsh/vendor-completions/_feros",
     "fish": "share/fish/vendor_completions.d/feros.fish",
 }
 BILL = "bill-of-materials.cdx.json"
-# The number of a processor in the head of a program, by the name that the system has for it.
-ELF_MACHINES = {"x86_64": 0x3E, "aarch64": 0xB7}
-
-
-class ReleaseError(Exception):
-    """Something is wrong with the programs or with this machine."""
-
-
-def tool(name, package, *words, **options):
-    """Runs a tool of the system; returns its output."""
-    if not shutil.which(name):
-        raise ReleaseError(f"there is no {name}. Run: apt-get install {package}")
-    done = subprocess.run([name, *map(str, words)], capture_output=True, text=True, **options)
-    if done.returncode:
-        raise ReleaseError(f"{name} failed: {done.stderr.strip()}")
-    return done.stdout
-
-
-def workspace_version():
-    """Returns the version of all crates."""
-    manifest = (ROOT / "Cargo.toml").read_text()
-    return re.search(r'^\[workspace\.package\]\n(?:.+\n)*?version = "(.*)"', manifest, re.M)[1]
-
-
-class Programs:
-    """A folder with programs that are built already."""
-
-    def __init__(self, folder):
-        self.folder = Path(folder).resolve()
-        self.command = self.path("feros")
-        self.machine = self._machine()
-        said = subprocess.run([self.command, "-V"], capture_output=True, text=True).stdout
-        self.version = said.strip().removeprefix("feros ")
-        if self.version != workspace_version():
-            raise ReleaseError(
-                f"{self.command} has the version {self.version!r}, and the sources have "
-                f"{workspace_version()!r}. Build the programs again."
-            )
-
-    def path(self, name):
-        """Returns the path of a program, which must exist."""
-        path = self.folder / name
-        if not path.is_file():
-            raise ReleaseError(f"there is no {path}. Build it, or name another folder.")
-        return path
-
-    def _machine(self):
-        head = self.command.read_bytes()[:20]
-        number = int.from_bytes(head[18:20], "little")
-        if head[:4] != b"\x7fELF" or number != ELF_MACHINES.get(platform.machine()):
-            raise ReleaseError(
-                f"{self.command} is not a program for this machine ({platform.machine()}). Run "
-                "this script on a machine, or in a root folder, of the program's kind."
-            )
-        return platform.machine()
-
-    def standard_library(self):
-        """Returns the shared standard library of Rust that the containers need. It is in the
-        folder of the programs or in that of the compiler."""
-        needed = tool("readelf", "binutils", "-d", self.path(CONTAINERS[0]))
-        name = re.search(r"\[(libstd-\w+\.so)\]", needed)
-        if not name:
-            raise ReleaseError(f"{CONTAINERS[0]} does not use the shared standard library of Rust")
-        compilers = tool(os.environ.get("RUSTC", "rustc"), "rustc", "--print", "target-libdir")
-        for folder in (self.folder, Path(compilers.strip())):
-            if (folder / name[1]).is_file():
-                return folder / name[1]
-        raise ReleaseError(
-            f"there is no {name[1]}. Install the compiler that built the containers, or put the "
-            f"library into {self.folder}."
-        )
-
-    def say(self, *words):
-        """Returns what the command prints."""
-        return tool(str(self.command), "feros", *words)
-
 
 def put(source, place, mode=0o644):
     """Copies a file to its place, with this mode."""
@@ -138,12 +51,12 @@ def put_compressed(data, place):
     place.chmod(0o644)
 
 
-def put_program(source, place):
+def put_program(programs, source, place):
     """Copies a program or library without the names that only a debugger needs, and without the
     folders of the machine that built it: a program must not load libraries from a folder that
     somebody else may create."""
     put(source, place, 0o755)
-    tool("strip", "binutils", "--strip-unneeded", place)
+    programs.binutil("strip", "--strip-unneeded", place)
     if tool("patchelf", "patchelf", "--print-rpath", place).strip():
         tool("patchelf", "patchelf", "--set-rpath", "$ORIGIN", place)
 
@@ -159,7 +72,7 @@ def put_documents(prefix, package):
 
 def put_command(programs, prefix):
     """Puts the command and what belongs to it below a prefix."""
-    put_program(programs.command, prefix / PROGRAMS / "feros")
+    put_program(programs, programs.command, prefix / PROGRAMS / "feros")
     (prefix / "bin").mkdir(parents=True, exist_ok=True)
     (prefix / "bin/feros").symlink_to(f"../{PROGRAMS}/feros")
     for shell, place in SHELLS.items():
@@ -177,12 +90,12 @@ def put_containers(programs, prefix):
     """Puts the containers and the libraries that they share with components below a prefix, and
     starts each container there."""
     for name in [*CONTAINERS, SHARED_FEROS]:
-        put_program(programs.path(name), prefix / PROGRAMS / name)
+        put_program(programs, programs.path(name), prefix / PROGRAMS / name)
     library = programs.standard_library()
-    put_program(library, prefix / PROGRAMS / library.name)
+    put_program(programs, library, prefix / PROGRAMS / library.name)
     for name in CONTAINERS:
         # At its start, a container compares its build with that of the library.
-        tool(str(prefix / PROGRAMS / name), "feros-containers", "--help")
+        programs.run(prefix / PROGRAMS / name, "--help")
     put_documents(prefix, "feros-containers")
 
 

@@ -2,12 +2,15 @@
 # Makes the files of a release in one folder: wheels, Debian packages, a tarball, the bill of
 # materials and the checksums of all of them. It publishes nothing.
 #
-#   scripts/release.sh VERSION [--out FOLDER] [--from FOLDER] [--compression gzip]
+#   scripts/release.sh VERSION [--out FOLDER] [--target TRIPLE] [--glibc VERSION]
+#   scripts/release.sh VERSION [--out FOLDER] --from FOLDER [--compression gzip]
 #
 # VERSION must be that of the sources. FOLDER of --out (target/dist-VERSION) must be new or empty.
 # Without --from, the script builds everything with the profile `release`, from a repository without
-# changes. With --from, it packs the programs in that folder, which are built already: the command,
-# the containers with libferos_shared.so, librmw_feros.so, and the wheel of the Python package.
+# changes: for TRIPLE, one of Cargo's targets, and for the C library VERSION and newer ones, for
+# which zig compiles C and links (scripts/requirements-release.txt). With --from, it packs the
+# programs in that folder, which are built already: the command, the containers with
+# libferos_shared.so, librmw_feros.so, and the wheel of the Python package.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -18,13 +21,17 @@ version=
 out=
 from=
 compression=xz
+triple=
+glibc=
 while (($# > 0)); do
     case "$1" in
         --out) out="${2:?--out needs a folder}"; shift 2 ;;
         --from) from="${2:?--from needs a folder}"; shift 2 ;;
         --compression) compression="${2:?--compression needs xz or gzip}"; shift 2 ;;
-        -h | --help) sed -n '2,11s/^# \{0,1\}//p' "$0"; exit 0 ;;
-        -*) fail "unknown option $1 (known: --out, --from, --compression)" ;;
+        --target) triple="${2:?--target needs a triple, such as aarch64-unknown-linux-gnu}"; shift 2 ;;
+        --glibc) glibc="${2:?--glibc needs a version, such as 2.28}"; shift 2 ;;
+        -h | --help) sed -n '2,14s/^# \{0,1\}//p' "$0"; exit 0 ;;
+        -*) fail "unknown option $1 (known: --out, --from, --compression, --target, --glibc)" ;;
         *) [[ -z $version ]] || fail "two versions: $version and $1"; version="$1"; shift ;;
     esac
 done
@@ -44,17 +51,25 @@ if [[ -z $from ]]; then
     ! grep -q "^## $version (unreleased)" CHANGELOG.md ||
         fail "CHANGELOG.md says that $version is unreleased. Write the date there (RELEASING.md)."
     say "building the programs"
-    cargo build --locked --release -p feros-cli --bin feros
-    cargo build --locked --release -p feros-container --bins
-    cargo build --locked --release -p feros-rmw --lib
-    from="${CARGO_TARGET_DIR:-target}/release"
+    build=(cargo build)
+    wheel=(scripts/build_wheel.sh --out "$out")
+    if [[ -n "$triple$glibc" ]]; then
+        triple="${triple:-$(rustc -vV | sed -n 's/^host: //p')}"
+        [[ -z $glibc ]] || build=(cargo zigbuild)
+        build+=(--target "$triple${glibc:+.$glibc}")
+        wheel+=(--target "$triple" ${glibc:+--glibc "$glibc"})
+    fi
+    "${build[@]}" --locked --release -p feros-cli --bin feros
+    "${build[@]}" --locked --release -p feros-container --bins
+    "${build[@]}" --locked --release -p feros-rmw --lib
+    from="${CARGO_TARGET_DIR:-target}/${triple:+$triple/}release"
     commit="$(git rev-parse HEAD)"
-    "$from/feros" --version | grep -qx "commit: $commit" || fail "$from/feros was not built from" \
+    scripts/release_programs.py run "$from/feros" --version | grep -qx "commit: $commit" || fail "$from/feros was not built from" \
         "the commit $commit. Remove it, and run this again."
     say "building the wheels of the Python package"
-    scripts/build_wheel.sh --out "$out"
+    "${wheel[@]}"
     if command -v python3.10 >/dev/null; then
-        scripts/build_wheel.sh --out "$out" --python python3.10
+        "${wheel[@]}" --python python3.10
     else
         say "there is no python3.10, so the wheel for it is left out"
     fi

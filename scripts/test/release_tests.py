@@ -21,10 +21,11 @@ import bill_of_materials
 import debian_packages
 import installed_files
 import parts
+import release_programs
 
 BUILT = parts.TARGET / "debug"
-PROGRAMS = ["feros", *installed_files.CONTAINERS, installed_files.SHARED_FEROS, "librmw_feros.so"]
-VERSION = installed_files.workspace_version()
+PROGRAMS = ["feros", *release_programs.CONTAINERS, release_programs.SHARED_FEROS, "librmw_feros.so"]
+VERSION = release_programs.workspace_version()
 UNIT = "usr/lib/systemd/system/feros-launch@.service"
 
 
@@ -89,7 +90,7 @@ class Release(unittest.TestCase):
         self.assertEqual(self.installed("-V"), f"feros {VERSION}\n")
         self.assertIn("commit: ", self.installed("--version"))
         listed = self.installed("pkg", "executables", "--full-path", "rclcpp_components")
-        for name in installed_files.CONTAINERS:
+        for name in release_programs.CONTAINERS:
             self.assertIn(f"{self.root}/usr/lib/feros/{name}\n", listed)
 
     def test_the_programs_load_nothing_from_the_machine_that_built_them(self):
@@ -183,27 +184,31 @@ class Refusals(unittest.TestCase):
 
     def test_a_missing_program_is_named(self):
         with tempfile.TemporaryDirectory() as folder:
-            with self.assertRaisesRegex(installed_files.ReleaseError, "there is no .*/feros"):
-                installed_files.Programs(folder)
+            with self.assertRaisesRegex(release_programs.ReleaseError, "there is no .*/feros"):
+                release_programs.Programs(folder)
 
     def test_containers_and_a_library_of_different_builds_are_refused(self):
         with tempfile.TemporaryDirectory() as folder:
             folder = pathlib.Path(folder)
             for name in PROGRAMS:
                 (folder / name).symlink_to(BUILT / name)
-            shared = folder / installed_files.SHARED_FEROS
+            shared = folder / release_programs.SHARED_FEROS
             other = shared.read_bytes().replace(b"rustc 1.", b"rustc 0.")
             shared.unlink()
             shared.write_bytes(other)
-            with self.assertRaisesRegex(installed_files.ReleaseError, "come from different builds"):
-                installed_files.put_containers(installed_files.Programs(folder), folder / "usr")
+            with self.assertRaisesRegex(release_programs.ReleaseError, "come from different builds"):
+                installed_files.put_containers(release_programs.Programs(folder), folder / "usr")
 
     def test_a_program_of_another_machine_is_refused(self):
         with tempfile.TemporaryDirectory() as folder:
             program = pathlib.Path(folder) / "feros"
             program.write_bytes(b"\x7fELF" + bytes(14) + (0x28).to_bytes(2, "little"))
-            with self.assertRaisesRegex(installed_files.ReleaseError, "not a program for this"):
-                installed_files.Programs(folder)
+            with self.assertRaisesRegex(release_programs.ReleaseError, "not a program for x86_64"):
+                release_programs.Programs(folder)
+            other = 0xB7 if platform.machine() == "x86_64" else 0x3E
+            program.write_bytes(b"\x7fELF" + bytes(14) + other.to_bytes(2, "little"))
+            with self.assertRaisesRegex(release_programs.ReleaseError, "apt-get install qemu-user"):
+                release_programs.Programs(folder)
 
     def test_versions_before_a_release_come_before_it_in_debian(self):
         self.assertEqual(debian_packages.debian_version("0.2.0-rc.1"), "0.2.0~rc.1")

@@ -1,0 +1,154 @@
+#!/usr/bin/env python3
+"""The programs of a release, which are built already: for which machine they are, and how this
+machine runs and reads them.
+
+    scripts/release_programs.py run PROGRAM [ARGUMENT...]
+    scripts/release_programs.py strip PROGRAM
+
+Programs for another machine are run by the program that cargo also uses, for example with
+CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER=qemu-aarch64.
+"""
+
+import os
+import platform
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+CONTAINERS = [
+    "component_container",
+    "component_container_isolated",
+    "component_container_mt",
+    "component_container_process",
+]
+SHARED_FEROS = "libferos_shared.so"
+# The machines, by the number in the head of a program. The second name is Debian's.
+MACHINES = {0x3E: ("x86_64", "amd64"), 0xB7: ("aarch64", "arm64")}
+
+
+class ReleaseError(Exception):
+    """Something is wrong with the programs or with this machine."""
+
+
+def tool(name, package, *words, **options):
+    """Runs a tool of the system; returns its output."""
+    if not shutil.which(name):
+        raise ReleaseError(f"there is no {name}. Run: apt-get install {package}")
+    done = subprocess.run([name, *map(str, words)], capture_output=True, text=True, **options)
+    if done.returncode:
+        raise ReleaseError(f"{name} failed: {done.stderr.strip()}")
+    return done.stdout
+
+
+def workspace_version():
+    """Returns the version of all crates."""
+    manifest = (ROOT / "Cargo.toml").read_text()
+    return re.search(r'^\[workspace\.package\]\n(?:.+\n)*?version = "(.*)"', manifest, re.M)[1]
+
+
+def machine_of(program):
+    """Returns the names of the machine for which a program is: the system's and Debian's."""
+    head = program.read_bytes()[:20]
+    found = MACHINES.get(int.from_bytes(head[18:20], "little"))
+    if head[:4] != b"\x7fELF" or not found:
+        known = " or ".join(name for name, _ in MACHINES.values())
+        raise ReleaseError(f"{program} is not a program for {known}")
+    return found
+
+
+def runner(machine):
+    """Returns the words that run a program for a machine, before the name of the program."""
+    if machine == platform.machine():
+        return []
+    variable = f"CARGO_TARGET_{machine.upper()}_UNKNOWN_LINUX_GNU_RUNNER"
+    words = os.environ.get(variable, "").split()
+    if not words:
+        raise ReleaseError(
+            f"the programs are for {machine}, and this machine is {platform.machine()}. Set "
+            f"{variable} to a program that runs them, such as qemu-{machine} (apt-get install "
+            "qemu-user), or run this script on such a machine."
+        )
+    return words
+
+
+def binutil(machine, name, *words):
+    """Runs a tool that reads or changes programs for a machine; returns its output."""
+    prefix, package = "", "binutils"
+    if machine != platform.machine():
+        prefix, package = f"{machine}-linux-gnu-", f"binutils-{machine}-linux-gnu"
+    return tool(prefix + name, package, *words)
+
+
+class Programs:
+    """A folder with programs that are built already."""
+
+    def __init__(self, folder):
+        self.folder = Path(folder).resolve()
+        self.command = self.path("feros")
+        self.machine, self.architecture = machine_of(self.command)
+        self.runner = runner(self.machine)
+        self.version = self.say("-V").strip().removeprefix("feros ")
+        if self.version != workspace_version():
+            raise ReleaseError(
+                f"{self.command} has the version {self.version!r}, and the sources have "
+                f"{workspace_version()!r}. Build the programs again."
+            )
+
+    def path(self, name):
+        """Returns the path of a program, which must exist."""
+        path = self.folder / name
+        if not path.is_file():
+            raise ReleaseError(f"there is no {path}. Build it, or name another folder.")
+        return path
+
+    def standard_library(self):
+        """Returns the shared standard library of Rust that the containers need. It is in the
+        folder of the programs or in that of the compiler."""
+        needed = self.binutil("readelf", "-d", self.path(CONTAINERS[0]))
+        name = re.search(r"\[(libstd-\w+\.so)\]", needed)
+        if not name:
+            raise ReleaseError(f"{CONTAINERS[0]} does not use the shared standard library of Rust")
+        target = ["--target", f"{self.machine}-unknown-linux-gnu"]
+        compiler = os.environ.get("RUSTC", "rustc")
+        compilers = tool(compiler, "rustc", "--print", "target-libdir", *target)
+        for folder in (self.folder, Path(compilers.strip())):
+            if (folder / name[1]).is_file():
+                return folder / name[1]
+        raise ReleaseError(
+            f"there is no {name[1]}. Install the compiler that built the containers, or put the "
+            f"library into {self.folder}."
+        )
+
+    def binutil(self, name, *words):
+        """Runs a tool that reads or changes programs of this machine; returns its output."""
+        return binutil(self.machine, name, *words)
+
+    def run(self, program, *words):
+        """Runs one of the programs; returns what it prints."""
+        first, *rest = [*self.runner, str(program), *words]
+        return tool(first, "qemu-user", *rest)
+
+    def say(self, *words):
+        """Returns what the command prints."""
+        return self.run(self.command, *words)
+
+
+def main():
+    match sys.argv[1:]:
+        case ["run", program, *words]:
+            words = [*runner(machine_of(Path(program))[0]), program, *words]
+            os.execvp(words[0], words)
+        case ["strip", program]:
+            binutil(machine_of(Path(program))[0], "strip", program)
+        case _:
+            raise SystemExit(__doc__.strip())
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except (OSError, ReleaseError) as error:
+        raise SystemExit(f"release_programs: error: {error}") from error
