@@ -45,6 +45,7 @@ mod restart;
 mod services;
 
 use std::ffi::OsString;
+use std::io::Write as _;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
@@ -110,7 +111,8 @@ pub fn run(kind: Kind, words: &[&str], mut line: Vec<String>) -> u8 {
     let options = match CommandLine::read(kind, rest) {
         Ok(CommandLine::Run(options)) => options,
         Ok(CommandLine::Help(text)) => {
-            println!("{text}");
+            // The reader may have read enough, such as `head`.
+            drop(writeln!(std::io::stdout(), "{text}"));
             return SUCCESS;
         }
         Err(error) => {

@@ -1,5 +1,6 @@
 //! Runs a node as the executable of its package.
 
+use std::io::Write as _;
 use std::path::Path;
 
 use feros::{Context, Error, Executor, NodeOptions};
@@ -56,8 +57,7 @@ fn with_file<C: Component>(
          the text of the description."
     );
     if arguments.iter().any(|argument| argument == "-h" || argument == "--help") {
-        println!("{usage}");
-        return SUCCESS;
+        return show(&usage);
     }
     let file = match arguments {
         [] => None,
@@ -68,12 +68,15 @@ fn with_file<C: Component>(
     spin(make(file))
 }
 
+/// Prints a help. The reader may have read enough, such as `head`.
+fn show(help: &str) -> u8 {
+    drop(writeln!(std::io::stdout(), "{help}"));
+    SUCCESS
+}
+
 fn static_transform_publisher(context: &Context, arguments: &[String]) -> u8 {
     match static_arguments::read(arguments) {
-        Ok(Line::Help) => {
-            println!("{}", static_arguments::USAGE);
-            SUCCESS
-        }
+        Ok(Line::Help) => show(static_arguments::USAGE),
         Ok(Line::Publish(transform)) => {
             spin(StaticTransformPublisher::of(context, NodeOptions::default(), &transform))
         }

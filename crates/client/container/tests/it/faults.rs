@@ -1,7 +1,7 @@
 //! Faults are reported clearly, leave no component half loaded, and do not stop the other
 //! components.
 
-use feros_test_support::until;
+use feros_test_support::{command_of, until};
 use std::path::Path;
 
 use feros::msgs::composition_interfaces::srv::LoadNode_Request;
@@ -13,6 +13,14 @@ use rustix::process::Signal;
 use crate::support::{
     ALL, Container, ISOLATED, PROCESS, SINGLE, WATCHDOG, library, named, parameter, request,
 };
+
+#[test]
+fn the_help_needs_no_reader() {
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let output = command_of(SINGLE).arg("--help").stdout(writer).output().unwrap();
+    assert_eq!((output.status.code(), output.stderr.len()), (Some(0), 0), "{output:?}");
+}
 
 /// Asserts that the container has only its first component, and that this component answers.
 fn assert_only_the_first(container: &Container) {

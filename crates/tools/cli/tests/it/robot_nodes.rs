@@ -26,6 +26,19 @@ pub(crate) const ROBOT: &str = r#"<robot name="arm">
   </joint>
 </robot>"#;
 
+#[test]
+fn the_help_of_a_node_needs_no_reader() {
+    for package in ["robot_state_publisher", "joint_state_publisher"] {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let mut command = feros_test_support::command_of(env!("CARGO_BIN_EXE_feros"));
+        Domain::reserve_without_ros2().confine(&mut command);
+        command.args(["run", package, package, "--help"]).stdout(writer);
+        let output = command.output().unwrap();
+        assert_eq!((output.status.code(), output.stderr.len()), (Some(0), 0), "{output:?}");
+    }
+}
+
 /// A domain and a folder of one test.
 struct Place {
     domain: Domain,
