@@ -11,6 +11,10 @@
 #include <type_traits>
 #include <vector>
 
+#if defined(__linux__) && !defined(__GLIBCXX__)
+#error "On Linux, messages in C++ are laid out by libstdc++: compile this with a compiler that uses it"
+#endif
+
 namespace {
 
 using Text = std::string;
