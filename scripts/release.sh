@@ -60,8 +60,13 @@ if [[ -z $from ]]; then
         wheel+=(--target "$triple" ${glibc:+--glibc "$glibc"})
     fi
     "${build[@]}" --locked --release -p feros-cli --bin feros
-    "${build[@]}" --locked --release -p feros-container --bins
-    "${build[@]}" --locked --release -p feros-rmw --lib
+    # Zig cannot link what loads other libraries: it has an unwinder of its own, beside that of the
+    # shared standard library of Rust, so containers could not catch panics; and messages in C++ have
+    # the layout of libstdc++, which zig lacks. These need the C library of this system.
+    for words in "feros-container --bins" "feros-rmw --lib"; do
+        read -ra words <<<"$words"
+        cargo build ${triple:+--target "$triple"} --locked --release -p "${words[@]}"
+    done
     from="${CARGO_TARGET_DIR:-target}/${triple:+$triple/}release"
     commit="$(git rev-parse HEAD)"
     scripts/release_programs.py run "$from/feros" --version | grep -qx "commit: $commit" || fail "$from/feros was not built from" \
