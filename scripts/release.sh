@@ -60,13 +60,12 @@ if [[ -z $from ]]; then
         wheel+=(--target "$triple" ${glibc:+--glibc "$glibc"})
     fi
     "${build[@]}" --locked --release -p feros-cli --bin feros
-    # Zig cannot link what loads other libraries: it has an unwinder of its own, beside that of the
-    # shared standard library of Rust, so containers could not catch panics; and messages in C++ have
-    # the layout of libstdc++, which zig lacks. These need the C library of this system.
-    for words in "feros-container --bins" "feros-rmw --lib"; do
-        read -ra words <<<"$words"
-        cargo build ${triple:+--target "$triple"} --locked --release -p "${words[@]}"
-    done
+    # The system's compiler links these. Zig links a second unwinder beside that of Rust's shared
+    # standard library, so containers could not catch panics. Zig has no libstdc++, which lays out
+    # messages in C++. These programs therefore need the C library of this system.
+    system_build=(cargo build ${triple:+--target "$triple"} --locked --release)
+    "${system_build[@]}" -p feros-container --bins
+    "${system_build[@]}" -p feros-rmw --lib
     from="${CARGO_TARGET_DIR:-target}/${triple:+$triple/}release"
     commit="$(git rev-parse HEAD)"
     scripts/release_programs.py run "$from/feros" --version | grep -qx "commit: $commit" || fail "$from/feros was not built from" \

@@ -195,7 +195,7 @@ def write_executables(stage, site, package):
 
 
 def unusable(site):
-    """What a user should know about modules and entry points that cannot work, as sentences."""
+    """Yields a sentence for each module and each entry point that cannot work."""
     trees = {}
     for file in sorted(site.rglob("*.py")):
         name = file.relative_to(site)
