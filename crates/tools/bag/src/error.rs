@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::storage::Storage;
 use crate::yaml::YamlError;
 
 /// Why a bag cannot be opened or read further.
@@ -52,6 +53,19 @@ pub enum ReadError {
         path: PathBuf,
         /// The profile that its header names.
         profile: String,
+    },
+    /// The bag does not have the storage that the caller named.
+    #[error(
+        "{} has the storage {its}, not {}: name {its}, or no storage", path.display(),
+        named.name(), its = found.name()
+    )]
+    OtherStorage {
+        /// The file.
+        path: PathBuf,
+        /// The storage of the file.
+        found: Storage,
+        /// The storage that the caller named.
+        named: Storage,
     },
     /// A part of the bag is compressed with a method that this build cannot unpack.
     #[error("{} is compressed with {format:?}, but only zstd and lz4 are built in", path.display())]

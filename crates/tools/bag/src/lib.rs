@@ -30,8 +30,8 @@
 //! | module | holds |
 //! |---|---|
 //! | `writer`, `reader`, `message`, `metadata` | bags, their messages and `metadata.yaml` |
-//! | `mcap_file`, `sqlite_file` | the two storages |
-//! | `reindex`, `copy`, `merge`, `convert_options` | bags made from bags |
+//! | `storage`, `mcap_file`, `sqlite_file` | the two storages |
+//! | `reindex`, `former`, `copy`, `merge`, `convert_options` | bags made from bags |
 //! | `selection` | the topics to record, play or copy |
 //! | `recorder`, `player`, `queue`, `adapted_qos`, `offered` | the nodes, with the feature `node` |
 //! | `qos`, `yaml` | policies and YAML as rosbag2 writes them |
@@ -49,6 +49,7 @@
 mod convert_options;
 mod copy;
 mod error;
+mod former;
 mod interrupt;
 mod mcap_file;
 mod merge;
@@ -59,6 +60,7 @@ mod reader;
 mod reindex;
 mod selection;
 mod sqlite_file;
+mod storage;
 mod unpacking;
 mod writer;
 mod yaml;
@@ -82,7 +84,8 @@ pub use interrupt::Interrupt;
 pub use mcap_file::{Compression, McapOptions};
 pub use message::{BagMessage, BagTopic, MessageFilter};
 pub use metadata::{
-    BagMetadata, FileInformation, METADATA_VERSION, TimeRange, TopicInformation, TopicMetadata,
+    BagMetadata, FileInformation, METADATA_FILE, METADATA_VERSION, TimeRange, TopicInformation,
+    TopicMetadata,
 };
 #[cfg(feature = "node")]
 pub use player::{Player, PlayerOptions};
@@ -92,8 +95,6 @@ pub use reader::{BagMessages, BagReader, ReaderOptions};
 pub use recorder::{Recorder, RecorderOptions};
 pub use reindex::{Reindexed, reindex};
 pub use selection::{TopicKind, TopicSelection, topic_kind};
+pub use storage::Storage;
 pub use writer::{BagWriter, Split, TopicId, WriterOptions};
 pub use yaml::YamlError;
-
-/// The file that describes the content of a bag.
-pub const METADATA_FILE: &str = "metadata.yaml";

@@ -1,5 +1,6 @@
-//! MCAP files as rosbag2 writes them. This module writes them, reads them with the help of their
-//! index, scans those without an index, and rebuilds a missing index.
+//! MCAP files as rosbag2 writes them (`rosbag2_storage_mcap/src/mcap_storage.cpp`). This module
+//! writes them, reads them with the help of their index, scans those without an index, and rebuilds
+//! a missing index.
 
 mod chunk;
 mod definitions;

@@ -1,5 +1,5 @@
-//! The content of `metadata.yaml`. It is written in version 9, as rosbag2 of ROS 2 Kilted does;
-//! older versions can be read.
+//! The content of `metadata.yaml`. It is written in version 9, as rosbag2 of ROS 2 Kilted does
+//! (`rosbag2_storage/include/rosbag2_storage/bag_metadata.hpp`); older versions can be read.
 
 use std::collections::BTreeMap;
 
@@ -7,6 +7,12 @@ use feros_engine::QosProfile;
 
 use crate::qos;
 use crate::yaml::{Node, YamlError, entry, scalar};
+
+/// The file that describes the content of a bag.
+pub const METADATA_FILE: &str = "metadata.yaml";
+
+/// The key of the file under which rosbag2 expects the metadata.
+pub(crate) const INFORMATION: &str = "rosbag2_bagfile_information";
 
 /// The version in which the metadata is written.
 pub const METADATA_VERSION: u32 = 9;
@@ -143,7 +149,7 @@ impl BagMetadata {
     pub fn to_yaml(&self) -> String {
         let body = self.body();
         let indented: String = body.lines().map(|line| format!("  {line}\n")).collect();
-        format!("rosbag2_bagfile_information:\n{indented}")
+        format!("{INFORMATION}:\n{indented}")
     }
 
     /// Returns the text without its top-level key, as MCAP files contain it.
@@ -206,7 +212,7 @@ impl BagMetadata {
     /// its value becomes the default.
     pub fn from_yaml(text: &str) -> Result<Self, YamlError> {
         let document = Node::parse(text)?;
-        let Some(node) = document.get("rosbag2_bagfile_information") else {
+        let Some(node) = document.get(INFORMATION) else {
             return Err(YamlError::new(
                 "there is no rosbag2_bagfile_information",
                 "the metadata of a bag of rosbag2",

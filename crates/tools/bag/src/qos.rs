@@ -1,5 +1,6 @@
-//! QoS profiles as rosbag2 writes them: with words since version 9 of the metadata, and with the
-//! numbers of rmw before. They are YAML within the metadata, or a string that contains YAML.
+//! QoS profiles as rosbag2 writes them (`rosbag2_storage/src/rosbag2_storage/qos.cpp`): with words
+//! since version 9 of the metadata, and with the numbers of rmw before. They are YAML within the
+//! metadata, or a string that contains YAML.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

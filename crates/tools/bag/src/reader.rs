@@ -5,19 +5,17 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::METADATA_FILE;
 use crate::error::ReadError;
 use crate::interrupt::Interrupt;
 use crate::mcap_file::{McapFile, McapMessages};
 use crate::message::{BagMessage, BagTopic, MessageFilter};
-use crate::metadata::{BagMetadata, FileInformation, TimeRange, TopicInformation};
+use crate::metadata::{BagMetadata, FileInformation, METADATA_FILE, TimeRange, TopicInformation};
 use crate::sqlite_file::{SqliteFile, SqliteMessages};
-use crate::unpacking::{Source, most_unpacked, too_far};
+use crate::storage::{Storage, stem};
+use crate::unpacking::{DEFAULT_MAX_CHUNK_BYTES, Source, most_unpacked, too_far};
 
 /// The limit on bytes of `metadata.yaml`.
 const MAX_METADATA_BYTES: u64 = 64 << 20;
-/// The default limit on a chunk or message that is held at once, in bytes.
-pub(crate) const DEFAULT_MAX_CHUNK_BYTES: usize = 1 << 30;
 
 /// The options of a reader.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,6 +26,8 @@ pub struct ReaderOptions {
     /// Whether the files are those that `metadata.yaml` names. If false, all bag files of the
     /// folder are read.
     pub use_metadata_file: bool,
+    /// The storage that the bag must have; `None` for any storage.
+    pub storage: Option<Storage>,
     /// A flag that stops opening and reading.
     pub interrupt: Interrupt,
 }
@@ -38,6 +38,7 @@ impl Default for ReaderOptions {
         Self {
             max_chunk_bytes: DEFAULT_MAX_CHUNK_BYTES,
             use_metadata_file: true,
+            storage: None,
             interrupt: Interrupt::default(),
         }
     }
@@ -57,10 +58,10 @@ pub struct BagReader {
 
 struct OpenFile {
     time: Option<TimeRange>,
-    storage: Storage,
+    content: Content,
 }
 
-enum Storage {
+enum Content {
     Mcap(Box<McapFile>),
     Sqlite(SqliteFile),
 }
@@ -77,10 +78,12 @@ impl BagReader {
     /// Like [`BagReader::open`], but with options that the caller chooses.
     ///
     /// # Errors
-    /// The errors of [`BagReader::open`].
+    /// The errors of [`BagReader::open`]; and [`ReadError::OtherStorage`] if the bag does not have
+    /// the storage that the options name.
     pub fn open_with(path: &Path, options: &ReaderOptions) -> Result<Self, ReadError> {
         let named = if options.use_metadata_file { read_metadata_file(path)? } else { None };
         let paths = files_of(path, named.as_ref())?;
+        refuse_other_storages(&paths, options.storage)?;
         let mut reader = Self {
             path: path.to_owned(),
             limit: options.max_chunk_bytes,
@@ -117,11 +120,11 @@ impl BagReader {
         counts: &mut BTreeMap<(String, String), (Arc<BagTopic>, u64)>,
     ) -> Result<(), ReadError> {
         let is_packed = path.extension().is_some_and(|extension| extension == "zstd");
-        let is_sqlite = stem(path).ends_with(".db3");
-        let (storage, topics, message_count, time) = if is_sqlite {
+        let storage = Storage::of(path).unwrap_or(Storage::Mcap);
+        let (content, topics, message_count, time) = if storage == Storage::Sqlite3 {
             let file = SqliteFile::open(path, is_packed, self.limit, &self.interrupt)?;
             let (topics, count, time) = (file.topics(), file.message_count(), file.time);
-            (Storage::Sqlite(file), topics, count, time)
+            (Content::Sqlite(file), topics, count, time)
         } else {
             let source = match is_packed {
                 true => Source::unpack(path, &self.interrupt)?,
@@ -153,9 +156,9 @@ impl BagReader {
                 self.metadata.ros_distro = inner.ros_distro;
             }
             let (topics, count, time) = (file.topics(), file.message_count(), file.time());
-            (Storage::Mcap(Box::new(file)), topics, count, time)
+            (Content::Mcap(Box::new(file)), topics, count, time)
         };
-        self.metadata.storage_identifier = if is_sqlite { "sqlite3" } else { "mcap" }.to_owned();
+        self.metadata.storage_identifier = storage.name().to_owned();
         for (topic, count) in topics {
             let key = (topic.metadata.name.clone(), topic.metadata.type_name.clone());
             let known = counts.entry(key).or_insert_with(|| {
@@ -168,7 +171,7 @@ impl BagReader {
         self.metadata.files.push(FileInformation { path: name, time, message_count });
         self.metadata.message_count += message_count;
         self.metadata.time = TimeRange::joined(self.metadata.time, time);
-        self.files.push(OpenFile { time, storage });
+        self.files.push(OpenFile { time, content });
         Ok(())
     }
 
@@ -199,9 +202,9 @@ impl BagReader {
 
     /// Whether every file has its index. Without one, opening reads the whole file.
     pub fn is_indexed(&self) -> bool {
-        self.files.iter().all(|file| match &file.storage {
-            Storage::Mcap(file) => file.has_index,
-            Storage::Sqlite(_) => true,
+        self.files.iter().all(|file| match &file.content {
+            Content::Mcap(file) => file.has_index,
+            Content::Sqlite(_) => true,
         })
     }
 
@@ -263,9 +266,9 @@ impl BagMessages<'_> {
                     && self.filter.end.is_none_or(|end| time.start <= end)
             });
             if overlaps {
-                self.current = Some(match &file.storage {
-                    Storage::Mcap(file) => FileMessages::Mcap(file.messages(&self.filter)?),
-                    Storage::Sqlite(file) => FileMessages::Sqlite(file.messages(&self.filter)?),
+                self.current = Some(match &file.content {
+                    Content::Mcap(file) => FileMessages::Mcap(file.messages(&self.filter)?),
+                    Content::Sqlite(file) => FileMessages::Sqlite(file.messages(&self.filter)?),
                 });
                 return Ok(());
             }
@@ -321,29 +324,39 @@ impl Iterator for BagMessages<'_> {
     }
 }
 
-/// Returns the name of a file, without the extension that a compression of the whole file adds.
-fn stem(path: &Path) -> String {
-    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    name.strip_suffix(".zstd").map_or(name.clone(), str::to_owned)
-}
-
 /// Whether the name is that of a bag's file.
 fn is_bag_file(path: &Path) -> bool {
-    let stem = stem(path);
-    stem.ends_with(".mcap") || stem.ends_with(".db3")
+    Storage::of(path).is_some()
+}
+
+/// Refuses files that do not have the storage that the caller named. rosbag2 opens each file with
+/// the plugin of that storage, which then fails.
+fn refuse_other_storages(paths: &[PathBuf], named: Option<Storage>) -> Result<(), ReadError> {
+    let Some(named) = named else { return Ok(()) };
+    let other = paths.iter().find_map(|path| {
+        let found = Storage::of(path).filter(|found| *found != named)?;
+        Some(ReadError::OtherStorage { path: path.clone(), found, named })
+    });
+    other.map_or(Ok(()), Err)
 }
 
 /// Returns the content of `metadata.yaml`; `None` if the file does not exist.
 fn read_metadata_file(folder: &Path) -> Result<Option<BagMetadata>, ReadError> {
+    let Some(text) = metadata_text(folder)? else { return Ok(None) };
+    BagMetadata::from_yaml(&text)
+        .map(Some)
+        .map_err(|source| ReadError::Metadata { path: folder.join(METADATA_FILE), source })
+}
+
+/// Returns the text of `metadata.yaml`; `None` if the file does not exist.
+pub(crate) fn metadata_text(folder: &Path) -> Result<Option<String>, ReadError> {
     let path = folder.join(METADATA_FILE);
     if !path.exists() {
         return Ok(None);
     }
-    let text = feros_files::read_to_string(&path, MAX_METADATA_BYTES)
-        .map_err(|error| ReadError::io(&path, &error))?;
-    BagMetadata::from_yaml(&text)
+    feros_files::read_to_string(&path, MAX_METADATA_BYTES)
         .map(Some)
-        .map_err(|source| ReadError::Metadata { path: path.clone(), source })
+        .map_err(|error| ReadError::io(&path, &error))
 }
 
 /// The files of a bag, in the order in which they were written.

@@ -3,10 +3,10 @@
 
 use std::path::Path;
 
-use crate::METADATA_FILE;
 use crate::error::ReadError;
+use crate::former::Former;
 use crate::mcap_file;
-use crate::metadata::BagMetadata;
+use crate::metadata::{BagMetadata, METADATA_FILE};
 use crate::reader::{BagReader, ReaderOptions};
 use crate::writer::replace_file;
 
@@ -23,8 +23,9 @@ pub struct Reindexed {
     pub damages: Vec<String>,
 }
 
-/// Rebuilds the index of a bag. An interrupt ends the work between two changes: each file then has
-/// either its index or its old content.
+/// Rebuilds the index of a bag. Entries of a `metadata.yaml` that the files do not contain are
+/// kept, even if Feros does not know them. An interrupt ends the work between two changes: each
+/// file then has either its index or its old content.
 ///
 /// # Errors
 /// When there is no bag, a file does not belong to ROS 2, reading was interrupted, or the system
@@ -46,10 +47,12 @@ pub fn reindex(path: &Path, options: &ReaderOptions) -> Result<Reindexed, ReadEr
             damages.extend(damage.map(|damage| format!("{}: {damage}", whole.display())));
         }
     }
-    let metadata = BagReader::open_with(path, &options)?.metadata().clone();
+    let mut metadata = BagReader::open_with(path, &options)?.metadata().clone();
     if path.is_dir() {
-        let place = path.join(METADATA_FILE);
-        replace_file(&place, &metadata.to_yaml()).map_err(|error| ReadError::io(&place, &error))?;
+        let former = Former::read(path);
+        former.complete(&mut metadata);
+        let (place, text) = (path.join(METADATA_FILE), former.text_with(&metadata));
+        replace_file(&place, &text).map_err(|error| ReadError::io(&place, &error))?;
     }
     Ok(Reindexed { metadata, mended_files, cut_bytes, damages })
 }

@@ -12,6 +12,8 @@ use std::sync::Arc;
 use crate::error::ReadError;
 use crate::interrupt::Interrupt;
 
+/// The default limit on a chunk or message that is held at once, in bytes.
+pub(crate) const DEFAULT_MAX_CHUNK_BYTES: usize = 1 << 30;
 /// Packed bytes may grow by this factor; only repetitive bytes have a higher ratio.
 const MOST_TIMES: u64 = 256;
 /// Unpacking to this size is always allowed, since a black picture packs to a few bytes.

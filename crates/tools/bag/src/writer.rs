@@ -6,14 +6,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::METADATA_FILE;
 use crate::error::WriteError;
 use crate::interrupt::Interrupt;
 use crate::mcap_file::{McapFile, McapFileWriter, McapOptions};
 use crate::message::BagTopic;
-use crate::metadata::{BagMetadata, FileInformation, TimeRange, TopicInformation};
-use crate::reader::DEFAULT_MAX_CHUNK_BYTES;
-use crate::unpacking::Source;
+use crate::metadata::{BagMetadata, FileInformation, METADATA_FILE, TimeRange, TopicInformation};
+use crate::unpacking::{DEFAULT_MAX_CHUNK_BYTES, Source};
 
 /// The options for writing a bag.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -377,7 +375,7 @@ fn create_folder(folder: &Path) -> Result<Vec<PathBuf>, WriteError> {
 /// Replaces a file as a whole.
 pub(crate) fn replace_file(path: &Path, text: &str) -> io::Result<()> {
     let new = path.with_extension("yaml.new");
-    let written = std::fs::write(&new, text).and_then(|()| std::fs::rename(&new, path));
+    let written = feros_files::write(&new, text).and_then(|()| std::fs::rename(&new, path));
     if written.is_err() {
         let _ = std::fs::remove_file(&new);
     }

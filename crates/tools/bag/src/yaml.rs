@@ -1,7 +1,7 @@
 //! The YAML of bags as a tree: `metadata.yaml`, QoS profiles, QoS overrides.
 
 use feros_wording::harmless;
-use feros_yaml::{Content, Limits, Problem};
+use feros_yaml::{Content, Limits, Problem, Scalar};
 
 /// The limits on nesting and on the number of values. Even the metadata of a bag with as many
 /// topics as a bag can have stays far below them.
@@ -39,8 +39,7 @@ pub(crate) enum Node {
 impl Node {
     /// Parses the first document of a text; an empty text gives [`Node::Null`].
     pub(crate) fn parse(text: &str) -> Result<Self, YamlError> {
-        let document = feros_yaml::first_document(text, LIMITS)?;
-        Ok(document.map_or(Self::Null, Self::from))
+        Ok(tree(text)?.map_or(Self::Null, Self::from))
     }
 
     /// Parses the only document of a text that a user wrote.
@@ -190,6 +189,66 @@ impl From<feros_yaml::YamlError> for YamlError {
         };
         Self::new(error.to_string(), expected)
     }
+}
+
+/// The first document of a text, with the styles of its scalars; `None` for an empty text.
+pub(crate) fn tree(text: &str) -> Result<Option<feros_yaml::Node>, YamlError> {
+    Ok(feros_yaml::first_document(text, LIMITS)?)
+}
+
+/// Returns an entry of a mapping as lines that mean the same as the text from which it was read.
+pub(crate) fn lines_of_entry(key: &Scalar, value: &feros_yaml::Node) -> Vec<String> {
+    let key = match written(key) {
+        // A key must not be nothing.
+        nothing if nothing.is_empty() => "~".to_owned(),
+        key => key,
+    };
+    let lines = lines_of(value);
+    if key.len() > MAX_SIMPLE_KEY_BYTES {
+        let value = below(&lines, ": ");
+        return std::iter::once(format!("? {key}")).chain(value).collect();
+    }
+    let is_beside_key = match &value.content {
+        Content::Scalar(_) => true,
+        Content::List(items) => items.is_empty(),
+        Content::Mapping(entries) => entries.is_empty(),
+    };
+    if is_beside_key {
+        return below(&lines, &format!("{key}: "));
+    }
+    let inner = lines.iter().map(|line| format!("  {line}"));
+    std::iter::once(format!("{key}:")).chain(inner).collect()
+}
+
+/// Returns a value as lines. The depth of the recursion is that of the tree, which is limited.
+fn lines_of(node: &feros_yaml::Node) -> Vec<String> {
+    match &node.content {
+        Content::Scalar(scalar) => vec![written(scalar)],
+        Content::List(items) if items.is_empty() => vec!["[]".to_owned()],
+        Content::List(items) => {
+            items.iter().flat_map(|item| below(&lines_of(item), "- ")).collect()
+        }
+        Content::Mapping(entries) if entries.is_empty() => vec!["{}".to_owned()],
+        Content::Mapping(entries) => {
+            entries.iter().flat_map(|(key, value)| lines_of_entry(key, value)).collect()
+        }
+    }
+}
+
+/// Returns lines with a mark before the first, and as many spaces before the others.
+fn below(lines: &[String], mark: &str) -> Vec<String> {
+    let mark = |index| if index == 0 { mark } else { "  " };
+    let lines = lines.iter().enumerate();
+    lines.map(|(index, line)| format!("{}{line}", mark(index)).trim_end().to_owned()).collect()
+}
+
+/// Returns a scalar that was read, without quotes only if it had none.
+fn written(read: &Scalar) -> String {
+    let text = match read.is_plain() && !read.text.contains('\n') {
+        true => read.text.clone(),
+        false => scalar(&read.text),
+    };
+    if read.is_tagged_string && read.is_plain() { format!("!!str {text}") } else { text }
 }
 
 /// Returns a key with its value: one line, or two lines for a long key, without the last line end.

@@ -15,7 +15,7 @@ use super::index;
 use crate::interrupt::Interrupt;
 use crate::message::BagTopic;
 use crate::qos;
-use crate::reader::DEFAULT_MAX_CHUNK_BYTES;
+use crate::unpacking::DEFAULT_MAX_CHUNK_BYTES;
 
 /// How the chunks of a file are compressed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -4,8 +4,8 @@ use std::fs;
 use std::path::Path;
 
 use feros_bag::{
-    BagReader, BagWriter, McapOptions, MessageFilter, ReadError, ReaderOptions, WriterOptions,
-    reindex,
+    BagMetadata, BagReader, BagWriter, McapOptions, MessageFilter, ReadError, ReaderOptions,
+    WriterOptions, reindex,
 };
 
 use crate::support::{START, messages, numbered_bag, text, text_topic};
@@ -74,6 +74,44 @@ fn an_index_that_was_written_anew_is_that_of_the_whole_file() {
     assert_eq!(reindexed.metadata, before);
     assert!(path.join("metadata.yaml").exists() && reindexed.damages.is_empty());
     assert_eq!(numbers(&path).len(), 100);
+}
+
+/// Other programs may add entries to `metadata.yaml`, and some entries are in no other file.
+#[test]
+fn an_index_that_is_written_anew_keeps_what_only_the_metadata_had() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("bag");
+    numbered_bag(&path, 10, WriterOptions::default());
+    let file = path.join("metadata.yaml");
+    let text = fs::read_to_string(&file).unwrap();
+    let text = text
+        .replace("compression_format: \"\"", "compression_format: zstd")
+        .replace("compression_mode: \"\"", "compression_mode: MESSAGE")
+        .replace("  message_count: 10\n", "  message_count: 7\n")
+        .replace("  custom_data: ~\n", "  custom_data:\n    robot: r2\n");
+    let inner = "  operator:\n    name: Ada\n    badges:\n      - 7\n      - \"7\"\n";
+    let outer = "other_tool: {version: 2}\n";
+    fs::write(&file, format!("{text}{inner}{outer}")).unwrap();
+    let reindexed = reindex(&path, &ReaderOptions::default()).unwrap();
+    let written = fs::read_to_string(&file).unwrap();
+    assert!(written.contains(inner), "{written}");
+    assert!(written.ends_with("\nother_tool:\n  version: 2\n"), "{written}");
+    assert_eq!(BagMetadata::from_yaml(&written).unwrap(), reindexed.metadata);
+    assert_eq!(reindexed.metadata.message_count, 10);
+    assert_eq!(reindexed.metadata.custom_data["robot"], "r2");
+    assert_eq!(reindexed.metadata.compression_mode, "MESSAGE");
+    // A second time, nothing changes.
+    reindex(&path, &ReaderOptions::default()).unwrap();
+    assert_eq!(fs::read_to_string(&file).unwrap(), written);
+    // What cannot be read is written anew.
+    for unreadable in ["[", "other: 1\nrosbag2_bagfile_information: {version: x, operator: Ada}\n"]
+    {
+        fs::write(&file, unreadable).unwrap();
+        reindex(&path, &ReaderOptions::default()).unwrap();
+        let written = fs::read_to_string(&file).unwrap();
+        assert_eq!(BagMetadata::from_yaml(&written).unwrap().message_count, 10);
+        assert_eq!(written.contains("  operator: Ada\nother: 1\n"), unreadable.len() > 1);
+    }
 }
 
 #[test]

@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::Path;
 
-use feros_bag::{BagReader, MessageFilter, ReadError, ReaderOptions};
+use feros_bag::{BagReader, MessageFilter, ReadError, ReaderOptions, Storage, reindex};
 use rusqlite::{Connection, params};
 
 use crate::support::{START, messages, text};
@@ -59,6 +59,22 @@ fn stock_file(path: &Path, version: u32, count: i64) -> Connection {
         connection.execute(insert, row).unwrap();
     }
     connection
+}
+
+/// rosbag2 opens a bag with the storage that its caller names, and fails if that is another.
+#[test]
+fn a_bag_is_opened_only_with_the_storage_that_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    drop(stock_file(&folder.path().join("stock_0.db3"), 4, 5));
+    let with = |storage| ReaderOptions { storage: Some(storage), ..ReaderOptions::default() };
+    assert!(BagReader::open_with(folder.path(), &with(Storage::Sqlite3)).is_ok());
+    for error in [
+        BagReader::open_with(folder.path(), &with(Storage::Mcap)).err().unwrap(),
+        reindex(folder.path(), &with(Storage::Mcap)).unwrap_err(),
+    ] {
+        assert!(error.to_string().contains("has the storage sqlite3, not mcap"), "{error}");
+    }
+    assert!(!folder.path().join("metadata.yaml").exists());
 }
 
 #[test]

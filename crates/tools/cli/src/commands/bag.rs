@@ -1,5 +1,6 @@
 //! `feros bag`: records, plays, inspects and converts bags, with the verbs of `ros2 bag`.
 
+mod accepted;
 mod compression_args;
 mod convert;
 mod info;
@@ -11,13 +12,15 @@ mod record;
 mod reindex;
 mod selection_args;
 mod slice;
+mod storage_args;
 mod summary;
 mod time_text;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use feros_bag::{BagReader, BagTopic, Interrupt, ReadError, ReaderOptions, Schema};
+use feros_bag::{BagReader, BagTopic, Interrupt, ReadError, ReaderOptions, Schema, Storage};
 
+use self::storage_args::Input;
 use crate::error::CliError;
 use crate::notices;
 use crate::types::{InterfaceArgs, Types};
@@ -44,14 +47,14 @@ pub(crate) fn run(command: Command, interfaces: &InterfaceArgs) -> Result<(), Cl
     }
 }
 
-/// Opens a bag, and warns of its faults.
-fn open(path: &Path) -> Result<BagReader, CliError> {
-    open_until(path, Interrupt::default())
-}
-
-/// Opens a bag, as [`open`] does. An interrupt ends the opening, and later the reading.
-fn open_until(path: &Path, interrupt: Interrupt) -> Result<BagReader, CliError> {
-    let options = ReaderOptions { interrupt, ..ReaderOptions::default() };
+/// Opens a bag, and warns of its faults. If a storage is named, the bag must have it. An interrupt
+/// ends the opening, and later the reading.
+fn open(
+    path: &Path,
+    storage: Option<Storage>,
+    interrupt: Interrupt,
+) -> Result<BagReader, CliError> {
+    let options = ReaderOptions { storage, interrupt, ..ReaderOptions::default() };
     let bag = BagReader::open_with(path, &options).map_err(|error| match error {
         ReadError::Interrupted { .. } => CliError::Interrupted,
         error => error.into(),
@@ -60,13 +63,9 @@ fn open_until(path: &Path, interrupt: Interrupt) -> Result<BagReader, CliError> 
     Ok(bag)
 }
 
-/// Opens the bags that `-i` names, like [`open_until`]. A storage may follow each bag, as with
-/// `ros2`.
-fn open_all(words: &[PathBuf], interrupt: &Interrupt) -> Result<Vec<BagReader>, CliError> {
-    let is_storage =
-        |word: &Path| matches!(word.to_str(), Some("sqlite3" | "mcap")) && !word.exists();
-    let paths = words.iter().filter(|word| !is_storage(word));
-    paths.map(|path| open_until(path, interrupt.clone())).collect()
+/// Opens several bags, like [`open`].
+fn open_all(inputs: &[Input], interrupt: &Interrupt) -> Result<Vec<BagReader>, CliError> {
+    inputs.iter().map(|input| open(&input.bag, input.storage, interrupt.clone())).collect()
 }
 
 /// Returns the topic; if the bag lacks the definition of its type, this machine's definition is

@@ -307,6 +307,58 @@ fn wrong_command_lines_say_what_to_do() {
     assert!(error.contains("already exists"), "{error}");
 }
 
+/// A storage that a command line names is that of the bag, or the verb refuses the bag.
+#[test]
+fn a_bag_is_opened_only_with_its_storage() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let (one, made) = (path("one"), path("made"));
+    bag_of(Path::new(&one), "/a", &[1]);
+    let verbs = [
+        &["bag", "play", &one, "-s"][..],
+        &["bag", "play", "-i", &one],
+        &["bag", "play", "-i", &one, "-s"],
+        &["bag", "info", &one, "--storage"],
+        &["bag", "convert", "-o", &made, "-i", &one],
+        &["bag", "reindex", &one, "-s"],
+    ];
+    let other =
+        format!("{one}/one_0.mcap has the storage mcap, not sqlite3: name mcap, or no storage");
+    for verb in verbs {
+        let with = |storage| feros(&[verb, &[storage]].concat());
+        let error = with("sqlite4").failure(2);
+        assert!(error.contains("mcap") && error.contains("sqlite3"), "{verb:?}: {error}");
+        let is_nearest = error.contains("did you mean sqlite3?")
+            || error.contains("a similar value exists: 'sqlite3'");
+        assert!(is_nearest, "{verb:?}: {error}");
+        assert_eq!(with("sqlite3").failure(1), format!("error: {other}\n"), "{verb:?}");
+        with("mcap").success();
+    }
+    // A second bag needs an option of its own.
+    let error = feros(&["bag", "play", "-i", &one, &made]).failure(2);
+    assert!(error.contains("for another bag, repeat --input"), "{error}");
+    // The storage of `-i` counts more than `-s`, which holds for the bags without one.
+    feros(&["bag", "play", "-s", "sqlite3", "-i", &one, "mcap"]).success();
+    let error =
+        feros(&["bag", "play", "-s", "sqlite3", "-i", &made, "mcap", "-i", &one]).failure(1);
+    assert!(error.contains(&other), "{error}");
+}
+
+/// Options that are accepted for command lines of `ros2` take the values that it takes.
+#[test]
+fn accepted_options_refuse_unknown_values() {
+    for line in [
+        &["record", "-a", "-s", "sqlite3"][..],
+        &["record", "-a", "-f", "xml"],
+        &["record", "-a", "--log-level", "loud"],
+        &["slice", "bag", "-o", "part", "-s", "mcpa"],
+        &["play", "bag", "--log-level", "loud"],
+    ] {
+        let error = feros(&[&["bag"], line].concat()).failure(2);
+        assert!(error.contains("possible value"), "{line:?}: {error}");
+    }
+}
+
 /// Kills recorders; `FEROS_BAG_KILLS` is their number.
 #[test]
 fn a_killed_recorder_leaves_a_bag_that_opens_and_lacks_at_most_its_last_chunk() {

@@ -96,7 +96,7 @@ fn an_interrupted_verb_leaves_no_bag_and_says_so() {
         signals.iter().for_each(|signal| running.signal(*signal));
         let finished = running.finish();
         assert_eq!(finished.code, Some(130), "{line:?} {signals:?}: {finished:?}");
-        let told = format!("interrupted; removed what was written: {new}\n");
+        let told = format!("interrupted; the unfinished output was removed: {new}\n");
         assert_eq!((&*finished.out, finished.err), ("", told), "{line:?} {signals:?}");
         assert_eq!(bags.names(), ["old"]);
     }
@@ -128,7 +128,10 @@ fn after_an_error_no_output_is_left() {
         assert_eq!(finished.out, "", "{line:?}");
         let error = finished.failure(1);
         assert!(error.contains("old_0.mcap is damaged: "), "{error}");
-        assert!(error.ends_with(&format!("; removed what was written: {removed}\n")), "{error}");
+        assert!(
+            error.ends_with(&format!("; the unfinished output was removed: {removed}\n")),
+            "{error}"
+        );
         assert_eq!(bags.names(), ["of_user", "old", "options.yaml"]);
         assert_eq!(std::fs::read_dir(bags.path("of_user")).unwrap().count(), 0);
     }
@@ -147,7 +150,7 @@ fn a_file_that_cannot_be_written_further_leaves_no_bag() {
     let words = ["-c", script, env!("CARGO_BIN_EXE_feros"), &old, &new].map(str::to_owned);
     let error = Running::start_program("sh", &words).finish().failure(1);
     assert!(error.contains("new_0.mcap cannot be written: "), "{error}");
-    assert!(error.ends_with(&format!("; removed what was written: {new}\n")), "{error}");
+    assert!(error.ends_with(&format!("; the unfinished output was removed: {new}\n")), "{error}");
     assert_eq!(bags.names(), ["old"]);
 }
 

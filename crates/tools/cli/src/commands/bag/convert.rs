@@ -8,6 +8,7 @@ use feros_bag::{OutputBag, read_output_bags};
 use super::compression_args::CompressionArgs;
 use super::new_bags;
 use super::selection_args::SelectionArgs;
+use super::storage_args::{INPUT, InputArgs};
 use crate::ending;
 use crate::error::CliError;
 use crate::types::InterfaceArgs;
@@ -16,13 +17,12 @@ use crate::types::InterfaceArgs;
 #[derive(clap::Args)]
 #[command(
     after_help = "Examples:\n  feros bag convert -i old_sqlite_bag -o new_bag --compression-format zstd\n  \
-                  feros bag convert -i one -i two -o both\n  feros bag convert -i one -o options.yaml"
+                  feros bag convert -i one -i two -o both\n  feros bag convert -i one -o options.yaml",
+    mut_arg(INPUT, |input| input.required(true))
 )]
 pub(crate) struct Args {
-    /// Folder of a bag; several are merged in order of time. A storage after it, such as sqlite3,
-    /// is accepted for command lines written for `ros2`
-    #[arg(short, long, value_name = "BAG", num_args = 1..=2, action = clap::ArgAction::Append, required = true)]
-    input: Vec<PathBuf>,
+    #[command(flatten)]
+    input: InputArgs,
     /// Folder to create for the new bag, or a YAML file with `output_bags` as for `ros2`
     #[arg(short, long, visible_alias = "output-options", value_name = "DIR|FILE")]
     output: PathBuf,
@@ -34,8 +34,9 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args, interfaces: &InterfaceArgs) -> Result<(), CliError> {
     let (is_ending, _listening) = ending::flag(|| {});
+    let inputs = args.input.bags()?;
     let bags =
-        new_bags::opened(is_ending.into(), |interrupt| super::open_all(&args.input, &interrupt))?;
+        new_bags::opened(is_ending.into(), |interrupt| super::open_all(&inputs, &interrupt))?;
     let is_file = args.output.extension().is_some_and(|end| end == "yaml" || end == "yml");
     let outputs = if is_file {
         let text = super::read_text(&args.output)?;

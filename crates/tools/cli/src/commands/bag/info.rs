@@ -3,8 +3,10 @@
 use std::path::PathBuf;
 
 use clap::ValueEnum;
+use feros_bag::Interrupt;
 use serde_json::json;
 
+use super::storage_args::StorageArgs;
 use super::summary::{self, groups, plain_topics};
 use crate::error::CliError;
 use crate::output;
@@ -28,9 +30,8 @@ pub(crate) struct Args {
     /// Accepted for command lines written for `ros2`: services and actions are shown in any case
     #[arg(short, long, hide = true)]
     verbose: bool,
-    /// Accepted for command lines written for `ros2`: the storage is read from the files
-    #[arg(short, long, value_name = "STORAGE", hide = true)]
-    storage: Option<String>,
+    #[command(flatten)]
+    storage: StorageArgs,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -41,7 +42,7 @@ enum Order {
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), CliError> {
-    let bag = super::open(&args.bag)?;
+    let bag = super::open(&args.bag, args.storage.named(), Interrupt::default())?;
     if args.topic_name {
         output::print_lines(bag.metadata().topics.iter().map(|topic| &topic.topic.name))
     } else if args.json {

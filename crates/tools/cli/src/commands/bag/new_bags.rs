@@ -108,7 +108,7 @@ fn ended_early(error: &CopyError, made: Vec<BagWriter>) -> CliError {
         }
     }
     if !removed.is_empty() {
-        text += &format!("; removed what was written: {}", removed.join(", "));
+        text += &format!("; the unfinished output was removed: {}", removed.join(", "));
     }
     left.iter().for_each(|left| text += &format!("; {left}"));
     if matches!(error, CopyError::Read(ReadError::Interrupted { .. })) {

@@ -8,9 +8,11 @@ use feros::{Arguments, Context, ContextOptions, Executor, NodeOptions, Outcome};
 use feros_bag::player::MessageOrder;
 use feros_bag::{Player, PlayerOptions};
 
+use super::accepted::LogLevel;
 use super::keys::{Key, Keys};
 use super::missing::warn_of_missing;
 use super::selection_args::SelectionArgs;
+use super::storage_args::{INPUT, Input, InputArgs, StorageArgs};
 use crate::error::CliError;
 use crate::value_parsers::parse_seconds;
 use crate::{ending, notices, output};
@@ -33,12 +35,12 @@ const SEEK_STEP: i64 = 5_000_000_000;
 )]
 pub(crate) struct Args {
     /// Folder of the bag, or one of its files
-    #[arg(value_name = "BAG", required_unless_present = "input")]
+    #[arg(value_name = "BAG", required_unless_present = INPUT, conflicts_with = INPUT)]
     bag: Option<PathBuf>,
-    /// Folder of a bag; several are played as one, in order of time. A storage after it, such as
-    /// sqlite3, is accepted for command lines written for `ros2`
-    #[arg(short, long, value_name = "BAG", num_args = 1..=2, action = clap::ArgAction::Append, conflicts_with = "bag")]
-    input: Vec<PathBuf>,
+    #[command(flatten)]
+    input: InputArgs,
+    #[command(flatten)]
+    storage: StorageArgs,
     /// Speed of playing, as a multiple of the recorded speed
     #[arg(short, long, value_name = "RATE", default_value_t = 1.0)]
     rate: f64,
@@ -95,9 +97,6 @@ pub(crate) struct Args {
 /// Options of `ros2 bag play` that are accepted without effect.
 #[derive(clap::Args)]
 struct Accepted {
-    /// Accepted for command lines written for `ros2`: the storage is read from the files
-    #[arg(short, long, value_name = "STORAGE", hide = true)]
-    storage: Option<String>,
     /// Accepted for command lines written for `ros2`: 64 MiB are read ahead
     #[arg(long, value_name = "N", hide = true)]
     read_ahead_queue_size: Option<u64>,
@@ -112,7 +111,7 @@ struct Accepted {
     progress_bar_separation_lines: Option<u64>,
     /// Accepted for command lines written for `ros2`
     #[arg(long, value_name = "LEVEL", hide = true)]
-    log_level: Option<String>,
+    log_level: Option<LogLevel>,
 }
 
 /// The orders of messages, as `ros2` names them.
@@ -145,11 +144,7 @@ pub(crate) fn run(args: &Args) -> Result<(), CliError> {
     // The flag also ends the opening of the bag: scanning a file may take long.
     let (is_ending, _listening) = ending::flag(|| {});
     let options = options(args)?;
-    let words = args.bag.as_ref().map_or(&args.input[..], std::slice::from_ref);
-    let bags = super::open_all(words, &is_ending.into())?;
-    if bags.is_empty() {
-        return Err(CliError::usage("name the bag to play"));
-    }
+    let bags = super::open_all(&inputs(args)?, &is_ending.into())?;
     let names: Vec<String> = bags.iter().map(|bag| bag.path().display().to_string()).collect();
     warn_of_missing(&bags, &options.selection, options.qos_overrides.keys());
     let rules = args.remap.iter().flat_map(|rule| ["-r".to_owned(), rule.clone()]);
@@ -182,6 +177,16 @@ pub(crate) fn run(args: &Args) -> Result<(), CliError> {
     drop(keys);
     let played = player.wait().map_err(CliError::failed)?;
     output::print_lines([format!("{}: {} messages played", names.join(", "), played.messages)])
+}
+
+/// The bags to play. `--storage` holds for each bag without a storage of its own.
+fn inputs(args: &Args) -> Result<Vec<Input>, CliError> {
+    let alone = args.bag.iter().map(|bag| Input { bag: bag.clone(), storage: None });
+    let mut inputs: Vec<Input> = alone.chain(args.input.bags()?).collect();
+    for input in &mut inputs {
+        input.storage = input.storage.or(args.storage.named());
+    }
+    Ok(inputs)
 }
 
 fn options(args: &Args) -> Result<PlayerOptions, CliError> {

@@ -10,6 +10,7 @@ use feros_bag::recorder::Recording;
 use feros_bag::{Recorder, RecorderOptions, TopicSelection};
 use feros_interface::Namespace;
 
+use super::accepted::{LogLevel, SerializationFormat};
 use super::compression_args::CompressionArgs;
 use super::keys::{Key, Keys};
 use super::selection_args::SelectionArgs;
@@ -104,10 +105,10 @@ struct Accepted {
     polling_interval: Option<u64>,
     /// Accepted for command lines written for `ros2`: messages are recorded as they come
     #[arg(short = 'f', long, value_name = "FORMAT", hide = true)]
-    serialization_format: Option<String>,
+    serialization_format: Option<SerializationFormat>,
     /// Accepted for command lines written for `ros2`
     #[arg(long, value_name = "LEVEL", hide = true)]
-    log_level: Option<String>,
+    log_level: Option<LogLevel>,
 }
 
 fn parse_pair(text: &str) -> Result<(String, String), String> {

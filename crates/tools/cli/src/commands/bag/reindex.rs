@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use feros_bag::{ReadError, ReaderOptions};
 
+use super::storage_args::StorageArgs;
 use crate::error::CliError;
 use crate::{ending, notices, output};
 
@@ -18,14 +19,15 @@ pub(crate) struct Args {
     /// Folder of the bag
     #[arg(value_name = "BAG")]
     bag: PathBuf,
-    /// Accepted for command lines written for `ros2`: the storage is read from the files
-    #[arg(short, long, value_name = "STORAGE", hide = true)]
-    storage: Option<String>,
+    #[command(flatten)]
+    storage: StorageArgs,
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), CliError> {
     let (is_ending, _listening) = ending::flag(|| {});
-    let options = ReaderOptions { interrupt: is_ending.into(), ..ReaderOptions::default() };
+    let storage = args.storage.named();
+    let options =
+        ReaderOptions { storage, interrupt: is_ending.into(), ..ReaderOptions::default() };
     let reindexed = feros_bag::reindex(&args.bag, &options).map_err(|error| match error {
         ReadError::Interrupted { .. } => {
             notices::note("interrupted: the bag is intact; run `feros bag reindex` again");

@@ -47,7 +47,7 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args, interfaces: &InterfaceArgs) -> Result<(), CliError> {
     let (is_ending, _listening) = ending::flag(|| {});
     let bag =
-        new_bags::opened(is_ending.into(), |interrupt| super::open_until(&args.bag, interrupt))?;
+        new_bags::opened(is_ending.into(), |interrupt| super::open(&args.bag, None, interrupt))?;
     let nanos = |duration: Duration| i64::try_from(duration.as_nanos()).unwrap_or(i64::MAX);
     let bag_start = bag.metadata().time.map_or(0, |time| time.start);
     let by_offset = args.start_offset.map(|offset| bag_start.saturating_add(nanos(offset)));

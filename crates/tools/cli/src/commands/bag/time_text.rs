@@ -1,4 +1,5 @@
-//! Formats times and sizes for people as `ros2 bag` does, but in UTC: the reader of a bag may be in
+//! Formats times and sizes for people as `ros2 bag` does
+//! (`rosbag2_py/src/rosbag2_py/format_bag_metadata.cpp`), but in UTC: the reader of a bag may be in
 //! another time zone than its recorder.
 
 /// Nanoseconds in a second.
