@@ -2,7 +2,6 @@
 //! install them.
 
 use std::collections::BTreeMap;
-use std::fs::File;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -18,6 +17,8 @@ use crate::record::Missing;
 /// The time after which a running build is reported. The report is repeated after each `AGAIN`.
 const FIRST_WORD: Duration = Duration::from_secs(1);
 const AGAIN: Duration = Duration::from_secs(30);
+/// The limit on the bytes of the reason why a build failed, and on its output.
+const MOST_BYTES: u64 = 64 << 20;
 /// How often to check for an interruption.
 const LOOK_INTERVAL: Duration = Duration::from_millis(20);
 
@@ -79,8 +80,8 @@ impl PeerBuilder {
         let mut state = None;
         for made in made(system) {
             let known = self.states.get(&made.name).cloned().or_else(|| {
-                let said = std::fs::read_to_string(self.cache.join(&peer.name).join(made.mark));
-                match said.ok()?.trim() {
+                let mark = self.cache.join(&peer.name).join(made.mark);
+                match feros_files::read_to_string(&mark, MOST_BYTES).ok()?.trim() {
                     "" => Some(PeerState::Ready(self.cache.join(&peer.name))),
                     reason => Some(PeerState::Missing(missing(peer, reason))),
                 }
@@ -137,7 +138,7 @@ impl PeerBuilder {
             [] => None,
             [program, arguments @ ..] => {
                 let log = out.join("build.log");
-                let file = File::create(&log).map_err(failed)?;
+                let file = feros_files::create(&log).map_err(failed)?;
                 let program =
                     if program.contains('/') { peer.folder.join(program) } else { program.into() };
                 let mut command = Command::new(&program);
@@ -169,7 +170,7 @@ impl PeerBuilder {
             }
         };
         let said = reason.as_deref().unwrap_or_default();
-        std::fs::write(out.join(&made.mark), said).map_err(failed)?;
+        feros_files::write(&out.join(&made.mark), said).map_err(failed)?;
         Ok(reason.map_or_else(
             || PeerState::Ready(out.clone()),
             |reason| PeerState::Missing(missing(peer, &reason)),

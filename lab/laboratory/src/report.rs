@@ -106,7 +106,7 @@ impl Report {
 /// the same folder and renames it.
 fn write(path: &Path, text: &str) -> Result<(), WriteError> {
     let beside = path.with_extension("part");
-    std::fs::write(&beside, text)
+    feros_files::write(&beside, text)
         .and_then(|()| std::fs::rename(&beside, path))
         .map_err(|error| WriteError { path: path.to_owned(), error })
 }

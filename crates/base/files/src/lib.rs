@@ -1,6 +1,6 @@
-//! Opens files that users or other files name, such as definitions, parameter files and launch
-//! files. Opening a file never blocks, not even on a pipe without a writer. The crate also finds
-//! the prefixes under which packages are installed.
+//! Opens and writes files that users or other files name, such as definitions, parameter files and
+//! launch files. Opening a file never blocks, not even on a pipe without a writer. The crate also
+//! finds the prefixes under which packages are installed.
 //!
 //! # Invariants
 //!
@@ -15,11 +15,12 @@ pub use prefixes::{
 };
 
 use std::fs::{File, OpenOptions};
-use std::io::{Error, ErrorKind, Read as _};
+use std::io::{Error, ErrorKind, Read as _, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
 use rustix::fs::OFlags;
+use rustix::io::Errno;
 
 /// Opens a regular file for reading, and follows symbolic links.
 ///
@@ -35,6 +36,40 @@ pub fn open(path: &Path) -> Result<File, Error> {
 /// The same errors as for [`open`].
 pub fn open_for_writing(path: &Path) -> Result<File, Error> {
     open_with(OpenOptions::new().write(true), path)
+}
+
+/// Opens a file with these options, and refuses everything but a regular file. Custom flags of the
+/// options are replaced.
+///
+/// # Errors
+/// The same errors as for [`open`].
+pub fn open_with(options: &mut OpenOptions, path: &Path) -> Result<File, Error> {
+    let flags = OFlags::NONBLOCK.bits().cast_signed();
+    let file = options.custom_flags(flags).open(path).map_err(|error| {
+        // The error for writing to a pipe without a reader, and for a socket.
+        let is_refused = error.raw_os_error() == Some(Errno::NXIO.raw_os_error());
+        if is_refused { not_regular() } else { error }
+    })?;
+    if file.metadata()?.is_file() { Ok(file) } else { Err(not_regular()) }
+}
+
+/// Writes a regular file, which is created or replaces its old content.
+///
+/// # Errors
+/// The same errors as for [`open`], and an error if the content cannot be written.
+pub fn write(path: &Path, content: impl AsRef<[u8]>) -> Result<(), Error> {
+    create(path)?.write_all(content.as_ref())
+}
+
+/// Creates a regular file for writing, or empties an existing one, and follows symbolic links.
+///
+/// # Errors
+/// The same errors as for [`open`].
+pub fn create(path: &Path) -> Result<File, Error> {
+    // A file that is refused must not be emptied.
+    let file = open_with(OpenOptions::new().write(true).create(true).truncate(false), path)?;
+    file.set_len(0)?;
+    Ok(file)
 }
 
 /// Reads a whole regular file.
@@ -60,17 +95,9 @@ pub fn read_to_string(path: &Path, most_bytes: u64) -> Result<String, Error> {
     String::from_utf8(read(path, most_bytes)?).map_err(not_utf8)
 }
 
-fn open_with(options: &mut OpenOptions, path: &Path) -> Result<File, Error> {
-    let flags = OFlags::NONBLOCK.bits().cast_signed();
-    let file = options.custom_flags(flags).open(path)?;
-    if file.metadata()?.is_file() {
-        Ok(file)
-    } else {
-        Err(Error::new(
-            ErrorKind::InvalidInput,
-            "it is not a regular file, but a pipe, a device or a folder",
-        ))
-    }
+fn not_regular() -> Error {
+    let what = "it is not a regular file, but a pipe, a device or a folder";
+    Error::new(ErrorKind::InvalidInput, what)
 }
 
 #[cfg(test)]
@@ -88,7 +115,27 @@ mod tests {
             let error = super::open(path).unwrap_err();
             assert!(error.to_string().contains("not a regular file"), "{error}");
             assert!(super::open_for_writing(path).is_err());
+            assert!(super::create(path).is_err() && super::write(path, "text").is_err());
             assert!(super::read(path, 9).is_err() && super::read_to_string(path, 9).is_err());
+        }
+    }
+
+    #[test]
+    fn the_error_for_a_pipe_without_a_reader_says_what_it_is() {
+        let folder = tempfile::tempdir().unwrap();
+        let pipe = folder.path().join("pipe");
+        assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        let error = super::create(&pipe).unwrap_err();
+        assert!(error.to_string().contains("not a regular file"), "{error}");
+    }
+
+    #[test]
+    fn a_file_is_created_or_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("file");
+        for text in ["a long text", "text"] {
+            super::write(&file, text).unwrap();
+            assert_eq!(super::read_to_string(&file, 99).unwrap(), text);
         }
     }
 

@@ -19,6 +19,9 @@ pub struct Costs {
     overhead_seconds: BTreeMap<String, f64>,
 }
 
+/// The limit on the bytes of the file.
+const MOST_BYTES: u64 = 16 << 20;
+
 /// The weight of the last measurement relative to the earlier measurements.
 const WEIGHT_OF_THE_LAST: f64 = 0.3;
 
@@ -26,15 +29,15 @@ impl Costs {
     /// Reads the overheads learned in earlier runs. If the file is missing or invalid, no overhead
     /// is known.
     pub fn read(cache: &Path) -> Self {
-        let text = std::fs::read_to_string(cache.join("costs.json")).unwrap_or_default();
-        serde_json::from_str(&text).unwrap_or_default()
+        let text = feros_files::read_to_string(&cache.join("costs.json"), MOST_BYTES);
+        serde_json::from_str(&text.unwrap_or_default()).unwrap_or_default()
     }
 
     /// Stores the overheads for the next run. If the file cannot be written, estimates only get
     /// worse.
     pub fn write(&self, cache: &Path) {
         if let Ok(text) = serde_json::to_string_pretty(self) {
-            let _ = std::fs::write(cache.join("costs.json"), text);
+            let _ = feros_files::write(&cache.join("costs.json"), text);
         }
     }
 

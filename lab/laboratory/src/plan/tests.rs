@@ -200,6 +200,13 @@ fn the_estimate_learns_what_starting_costs() {
     assert_eq!(Costs::read(folder.path()), Costs::default());
     costs.write(folder.path());
     assert_eq!(Costs::read(folder.path()), costs);
+
+    // A pipe would be waited for without end.
+    let folder = tempfile::tempdir().unwrap();
+    let pipe = folder.path().join("costs.json");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    costs.write(folder.path());
+    assert_eq!(Costs::read(folder.path()), Costs::default());
 }
 
 #[test]

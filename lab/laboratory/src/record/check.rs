@@ -48,13 +48,15 @@ pub struct Check {
     /// Values of the dimension `across`, by ascending number.
     #[serde(default)]
     pub order: Vec<Value>,
-    /// The dimension that `flat`, `power`, `trend` and `order` go along.
+    /// The dimension along which `flat`, `power`, `trend` and `order` compare the numbers.
     #[serde(default = "size_bytes")]
     pub across: String,
-    /// Of a document's conclusion: the figure or table, such as `Figure 7`.
+    /// The figure or table from which a document draws the conclusion, such as `Figure 7`. Empty if
+    /// the check is not a conclusion of a document.
     #[serde(default)]
     pub item: String,
-    /// Of a document's conclusion: the numbers that the document prints.
+    /// The numbers that the document prints for its conclusion. Empty if the check is not a
+    /// conclusion of a document.
     #[serde(default)]
     pub paper: String,
 }

@@ -15,15 +15,16 @@ use crate::record::{Feature, Record};
 
 const TITLE: &str = "Systems by feature";
 
-const MEANING: &str = "The systems of today in the columns of Table 8 of M16 that a declaration or \
-                       a run can fill. A manifest declares what the documentation of its system \
-                       says, and names the pages. What this run showed is beside it, from all \
-                       programs that stand for the system, in all their configurations; \"not \
-                       seen\" means that no complete cell of this run had it. Real-time and \
-                       embedded use are in the scheduling of the library's threads, the least \
-                       memory of a process, and the operating systems; open source is in the \
-                       licence. Two columns are left out, since neither a declaration nor a run \
-                       can fill them: frequent updates, and libraries and tools.";
+const MEANING: &str = "The systems of today in the columns of Table 8 of M16 that a declaration \
+                       or a run can fill. The file peer.toml of a system declares what the \
+                       documentation of the system says, and names the pages. What this run \
+                       showed is beside it, from all programs that stand for the system, in all \
+                       their configurations; \"not seen\" means that no complete cell of this run \
+                       had it. Real-time and embedded use are in the scheduling of the library's \
+                       threads, the least memory of a process, and the operating systems; open \
+                       source is in the licence. Two columns are left out, since neither a \
+                       declaration nor a run can fill them: frequent updates, and libraries and \
+                       tools.";
 
 /// A system: the words that manifests declare, and the records of all its programs.
 struct Row<'a> {

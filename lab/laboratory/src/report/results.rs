@@ -2,7 +2,6 @@
 //! used; unreadable parts are reported with the file and the line.
 
 use std::collections::BTreeSet;
-use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 
@@ -110,7 +109,7 @@ fn read_run(path: &Path, notices: &mut Vec<Notice>) -> Result<Option<Run>, ReadE
         Ok(None)
     };
     let mut bytes = Vec::new();
-    match File::open(path) {
+    match feros_files::open(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             return say(None, "it is missing".to_owned());
         }
@@ -147,7 +146,7 @@ fn line_of(bytes: &[u8], word: &[u8]) -> usize {
 
 fn read_cells(path: &Path, notices: &mut Vec<Notice>) -> Result<Vec<Record>, ReadError> {
     let failed = |error| ReadError::Io { path: path.to_owned(), error };
-    let mut reader = match File::open(path) {
+    let mut reader = match feros_files::open(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             notices.push(Notice {
                 file: path.to_owned(),

@@ -15,6 +15,9 @@ use crate::record::{FORMAT, Record, Run};
 /// With less space than this, the next cell does not begin.
 const SPACE_NEEDED_BYTES: u64 = 32 << 20;
 
+/// The limit on the bytes of `run.json` and `plan.json`.
+const MOST_BYTES: u64 = 64 << 20;
+
 /// An open folder; no other process writes into it.
 pub(super) struct Folder {
     path: PathBuf,
@@ -47,11 +50,11 @@ impl Folder {
             .map_err(|error| RunError::writing(path, 0, error))?;
         let own = taken(&path.join("lock"), Some(path))?;
         let cells = plan.steps.iter().map(|step| &step.cell).collect::<Vec<_>>();
-        let stored = std::fs::read_to_string(path.join("run.json")).ok();
+        let stored = text_of(&path.join("run.json"))?;
         let run = match &stored {
             Some(text) => {
                 let run = continued(path, text, &new_run)?;
-                if !same_plan(path, &cells) {
+                if !same_plan(path, &cells)? {
                     return Err(RunError::OtherContent {
                         path: path.to_owned(),
                         what: format!(
@@ -69,12 +72,11 @@ impl Folder {
                 new_run
             }
         };
-        let mut file = OpenOptions::new()
-            .create(true)
-            .read(true)
-            .append(true)
-            .open(path.join("cells.jsonl"))
-            .map_err(failed)?;
+        let cells_path = path.join("cells.jsonl");
+        let options = &mut OpenOptions::new();
+        options.create(true).read(true).append(true);
+        let mut file = feros_files::open_with(options, &cells_path)
+            .map_err(|error| RunError::Folder { path: cells_path, error })?;
         let (done, good_length) = read_cells(path, &mut file)?;
         let interrupted = raw::keep_interrupted(&path.join("raw"))
             .map_err(|error| RunError::writing(path, done.len(), error))?;
@@ -182,15 +184,23 @@ fn continued(path: &Path, text: &str, new: &Run) -> Result<Run, RunError> {
     Ok(run)
 }
 
-fn same_plan(path: &Path, cells: &[&Cell]) -> bool {
-    let text = std::fs::read_to_string(path.join("plan.json")).unwrap_or_default();
+/// The text of a file of the folder; `None` if there is no such file.
+fn text_of(file: &Path) -> Result<Option<String>, RunError> {
+    match feros_files::read_to_string(file, MOST_BYTES) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        text => text.map(Some).map_err(|error| RunError::Folder { path: file.to_owned(), error }),
+    }
+}
+
+fn same_plan(path: &Path, cells: &[&Cell]) -> Result<bool, RunError> {
+    let text = text_of(&path.join("plan.json"))?.unwrap_or_default();
     let stored: Vec<Cell> = serde_json::from_str(&text).unwrap_or_default();
     // A skipped cell is listed once and not in each repetition, and it may have become possible
     // since.
     let first = |cells: &mut dyn Iterator<Item = &Cell>| {
         cells.filter(|cell| cell.repetition == 0).cloned().collect::<Vec<_>>()
     };
-    first(&mut stored.iter()) == first(&mut cells.iter().copied())
+    Ok(first(&mut stored.iter()) == first(&mut cells.iter().copied()))
 }
 
 /// Reads the cells that are done, and cuts off the rest of an interrupted write at the end.
@@ -233,7 +243,7 @@ fn key(
 fn replace(path: &Path, text: &str) -> std::io::Result<()> {
     let new = path.with_extension("new");
     let written = (|| {
-        let mut file = File::create(&new)?;
+        let mut file = feros_files::create(&new)?;
         file.write_all(text.as_bytes())?;
         file.sync_all()?;
         std::fs::rename(&new, path)

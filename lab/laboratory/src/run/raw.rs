@@ -5,7 +5,7 @@
 //! separated by tabs.
 
 use std::fs::File;
-use std::io::{BufWriter, Read as _, Write};
+use std::io::{BufWriter, Error, Read as _, Write};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -27,7 +27,7 @@ impl RawFile {
     /// name.
     pub(super) fn create(folder: &Path, name: &str, about: &str) -> std::io::Result<Self> {
         let path = folder.join(format!("{name}.{UNDER_WAY}"));
-        let mut file = BufWriter::new(File::create(&path)?);
+        let mut file = BufWriter::new(feros_files::create(&path)?);
         writeln!(file, "# {about}")?;
         Ok(Self { path, file, began: Instant::now() })
     }
@@ -75,8 +75,9 @@ fn compress(from: &Path, to: &Path) -> std::io::Result<String> {
 }
 
 fn write_compressed(from: &Path, to: &Path) -> std::io::Result<()> {
-    let mut encoder = GzEncoder::new(BufWriter::new(File::create(to)?), Compression::fast());
-    let mut source = File::open(from)?;
+    let mut source = feros_files::open(from)
+        .map_err(|error| Error::new(error.kind(), format!("{}: {error}", from.display())))?;
+    let mut encoder = GzEncoder::new(BufWriter::new(feros_files::create(to)?), Compression::fast());
     let mut buffer = vec![0; 1 << 16];
     loop {
         let length = source.read(&mut buffer)?;

@@ -81,6 +81,34 @@ fn a_folder_with_something_else_is_refused() {
     );
 }
 
+/// A pipe would be waited for without end; it is refused and left as it is.
+#[test]
+fn a_pipe_in_the_place_of_a_file_is_refused() {
+    let fixture = Fixture::new();
+    let plan = fixture.plan("one", EXPERIMENT);
+    fixture.run_until(&plan, 1).result.unwrap_err();
+    for name in ["run.json", "run.new", "plan.json", "cells.jsonl", "raw/00002-one.log"] {
+        let file = fixture.out().join(name);
+        let kept = fixture.folder.path().join("kept");
+        let is_there = file.exists();
+        if is_there {
+            std::fs::rename(&file, &kept).unwrap();
+        }
+        assert!(std::process::Command::new("mkfifo").arg(&file).status().unwrap().success());
+        let error = fixture.run(&plan).result.unwrap_err().to_string();
+        assert!(error.contains("it is not a regular file"), "{name}: {error}");
+        let names_it = name == "run.new" || error.contains(name);
+        assert!(names_it, "{name}: {error}");
+        if name != "run.new" {
+            std::fs::remove_file(&file).unwrap();
+        }
+        if is_there {
+            std::fs::rename(&kept, &file).unwrap();
+        }
+    }
+    assert_eq!(fixture.run(&plan).result.unwrap().complete, 7);
+}
+
 #[test]
 fn two_runs_at_once_are_refused() {
     let fixture = Fixture::new();

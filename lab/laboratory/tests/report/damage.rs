@@ -22,6 +22,20 @@ fn a_folder_without_a_run_is_refused() {
     assert!(Results::read(&empty.join("absent")).is_err());
 }
 
+/// A pipe would be waited for without end.
+#[test]
+fn a_pipe_in_the_place_of_a_file_is_refused() {
+    for name in ["run.json", "cells.jsonl"] {
+        let folder = written(&format!("pipe-{name}"));
+        let file = folder.join(name);
+        fs::remove_file(&file).unwrap();
+        assert!(std::process::Command::new("mkfifo").arg(&file).status().unwrap().success());
+        let error = Results::read(&folder).unwrap_err().to_string();
+        let expected = format!("{} cannot be read: it is not a regular file", file.display());
+        assert!(error.starts_with(&expected), "{error}");
+    }
+}
+
 #[test]
 fn a_cut_line_and_a_wrong_one_are_left_out() {
     let folder = written("cut");

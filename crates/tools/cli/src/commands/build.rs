@@ -316,7 +316,8 @@ impl<'a> Build<'a> {
             let missing: Vec<&str> = missing.map(String::as_str).collect();
             if !missing.is_empty() {
                 notices::warn(format!(
-                    "{}: it was built, but needs packages to run that were not: {}",
+                    "{}: it was built, but the packages that it needs at run time were not \
+                     built: {}",
                     package.name,
                     missing.join(", ")
                 ));

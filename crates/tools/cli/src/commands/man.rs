@@ -27,7 +27,7 @@ pub(crate) fn run(args: &Args, command: clap::Command) -> Result<(), CliError> {
     let pages = pages(command)?;
     for page in &pages {
         let file = args.folder.join(format!("{}.1", page.name));
-        std::fs::write(&file, &page.text).map_err(|cause| failed(&file, cause))?;
+        feros_files::write(&file, &page.text).map_err(|cause| failed(&file, cause))?;
     }
     output::print(&format!("{} pages in {}\n", pages.len(), args.folder.display()))
 }

@@ -3,7 +3,6 @@
 //! that the packages chose.
 
 use std::collections::BTreeSet;
-use std::fs;
 use std::path::PathBuf;
 
 use toml::{Table, Value};
@@ -12,6 +11,9 @@ use super::error::BuildError;
 use super::feros::Feros;
 use super::package::ComponentPackage;
 use super::prefix::{OtherPackage, Prefix};
+
+/// The limit on the bytes of a lock file.
+const MOST_BYTES: u64 = 64 << 20;
 
 /// The lock files to take versions from, in order of precedence.
 pub(crate) fn sources(
@@ -32,7 +34,8 @@ pub(crate) fn merged(files: &[PathBuf]) -> Result<String, BuildError> {
     let mut taken = BTreeSet::new();
     let mut packages = Vec::new();
     for file in files {
-        let text = fs::read_to_string(file).map_err(|error| BuildError::file(file, error))?;
+        let text = feros_files::read_to_string(file, MOST_BYTES)
+            .map_err(|error| BuildError::file(file, error))?;
         let mut table: Table = text.parse().map_err(|error| BuildError::file(file, error))?;
         let Some(Value::Array(listed)) = table.remove("package") else { continue };
         let new: Vec<_> =
@@ -71,6 +74,8 @@ fn compatible(version: &str) -> &str {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
+    use std::fs;
+
     use super::*;
 
     #[test]
@@ -120,5 +125,9 @@ mod tests {
         let broken = folder.path().join("broken");
         fs::write(&broken, "version = [").unwrap();
         assert!(merged(&[broken]).is_err());
+        let pipe = folder.path().join("pipe");
+        assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        let error = merged(&[pipe]).unwrap_err().to_string();
+        assert!(error.contains("not a regular file"), "{error}");
     }
 }

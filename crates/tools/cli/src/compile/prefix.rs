@@ -1,7 +1,6 @@
 //! The prefix that packages are installed in: its other packages, the check that they would still
 //! load, and the installation.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use feros_component::index::Index;
@@ -13,6 +12,9 @@ use super::cargo::Built;
 use super::crates::Crates;
 use super::error::BuildError;
 use super::package::ComponentPackage;
+
+/// The limit on the bytes of a record.
+const MOST_BYTES: u64 = 16 << 20;
 
 /// The limit on the differences that an error names.
 const MOST_DIFFERENCES: usize = 5;
@@ -57,7 +59,8 @@ impl Prefix {
         let names = index.packages().into_iter();
         let names = names.filter(|name| packages.iter().all(|package| package.name != *name));
         let other = |name: String| {
-            let folder = fs::read_to_string(self.record("packages").join(&name)).ok();
+            let record = self.record("packages").join(&name);
+            let folder = feros_files::read_to_string(&record, MOST_BYTES).ok();
             let entries = index.components(&name).unwrap_or_default();
             let stamp = |entry: &feros_component::index::IndexEntry| {
                 Library::read(&entry.library).ok()?.stamp(&entry.plugin).cloned()
@@ -82,7 +85,8 @@ impl Prefix {
         others: &[OtherPackage],
         packages: &[ComponentPackage],
     ) -> Result<(), BuildError> {
-        let Ok(recorded) = fs::read_to_string(self.record("crates.txt")) else { return Ok(()) };
+        let recorded = feros_files::read_to_string(&self.record("crates.txt"), MOST_BYTES);
+        let Ok(recorded) = recorded else { return Ok(()) };
         let differences = crates.differences(&Crates::from_text(&recorded));
         if others.is_empty() || differences.is_empty() {
             return Ok(());

@@ -18,6 +18,9 @@ use crate::notices;
 /// How often to check whether another build has ended.
 const LOOK_INTERVAL: Duration = Duration::from_millis(50);
 
+/// The limit on the bytes of a manifest, and of a file that a build writes.
+const MOST_BYTES: u64 = 16 << 20;
+
 /// The container programs, each with the kind of its container.
 const CONTAINERS: [(&str, &str); 4] = [
     ("component_container", "SingleThreaded"),
@@ -51,7 +54,7 @@ impl BuildFolder {
         fs::create_dir_all(&workspace).map_err(|error| BuildError::file(&workspace, error))?;
         let folder = folder.canonicalize().map_err(|error| BuildError::file(folder, error))?;
         let path = folder.join("lock");
-        let lock = File::create(&path).map_err(|error| BuildError::file(&path, error))?;
+        let lock = feros_files::create(&path).map_err(|error| BuildError::file(&path, error))?;
         let mut is_waiting = false;
         while let Err(error) = lock.try_lock() {
             if let TryLockError::Error(error) = error {
@@ -237,7 +240,8 @@ impl Settings {
 
     fn read(root: &Path) -> Result<Self, BuildError> {
         let path = root.join("Cargo.toml");
-        let text = fs::read_to_string(&path).map_err(|error| BuildError::file(&path, error))?;
+        let text = feros_files::read_to_string(&path, MOST_BYTES)
+            .map_err(|error| BuildError::file(&path, error))?;
         let mut manifest: Table = text.parse().map_err(|error| BuildError::file(&path, error))?;
         let mut take = |name: &str| match manifest.remove(name) {
             Some(Value::Table(table)) => table,
@@ -310,11 +314,13 @@ pub(crate) fn text(manifest: &Value) -> Result<String, BuildError> {
 }
 
 pub(crate) fn write(path: &Path, text: &str) -> Result<(), BuildError> {
-    if fs::read(path).is_ok_and(|content| content == text.as_bytes()) {
+    if feros_files::read(path, MOST_BYTES).is_ok_and(|content| content == text.as_bytes()) {
         return Ok(());
     }
     let folder = path.parent().map_or(Ok(()), fs::create_dir_all);
-    folder.and_then(|()| fs::write(path, text)).map_err(|error| BuildError::file(path, error))
+    folder
+        .and_then(|()| feros_files::write(path, text))
+        .map_err(|error| BuildError::file(path, error))
 }
 
 #[cfg(test)]
@@ -396,6 +402,25 @@ mod tests {
             path,
             folder.path().join("camera/../feros/crates/client/feros").to_str().unwrap()
         );
+    }
+
+    /// A pipe would be waited for without end.
+    #[test]
+    fn a_pipe_in_the_place_of_a_file_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["Cargo.toml", "lock"] {
+            let made = std::process::Command::new("mkfifo").arg(folder.path().join(name)).status();
+            assert!(made.unwrap().success());
+        }
+        let pipe = folder.path().join("Cargo.toml");
+        let errors = [
+            Settings::of([folder.path()].into_iter()).err().unwrap(),
+            write(&pipe, "").unwrap_err(),
+            BuildFolder::lock(folder.path(), &EndSignals::default()).err().unwrap(),
+        ];
+        for error in errors {
+            assert!(error.to_string().contains("it is not a regular file"), "{error}");
+        }
     }
 
     #[test]

@@ -70,8 +70,7 @@ fn a_package_that_starts_another_does_not_wait_for_it() {
     assert_eq!(ended.out, "bringup\n", "{ended:?}");
     let told = ended.failure(1);
     assert!(told.contains("CMakeLists.txt:2: `add_executable`"), "{told}");
-    assert!(
-        told.contains("bringup: it was built, but needs packages to run that were not: driver")
-    );
+    let needs = "it was built, but the packages that it needs at run time were not built: driver";
+    assert!(told.contains(&format!("bringup: {needs}")), "{told}");
     assert!(told.contains("tuning: it depends on driver, which was not built"), "{told}");
 }

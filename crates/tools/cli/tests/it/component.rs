@@ -276,6 +276,12 @@ fn faulty_packages_are_reported_before_the_build() {
     let error = build(&[]);
     assert!(error.contains("cargo metadata ended with exit status: "), "{error}");
     assert!(error.contains("see its output above"), "{error}");
+    // Cargo would wait for a pipe without end.
+    std::fs::remove_file(folder.join("Cargo.toml")).unwrap();
+    let made = std::process::Command::new("mkfifo").arg(folder.join("Cargo.toml")).status();
+    assert!(made.unwrap().success());
+    let error = build(&[]);
+    assert!(error.contains("Cargo.toml: it is not a regular file"), "{error}");
 }
 
 /// A node that has the services of a container, and one component of this name.

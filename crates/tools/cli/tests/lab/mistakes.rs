@@ -175,6 +175,24 @@ fn a_folder_that_is_no_run_is_left_as_it_is() {
     assert_eq!(fixture.read("one/cells.jsonl"), before);
 }
 
+/// A pipe would be waited for without end, and no signal would end that.
+#[test]
+fn a_pipe_in_the_place_of_a_file_is_refused() {
+    let fixture = Fixture::new();
+    let refused = "it is not a regular file, but a pipe, a device or a folder";
+    for (folder, run) in [("pipes", " --out pipes"), ("feros-lab-tiny", "")] {
+        fs::create_dir(fixture.path(folder)).unwrap();
+        let pipe = fixture.path(&format!("{folder}/run.json"));
+        assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        let ended = fixture.run(&format!("run ../scenarios/tiny.toml{run}"));
+        let said = format!("error: {folder}/run.json cannot be used: {refused}");
+        assert_eq!(ended.failure(1), said);
+        let ended = fixture.run(&format!("report {folder}"));
+        let said = format!("error: {folder}/run.json cannot be read: {refused}");
+        assert_eq!(ended.failure(1), said);
+    }
+}
+
 #[test]
 fn where_nothing_is_installed_nothing_is_called_measured() {
     let fixture = Fixture::new();

@@ -124,3 +124,21 @@ fn every_peer_of_the_repository_declares_its_features() {
     }
     assert!(described >= 12, "only {described} systems are described");
 }
+
+/// The laboratory imports no engine, so this reads the list of the policies of ROS 2 as text.
+#[test]
+fn the_policies_are_those_of_ros2() {
+    /// `depth` and the lease are parts of other policies; the flag is only of ROS.
+    const OTHERS: [&str; 3] =
+        ["depth", "liveliness_lease_duration", "avoid_ros_namespace_conventions"];
+    let list = include_str!("../../../../../crates/engines/engine/src/qos/list.rs");
+    let arms = list.lines().filter_map(|line| line.trim().strip_prefix("Self::"));
+    let names = arms.filter_map(|arm| arm.split_once(" => \"")?.1.strip_suffix("\","));
+    let (others, policies): (Vec<_>, Vec<_>) = names.partition(|name| OTHERS.contains(name));
+    assert_eq!(others, OTHERS);
+    assert!(policies.len() > 5, "{policies:?}");
+    for name in policies {
+        let policy: Result<Policy, _> = serde_json::from_value(name.into());
+        assert_eq!(policy.unwrap().title(), name);
+    }
+}

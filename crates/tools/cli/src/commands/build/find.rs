@@ -134,7 +134,11 @@ impl Package {
         if kind == Kind::Rust {
             let path = folder.join("Cargo.toml");
             let cargo = name.ok_or_else(|| {
-                PackageFault::file(&path, "package.xml says ament_cargo, but this is no package")
+                PackageFault::file(
+                    &path,
+                    "package.xml says ament_cargo, but there is no Cargo.toml with a package name \
+                     beside it",
+                )
             })?;
             if cargo != manifest.name {
                 return Err(PackageFault::TwoNames { ros: manifest.name, cargo: cargo.to_owned() });

@@ -18,7 +18,7 @@ use super::shipped;
 /// The folder of the records, below the prefix.
 const RECORDS: &str = "share/feros_build";
 
-/// The limit on the size of a record.
+/// The limit on the size of a record, and of another text that this command writes.
 const MOST_BYTES: u64 = 16 << 20;
 
 /// The text of `setup.bash`.
@@ -170,7 +170,7 @@ impl Installation {
 
 /// Writes a file, unless it has this text already.
 fn write_changed(target: &Path, text: &str) -> Result<(), InstallError> {
-    match fs::read_to_string(target) {
+    match feros_files::read_to_string(target, MOST_BYTES) {
         Ok(there) if there == text => Ok(()),
         _ => write(target, text),
     }

@@ -26,6 +26,9 @@ const BUILDER: &str = include_str!("../../python/build_package.py");
 /// The backend of packages that do not name one.
 const DEFAULT_BACKEND: &str = "setuptools.build_meta:__legacy__";
 
+/// The limit on the bytes of a result and of a stamp.
+const MOST_BYTES: u64 = 64 << 20;
+
 /// Folders among the sources into which build tools write.
 const WRITTEN: [&str; 4] = ["build", "dist", "install", "log"];
 
@@ -41,7 +44,7 @@ struct Answer {
 impl Answer {
     /// Reads the result of the last build in a folder; `None` if the program wrote none.
     fn read(work: &Path) -> Option<Self> {
-        serde_json::from_slice(&fs::read(work.join("result")).ok()?).ok()
+        serde_json::from_slice(&feros_files::read(&work.join("result"), MOST_BYTES).ok()?).ok()
     }
 }
 
@@ -58,7 +61,8 @@ pub(super) fn build(
     let (stage, stamp_file) = (work.join("stage"), work.join("stamp"));
     let python = python_interpreter();
     let stamp = stamp(package, &python);
-    if fs::read_to_string(&stamp_file).ok().as_deref() != Some(&stamp) {
+    let built = feros_files::read_to_string(&stamp_file, MOST_BYTES);
+    if built.ok().as_deref() != Some(&stamp) {
         let fault = |error| PackageFault::file(&work, error);
         if work.exists() {
             fs::remove_dir_all(&work).map_err(fault)?;
@@ -75,7 +79,7 @@ pub(super) fn build(
             notices::note(String::from_utf8_lossy(&output).trim_end());
             return Err(refused(reason));
         }
-        fs::write(&stamp_file, &stamp).map_err(fault)?;
+        feros_files::write(&stamp_file, &stamp).map_err(fault)?;
     }
     for warning in Answer::read(&work).unwrap_or_default().warnings {
         notices::warn(format!("{}: {warning}", package.name));

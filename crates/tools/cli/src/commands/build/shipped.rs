@@ -31,7 +31,8 @@ pub(super) fn items() -> Vec<Item> {
 
 fn script(package: &str, executable: &str) -> String {
     format!(
-        "#!/bin/sh\n# Made by `feros build`: stock ROS 2 starts {executable} of Feros by this.\n\
+        "#!/bin/sh\n# Made by `feros build`: stock ROS 2 starts the {executable} of Feros through \
+         this script.\n\
          if ! command -v feros > /dev/null; then\n    \
          echo \"{executable} is part of the command feros, which is not on PATH\" >&2\n    \
          exit 127\nfi\nexec feros run {package} {executable} \"$@\"\n"

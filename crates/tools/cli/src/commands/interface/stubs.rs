@@ -120,7 +120,7 @@ __getattr__, __dir__, __all__ = namespace_module(__name__, \"{package}\", \"{}\"
 fn write(file: &Path, text: &str) -> Result<(), CliError> {
     let failed = |error| CliError::failed(format!("{}: {error}", file.display()));
     file.parent().map_or(Ok(()), fs::create_dir_all).map_err(failed)?;
-    fs::write(file, text).map_err(failed)
+    feros_files::write(file, text).map_err(failed)
 }
 
 /// The names that stubs use. No type begins with an underscore, but a type may be named `Message`.

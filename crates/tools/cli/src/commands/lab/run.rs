@@ -11,6 +11,9 @@ use super::target::Target;
 use crate::error::CliError;
 use crate::output;
 
+/// The limit on the bytes of `run.json`.
+const MOST_BYTES: u64 = 64 << 20;
+
 /// The target to measure, and the folder for results.
 #[derive(clap::Args)]
 pub(crate) struct Args {
@@ -53,8 +56,9 @@ pub(crate) fn run(args: &Args) -> Result<(), CliError> {
 /// The first folder of this name that does not hold a finished run.
 fn unfinished(name: &str) -> PathBuf {
     let is_finished = |folder: &Path| {
-        let text = std::fs::read_to_string(folder.join("run.json")).unwrap_or_default();
-        serde_json::from_str::<Run>(&text).is_ok_and(|run| run.ended_unix_seconds.is_some())
+        let text = feros_files::read_to_string(&folder.join("run.json"), MOST_BYTES);
+        let run = serde_json::from_str::<Run>(&text.unwrap_or_default());
+        run.is_ok_and(|run| run.ended_unix_seconds.is_some())
     };
     let folders = (1..).map(|number: u32| match number {
         1 => PathBuf::from(name),
