@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use feros_test_support::skip;
 
-use crate::domain::{has_preloaded_rmw, interop_is_skipped};
+use crate::variables::{interop_is_skipped, preloaded_rmw};
 
 /// The variable that names the folder with stock ROS 2 for stock nodes, if that is not `.venv`.
 const VARIABLE: &str = "FEROS_ROS2";
@@ -104,7 +104,7 @@ pub fn peers_are_of_jazzy(what: &str) -> bool {
 
 /// Whether the stock nodes communicate through Jazzy's own rmw (rmw_fastrtps_cpp 8 on Fast DDS 2).
 pub fn peers_are_on_rmw_of_jazzy() -> bool {
-    distribution() == Distribution::Jazzy && !has_preloaded_rmw()
+    distribution() == Distribution::Jazzy && preloaded_rmw().is_none()
 }
 
 /// The history and the depth that a stock node shows of an endpoint that announces these: Fast DDS

@@ -8,6 +8,7 @@ use feros_test_support::{ReservedDomain, skip};
 
 use crate::distribution::{Distribution, distribution, environment_of_nodes};
 use crate::shared_files;
+use crate::variables::{interop_is_skipped, preloaded_rmw};
 
 /// The environment variables that could make a program contact, load or use something that the test
 /// does not intend.
@@ -22,11 +23,6 @@ const FOREIGN_VARIABLES: [&str; 9] = [
     "ROS_LOCALHOST_ONLY",
     "ROS_STATIC_PEERS",
 ];
-
-/// The variable that names a library for stock nodes to load before all others. With
-/// `librmw_feros.so`, stock nodes use the rmw of Feros, so that the tests of Feros nodes with stock
-/// nodes test that rmw too.
-const PRELOADED: &str = "FEROS_INTEROP_PRELOAD";
 
 /// A DDS domain that no other test on this host uses while this value exists.
 #[derive(Debug)]
@@ -69,7 +65,7 @@ impl Domain {
             .env("XDG_DATA_HOME", "/nonexistent")
             .env("ROS_DOMAIN_ID", self.id().to_string())
             .env("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST");
-        if let Some(library) = std::env::var_os(PRELOADED) {
+        if let Some(library) = preloaded_rmw() {
             command.env("RMW_IMPLEMENTATION", "rmw_feros");
             // Programs of rclcpp find the library through this folder.
             if let Some(folder) = Path::new(&library).parent() {
@@ -84,30 +80,6 @@ impl Drop for Domain {
     fn drop(&mut self) {
         shared_files::remove_ports(self.id());
     }
-}
-
-/// Whether stock nodes use the rmw of Feros instead of their own. If so, this reports a skip, since
-/// only tests of stock behaviour call this function.
-pub fn peers_are_on_feros(what: &str) -> bool {
-    let preloaded = has_preloaded_rmw();
-    if preloaded {
-        skip(format!("{what}: only stock does this, and {PRELOADED} has peers on rmw_feros"));
-    }
-    preloaded
-}
-
-/// Whether stock nodes load the rmw of Feros before all other libraries.
-pub(crate) fn has_preloaded_rmw() -> bool {
-    std::env::var_os(PRELOADED).is_some()
-}
-
-/// Whether the environment disables stock nodes. If so, this reports a skip.
-pub fn interop_is_skipped() -> bool {
-    let is_skipped = std::env::var_os("FEROS_SKIP_INTEROP").is_some_and(|value| value == "1");
-    if is_skipped {
-        skip("FEROS_SKIP_INTEROP=1 is set; unset it, and let scripts/setup.sh install the peers");
-    }
-    is_skipped
 }
 
 /// The folder of the kit for compiling C++ programs with the stock ROS 2 of the stock nodes; that

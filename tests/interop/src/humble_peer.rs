@@ -24,7 +24,7 @@ pub enum HumbleOn {
     CycloneDds,
 }
 
-/// How a program on a library is made.
+/// What is needed to compile the program that uses one of the libraries.
 struct Recipe {
     name: &'static str,
     source: &'static str,
@@ -52,7 +52,8 @@ const ON_CYCLONE_DDS: Recipe = Recipe {
     libraries: &["-lddsc", "-lpthread"],
 };
 
-/// A node as those of ROS 2 Humble; dropping it kills it.
+/// The process of a node that behaves like the nodes of ROS 2 Humble. Dropping the handle kills the
+/// process.
 pub struct HumblePeer(Process);
 
 impl HumblePeer {

@@ -30,16 +30,16 @@ mod peer;
 mod process;
 mod ros1_node;
 mod shared_files;
+mod variables;
 
 pub use distribution::{
     Distribution, distribution, environment, history_at_stock, peers_are_of_jazzy,
     peers_are_on_rmw_of_jazzy,
 };
-pub use domain::{
-    Domain, interop_is_skipped, kit_of_cpp, peers_are_on_feros, prefix_of_ros2, python_with_ros2,
-};
+pub use domain::{Domain, kit_of_cpp, prefix_of_ros2, python_with_ros2};
 pub use humble_peer::{HumbleOn, HumblePeer};
 pub use package::Package;
 pub use peer::{LONGEST_WAIT, Peer};
 pub use process::Process;
 pub use ros1_node::Ros1Node;
+pub use variables::{interop_is_skipped, peers_are_on_feros};

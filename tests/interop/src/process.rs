@@ -110,17 +110,24 @@ impl Process {
     ///
     /// # Panics
     /// When the process fails.
-    pub fn interrupt(mut self) -> Vec<String> {
-        let pid = self.child.id().to_string();
-        assert!(
-            Command::new("kill").args(["-INT", &pid]).status().is_ok_and(|ended| ended.success())
-        );
-        let status = self.child.wait().expect("it is a child");
-        assert!(status.success(), "{status}: {:#?}", self.said);
-        while let Ok(line) = self.lines.recv() {
-            self.said.push(line);
-        }
-        std::mem::take(&mut self.said)
+    pub fn interrupt(self) -> Vec<String> {
+        self.end_with(&["INT"])
+    }
+
+    /// Sends signals within a few milliseconds, and waits for the end; returns all lines.
+    ///
+    /// # Panics
+    /// When the process fails.
+    pub fn end_with(self, signals: &[&str]) -> Vec<String> {
+        let pid = self.child.id();
+        let each = signals.iter().map(|signal| format!("kill -{signal} {pid}"));
+        // The process may have ended before the last signal.
+        let script = format!("{}; :", each.collect::<Vec<_>>().join("; "));
+        let sent = Command::new("sh").args(["-c", &script]).stderr(Stdio::null()).status();
+        assert!(sent.is_ok_and(|ended| ended.success()));
+        let (code, said) = self.finish();
+        assert_eq!(code, Some(0), "{said:#?}");
+        said
     }
 
     /// Waits for the end; returns the exit code and all lines.

@@ -3,6 +3,7 @@
 
 mod actions;
 mod cpp;
+mod endings;
 #[cfg(feature = "ros1")]
 mod engine;
 mod failures;
