@@ -1,5 +1,5 @@
 //! Calls Python from an executor. An exception in a callback ends the spinning and is raised to the
-//! caller of `spin`, as in stock ROS 2.
+//! caller of `spin`, as in stock ROS 2 (`rclpy/rclpy/executors.py`).
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -358,6 +358,71 @@ def test_own_types_are_found_wherever_the_environment_names_them(tmp_path, varia
     assert (told.returncode, told.stdout) == (0, "6\n"), told.stderr
 
 
+@pytest.fixture
+def definitions(tmp_path):
+    """A prefix with `my_robot/msg/Arm.msg` and `my_robot/srv/Reach.srv`, but no modules of them."""
+    for name, text in (("msg/Arm.msg", "int32 joints 6\n"), ("srv/Reach.srv", "---\nbool ok\n")):
+        path = tmp_path / "share/my_robot" / name
+        path.parent.mkdir(parents=True)
+        path.write_text(text)
+    return tmp_path
+
+
+@pytest.mark.parametrize("folder, lines, shown", [
+    ("", "from my_robot.msg import Arm; print(Arm())", "my_robot.msg.Arm(joints=6)"),
+    ("", "import my_robot.msg; print(my_robot.msg.Arm().joints)", "6"),
+    ("", "from my_robot import srv; print(srv.Reach.Response().ok)", "False"),
+    ("", "from my_robot.srv._reach import Reach, Reach_Response as a;"
+     " print(Reach.Response is a)", "True"),
+    ("", "from feros.msgs.my_robot.msg import Arm as a; from my_robot.msg import Arm;"
+     " print(a is Arm)", "True"),
+    # In the folder `share`, Python takes the folders `my_robot` and `msg` for packages.
+    ("share", "from my_robot.msg import Arm; print(Arm())", "my_robot.msg.Arm(joints=6)"),
+    ("share", "from my_robot.srv import Reach_Response; print(Reach_Response().ok)", "False"),
+])
+def test_scripts_import_own_types_that_have_no_modules(definitions, folder, lines, shown):
+    program = f"import os, rclpy; os.chdir({str(definitions / folder)!r}); {lines}"
+    told = run(program, AMENT_PREFIX_PATH=str(definitions))
+    assert (told.returncode, told.stdout) == (0, f"{shown}\n"), told.stderr
+
+
+def test_an_import_of_own_types_that_fails_says_why(definitions, foreign):
+    def error(lines, where=definitions, **variables):
+        program = f"import os; os.chdir({str(where)!r}); {lines}"
+        told = run(program, **variables)
+        assert told.returncode == 1, told.stdout
+        return told.stderr.strip().splitlines()[-1]
+
+    prefix = {"AMENT_PREFIX_PATH": str(definitions)}
+    for where in (definitions, definitions / "share"):
+        wrong = error("import rclpy; from my_robot.msg import Arn", where, **prefix)
+        assert "'my_robot.msg' has no type 'Arn' (did you mean Arm?)" in wrong, wrong
+    nowhere = error("import rclpy; from my_robot.msg import Arm")
+    assert nowhere == "ModuleNotFoundError: No module named 'my_robot'"
+    source = error("import rclpy; from my_robot.msg import Arm", definitions / "share")
+    assert "my_robot/msg has the definition of Arm, but the package my_robot is not" in source
+    assert f"(`feros build`), or name {definitions}/share/my_robot in FEROS_INTERFACES;" in source
+    other = error("import rclpy; from my_robot.action import Dock", **prefix)
+    assert other == "ModuleNotFoundError: No module named 'my_robot.action'"
+    mixed = error("import feros.msgs, rclpy; from my_robot.msg import Arm", PYTHONPATH=str(foreign),
+                  **prefix)
+    assert "my_robot of Feros was found, but this program uses another rclpy" in mixed, mixed
+
+
+@pytest.fixture
+def foreign(tmp_path_factory):
+    """A folder with an `rclpy` that is not that of Feros."""
+    folder = tmp_path_factory.mktemp("foreign")
+    (folder / "rclpy.py").touch()
+    return folder
+
+
+def test_private_modules_resolve_under_the_names_of_stock():
+    told = run("from std_msgs.msg._string import String; import std_msgs.msg as m;"
+               " import std_msgs.msg._string as s; print(m.String is s.String is String)")
+    assert (told.returncode, told.stdout) == (0, "True\n"), told.stderr
+
+
 NO_TYPE = "has no type 'Strin' (did you mean String?)"
 NO_PACKAGE = "there is no interface package 'std_msg' (did you mean std_msgs"
 

@@ -56,3 +56,26 @@ def test_the_wheel_does_so_when_python_starts(prefix, tmp_path):
     output = output_of(prefix, "", tmp_path)
     assert f"{prefix}/lib/python3/site-packages/arm_tools.py" in output
     assert f'"{prefix}:/opt/ros"' in output
+
+
+def test_definitions_without_modules_are_found_even_before_rclpy_is_imported(tmp_path):
+    definition = tmp_path / "share/my_robot/msg/Arm.msg"
+    definition.parent.mkdir(parents=True)
+    definition.write_text("int32 joints 6\n")
+    program = f"""
+import sys
+sys.path += {[str(SITE), str(SITE / "feros/compat")]!r}
+exec(open({str(FILE)!r}).read(), {{"__name__": "__main__"}})
+try:
+    import no_robot
+except ModuleNotFoundError as error:
+    assert str(error) == "No module named 'no_robot'"
+assert "feros" not in sys.modules
+from my_robot.msg import Arm
+import rclpy
+print(Arm())
+"""
+    told = subprocess.run(
+        [sys.executable, "-S", "-c", program], env=os.environ | {"FEROS_PREFIX_PATH": str(tmp_path)},
+        cwd=tmp_path, capture_output=True, text=True)
+    assert (told.returncode, told.stdout) == (0, "my_robot.msg.Arm(joints=6)\n"), told.stderr

@@ -41,7 +41,7 @@ fn joint_state_publisher(context: &Context, arguments: &[String]) -> u8 {
 
 fn robot_state_publisher(context: &Context, arguments: &[String]) -> u8 {
     with_file("robot_state_publisher", arguments, |file| {
-        RobotStatePublisher::with_file(context, NodeOptions::default(), file)
+        RobotStatePublisher::of_program(context, file)
     })
 }
 

@@ -17,7 +17,7 @@ use feros_sync::Mutex;
 use feros_tf2::{STATIC_TOPIC, TransformBroadcaster, static_qos};
 
 use crate::description::{self, Robot};
-use crate::meshes::{self, Missing};
+use crate::meshes;
 use crate::poses::{Poses, Rules, fixed_transforms};
 
 /// The parameter and the topic of the description.
@@ -53,9 +53,23 @@ pub struct RobotStatePublisher {
 }
 
 impl RobotStatePublisher {
+    /// Makes the node of a program, and warns about meshes that are not installed.
+    ///
+    /// Only the description that the user has given with the program may name files to look for.
+    /// If descriptions from the network did, anybody could ask which files this host has: on
+    /// `robot_description` and, in a container, with the request that loads the node.
+    pub(crate) fn of_program(context: &Context, file: Option<&Path>) -> Result<Self, Error> {
+        let made = Self::with_file(context, NodeOptions::default(), file)?;
+        let description = made.node.get_parameter(DESCRIPTION)?;
+        if let Some(text) = description.as_str().filter(|text| !text.is_empty()) {
+            warn_of_missing_meshes(&made.node, &text.parse().map_err(Error::other)?);
+        }
+        Ok(made)
+    }
+
     /// Makes the node. If the parameter `robot_description` is empty, the description is read from
     /// `file`.
-    pub(crate) fn with_file(
+    fn with_file(
         context: &Context,
         options: NodeOptions,
         file: Option<&Path>,
@@ -159,8 +173,6 @@ struct Outlet {
     prefix: Parameter<String>,
     /// The description of the present robot; empty before the first.
     text: Mutex<String>,
-    /// The meshes of the present robot that are not installed.
-    missing: Mutex<Vec<Missing>>,
     /// A new robot, which the callback for joint states takes.
     next: Mutex<Option<Poses>>,
 }
@@ -174,7 +186,6 @@ impl Outlet {
             fixed: node.create_publisher(STATIC_TOPIC, static_qos(1))?,
             prefix: settings.frame_prefix.clone(),
             text: Mutex::default(),
-            missing: Mutex::default(),
             next: Mutex::default(),
             node: node.clone(),
         })
@@ -204,7 +215,6 @@ impl Outlet {
                 movable.count(),
                 fixed.transforms.len()
             );
-            self.note_missing_meshes(&robot);
         }
         self.fixed.publish(fixed)?;
         *self.next.lock() = Some(Poses::new(robot, &prefix));
@@ -216,18 +226,14 @@ impl Outlet {
 /// The limit on warnings about the meshes of a robot.
 const MOST_WARNINGS: usize = 20;
 
-impl Outlet {
-    /// Warns about meshes that are not installed, and that the robot before did not lack too.
-    fn note_missing_meshes(&self, robot: &Robot) {
-        let missing = meshes::missing(robot.meshes(), &feros_files::searched_prefixes());
-        let before = std::mem::replace(&mut *self.missing.lock(), missing.clone());
-        let new: Vec<_> = missing.iter().filter(|mesh| !before.contains(mesh)).collect();
-        for mesh in new.iter().take(MOST_WARNINGS) {
-            feros::warn!(self.node, "{mesh}");
-        }
-        if let Some(more) = new.len().checked_sub(MOST_WARNINGS).filter(|more| *more > 0) {
-            feros::warn!(self.node, "{more} more meshes of the robot are missing");
-        }
+/// Warns about meshes that are not installed.
+fn warn_of_missing_meshes(node: &Node, robot: &Robot) {
+    let missing = meshes::missing(robot.meshes(), &feros_files::searched_prefixes());
+    for mesh in missing.iter().take(MOST_WARNINGS) {
+        feros::warn!(node, "{mesh}");
+    }
+    if let Some(more) = missing.len().checked_sub(MOST_WARNINGS).filter(|more| *more > 0) {
+        feros::warn!(node, "{more} more meshes of the robot are missing");
     }
 }
 

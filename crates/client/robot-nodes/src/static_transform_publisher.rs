@@ -78,7 +78,8 @@ impl StaticTransformPublisher {
 
 impl Component for StaticTransformPublisher {
     fn new(context: &Context, options: NodeOptions) -> Result<Self, Error> {
-        // Many of these nodes run at once, so each has a name of its own, as in stock.
+        // Many of these nodes run at once, so each has a name of its own, as in stock
+        // (`get_unique_node_name`).
         let number = RandomState::new().hash_one(std::process::id());
         let name = format!("static_transform_publisher_{number:016x}");
         let node = context.create_node_with(options.name(&name))?;

@@ -5,6 +5,7 @@ import sys
 import threading
 
 from feros import _definition as definition
+from feros._companions import refuse_beside_foreign
 from feros._feros import Interfaces
 
 _CHECKS = os.environ.get("ROS_PYTHON_CHECK_FIELDS", "") == "1"
@@ -409,21 +410,92 @@ def where_types_are():
     return interfaces().places()
 
 
-class _UnknownTypes:
-    """An import finder that reports why `from std_msgs.msg import Strin` fails, since Python
-    discards the error of the module's `__getattr__`. Python asks it for submodules of namespaces
-    that no other finder has found."""
+class _LastFinder:
+    """The import finder that Python asks for modules that no other finder has found.
+
+    It finds packages of which only the definitions are installed, such as `my_robot.msg` for
+    scripts of rclpy, and private modules such as `std_msgs.msg._string`. It also reports why
+    `from std_msgs.msg import Strin` fails, since Python discards the error of the module's
+    `__getattr__`.
+    """
 
     @staticmethod
     def find_spec(fullname, path=None, target=None):
         module_name, _, name = fullname.rpartition(".")
+        package, _, kind = module_name.rpartition(".")
+        if kind in _KINDS and module_name not in _namespaces and "." not in package:
+            _complete_folder(module_name, package, kind, name)
         names = _namespaces.get(module_name)
-        if names is not None:
+        if names is None:
+            return _own_spec(fullname)
+        found = getattr(sys.modules.get(module_name), name, None)
+        if found is None:
             raise ModuleNotFoundError(_unknown(module_name, name, names), name=name)
+        if isinstance(found, type(sys)):
+            return _Loader(_keep, found).spec(fullname, False)
+        return None  # Python takes a class from the module by itself
+
+
+class _Loader:
+    """Fills a new module, or one that exists."""
+
+    def __init__(self, fill, module=None):
+        self.exec_module, self._module = fill, module
+
+    def create_module(self, spec):
+        return self._module
+
+    def spec(self, fullname, is_package):
+        """Returns what a finder returns for the module."""
+        from importlib.machinery import ModuleSpec
+
+        return ModuleSpec(fullname, self, is_package=is_package)
+
+
+def _keep(module):
+    """Leaves a module as it is."""
+
+
+def _own_spec(fullname):
+    """Returns the spec of `my_robot` or `my_robot.msg` if there are such definitions."""
+    package, _, kind = fullname.partition(".")
+    if not package.islower() or package not in interfaces().packages():
         return None
+    if kind and (kind not in _KINDS or not interfaces().names(package, kind)):
+        return None
+    return _Loader(_fill).spec(fullname, True)
 
 
-sys.meta_path.append(_UnknownTypes)
+def _fill(module):
+    """Gives a module what `feros interface stubs --modules` writes into its file."""
+    package, _, kind = module.__name__.partition(".")
+    refuse_beside_foreign(package)
+    if kind:
+        made = namespace_module(module.__name__, package, kind)
+        module.__getattr__, module.__dir__, module.__all__ = made
+    else:
+        module.__getattr__ = package_module(package)
+
+
+def _complete_folder(module_name, package, kind, name):
+    """Fills the module that Python makes of the folder `my_robot/msg`, if the definitions of the
+    package are known. If the folder itself has the definition that is looked for, raises
+    `ModuleNotFoundError` with what to do."""
+    module = sys.modules.get(module_name)
+    if module is None or getattr(module, "__file__", None) is not None:
+        return
+    if _own_spec(module_name) is not None:
+        _fill(module)
+        return
+    for folder in module.__path__:
+        if os.path.isfile(os.path.join(folder, f"{name}.{kind}")):
+            raise ModuleNotFoundError(
+                f"{folder} has the definition of {name}, but the package {package} is not"
+                f" installed: build it (`feros build`), or name {os.path.dirname(folder)} in"
+                f" FEROS_INTERFACES; {where_types_are()}", name=name)
+
+
+sys.meta_path.append(_LastFinder)
 
 
 def _private(module_name, package, namespace, definition_name, parts):

@@ -114,8 +114,31 @@ def test_a_test_calls_services(ros):
     ros.wait_for_service("/robot/start")
     ros.wait_for_node("robot/server")
     client = ros.node.create_client(Trigger, "/robot/start")
-    assert client.wait_for_service(60)
     assert client.call(Trigger.Request()).wait(60).success
+
+
+SERVER = """
+import feros
+from feros.msgs.std_srvs.srv import Trigger
+
+with feros.Context() as context:
+    node = context.create_node("server")
+    node.create_service(Trigger, "start", lambda request: Trigger.Response(success=True))
+    feros.spin(node)
+"""
+
+
+def test_a_service_of_another_process_can_be_called_after_the_wait(tmp_path):
+    # Without a wait of the client itself, about every fifth first call fails.
+    (tmp_path / "server.py").write_text(SERVER)
+    for number in range(12):
+        with Harness(tmp_path / "test.py") as ros:
+            is_early = number % 2
+            early = is_early and ros.node.create_client(Trigger, "start")
+            ros.run("server.py")
+            ros.wait_for_service("start")
+            client = early or ros.create_node("caller").create_client(Trigger, "start")
+            assert client.call(Trigger.Request()).wait(60).success
 
 
 def test_an_exception_of_a_callback_is_raised_by_the_wait_or_at_the_end():

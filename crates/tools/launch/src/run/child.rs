@@ -12,7 +12,8 @@ use tempfile::NamedTempFile;
 use super::spawn;
 use crate::action::IoStream;
 use crate::missing_package::missing_module;
-use crate::plan::{Process, Sinks};
+use crate::output::Sinks;
+use crate::plan::Process;
 
 /// A line longer than this is shown in pieces.
 const MAX_LINE_BYTES: usize = 64 << 10;

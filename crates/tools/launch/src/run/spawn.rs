@@ -1,7 +1,7 @@
 //! Starts one process: its command line, environment, process group and output.
 
 use std::fs::File;
-use std::io::{self, Write as _};
+use std::io;
 use std::os::fd::OwnedFd;
 use std::process::{Command, Stdio};
 
@@ -10,7 +10,9 @@ use rustix::fs::{Mode, OFlags};
 use rustix::pty::OpenptFlags;
 use tempfile::NamedTempFile;
 
-use crate::plan::{Process, SHELL, Word};
+use super::parameter_files;
+use crate::commandline::SHELL;
+use crate::plan::{Process, Word};
 
 /// The words of a command line. Writes its parameter files, which exist as long as the returned
 /// values.
@@ -21,9 +23,7 @@ pub(super) fn command_line(process: &Process) -> io::Result<(Vec<String>, Vec<Na
         words.push(match word {
             Word::Text(text) => text.clone(),
             Word::ParameterFile(parameters) => {
-                let mut file =
-                    tempfile::Builder::new().prefix("launch_params_").suffix(".yaml").tempfile()?;
-                file.write_all(parameters.text.as_bytes())?;
+                let file = parameter_files::write(&std::env::temp_dir(), &parameters.text)?;
                 let path = file.path().display().to_string();
                 files.push(file);
                 path

@@ -136,7 +136,8 @@ impl Supervisor {
                 }
                 Step::Fire(action) => self.tell(|| reacting::of_action(EventKind::Timer, *action)),
                 Step::Emit(object, _) => self.tell(|| reacting::own(*object)),
-                // A plan shows reactions; they are planned when their events occur.
+                // These steps only show in the plan what a reaction may do. Its real steps are
+                // planned when its event occurs.
                 Step::Watch(_) | Step::Call(_) | Step::Unknown(_) => {}
                 Step::After(delayed) => {
                     let text = format!("{}: waits {}", delayed.at, duration(delayed.delay));
@@ -413,7 +414,8 @@ impl Supervisor {
                     if let Some(module) = missing_module_within(&problem) {
                         self.tell_cure(&node, module);
                     }
-                    // As in stock launch, an error in a reaction ends the launch.
+                    // As in stock (`launch/launch/launch_service.py`), an error in a reaction ends
+                    // the launch.
                     if matches!(request, Request::React(..) | Request::Choose(..)) {
                         self.begin_end("a reaction has failed", false);
                     }
@@ -422,7 +424,8 @@ impl Supervisor {
         }
     }
 
-    /// Says where a module can be had that a node does not find.
+    /// Reports that `name` (a process or a node) does not find a module of Python, and how to get
+    /// the module.
     fn tell_cure(&mut self, name: &str, module: &str) {
         let packages = Packages::from_env();
         let cure = cure_of_module(module, Path::new("."), packages.prefix(module).ok());

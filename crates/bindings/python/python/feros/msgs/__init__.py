@@ -18,7 +18,7 @@ class _Finder:
 
     def find_spec(self, fullname, path=None, target=None):
         parts = fullname.split(".")
-        if parts[:2] != ["feros", "msgs"] or not 3 <= len(parts) <= 5:
+        if parts[:2] != ["feros", "msgs"] or not 3 <= len(parts) <= 4:
             return None
         package = parts[2]
         if package not in _messages.interfaces().packages():
@@ -27,14 +27,7 @@ class _Finder:
             return None
         if len(parts) > 3 and not _messages.interfaces().names(package, parts[3]):
             raise ModuleNotFoundError(_messages.unknown_namespace(package, parts[3]), name=parts[3])
-        if len(parts) == 5 and not self._is_private(package, parts[3], parts[4]):
-            return None
-        return importlib.machinery.ModuleSpec(fullname, self, is_package=len(parts) < 5)
-
-    @staticmethod
-    def _is_private(package, namespace, module):
-        names = _messages.interfaces().names(package, namespace)
-        return any(_messages.private_module(name) == module for name in names)
+        return importlib.machinery.ModuleSpec(fullname, self, is_package=True)
 
     def create_module(self, spec):
         return None
@@ -43,19 +36,14 @@ class _Finder:
         parts = module.__name__.split(".")
         if len(parts) == 3:
             module.__getattr__ = _messages.package_module(module.__name__)
-        elif len(parts) == 4:
+        else:
             module.__getattr__, module.__dir__, module.__all__ = _messages.namespace_module(
                 module.__name__, parts[2], parts[3]
             )
-        elif len(parts) == 5:
-            made = getattr(sys.modules[".".join(parts[:4])], parts[4])
-            module.__dict__.update(
-                (name, value) for name, value in vars(made).items() if not name.startswith("__")
-            )
 
 
-# This finder comes second to last. The finder of `_messages` comes last, and reports why a module
-# is not found.
+# This finder comes second to last. The finder of `_messages` comes last: it finds private modules,
+# and reports why a module is not found.
 sys.meta_path.insert(-1, _Finder())
 
 

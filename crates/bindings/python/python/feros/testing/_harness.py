@@ -96,8 +96,11 @@ class Harness:
     def create_node(self, name: str, **options: Any) -> Node:
         """Creates a node and spins it; `feros.Node` has the options, such as
         `parameter_overrides` and `use_sim_time`. A node with simulated time shows that of the test
-        from the beginning."""
-        node = self.spin(self.context.create_node(name, **options))
+        from the beginning. A client that the node creates can call a service at once for which the
+        test has waited."""
+        from feros.testing._node import NodeOfTest
+
+        node = self.spin(NodeOfTest(name, context=self.context, **options))
         if self._time is not None:
             self._time.wait_for(node)
         return node
@@ -228,11 +231,16 @@ class Harness:
                 lambda: self._missing_endpoints(topic, kind, count))
 
     def wait_for_service(self, service: str, *, timeout: float = TIMEOUT) -> None:
-        """Waits until a service has a server."""
+        """Waits until a service has a server, which the clients of the nodes that the test spins
+        have found."""
+        from feros.testing._node import let_clients_find_server
+
         self._waiting.until(
             lambda: True if _graph.servers(self.node, service) else None, timeout,
             lambda: f"the service {service} has no server"
             f"{_graph.similar(service, self.node.service_names_and_types())}{self._dead()}")
+        let_clients_find_server(
+            [one.node for one in self._spinning], self.node.resolve_service_name(service))
 
     def wait_for_node(self, name: str, *, timeout: float = TIMEOUT) -> None:
         """Waits until a node with this full name exists."""

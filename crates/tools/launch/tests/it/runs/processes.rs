@@ -66,3 +66,35 @@ fn environment_folder_and_parameters_arrive() {
         lines.iter().filter_map(|line| line.strip_prefix("[talker-1] ")).collect();
     assert_eq!(said, ["/", "1 2,", "/n/t:", "  ros__parameters:", "    \"p\": \"x y\""]);
 }
+
+#[test]
+fn parameter_files_of_a_killed_launch_are_removed_by_the_next() {
+    let workspace = Workspace::new();
+    workspace.script("lib/demo/talker", "echo pid $$; exec sleep 1000");
+    let folder = workspace.file("tmp/keep", "").parent().unwrap().to_owned();
+    let files = || std::fs::read_dir(&folder).unwrap().count() - 1;
+    let text = "<launch><node pkg='demo' exec='talker' output='screen'>
+      <param name='p' value='1'/></node></launch>";
+    let start = || {
+        let in_folder = |command: &mut std::process::Command| {
+            command.env("TMPDIR", &folder);
+        };
+        let mut launch = Launch::start_with(&workspace, text, in_folder);
+        let pid = launch.pid_after("[talker-1] pid");
+        (launch, pid)
+    };
+    let (killed, orphan) = start();
+    let (running, _) = start();
+    assert_eq!(files(), 2, "those of both launches");
+    killed.signal(Signal::KILL);
+    drop(killed);
+    let _ = rustix::process::kill_process(orphan, Signal::KILL);
+    assert_eq!(files(), 2, "a killed launch cannot remove its own");
+    let (next, _) = start();
+    assert_eq!(files(), 2, "those of the running launches");
+    for launch in [running, next] {
+        launch.signal(Signal::INT);
+        assert_eq!(launch.end().0, 0);
+    }
+    assert_eq!(files(), 0);
+}

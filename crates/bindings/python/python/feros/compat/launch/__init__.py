@@ -3,6 +3,20 @@
 The classes hold what a launch file says; the command plans and runs it.
 """
 
+# Where things are, here and in `launch_ros`:
+#
+# - A class with its data (`_feros_data`, `_feros_arguments`) is in a file of its group, such as
+#   `actions`. The group's `__init__.py` exports it, names the module that stock has for it
+#   (`provide`), and says what to write instead of names that are missing (`absent`).
+# - Imports point one way: the context, the bases of all classes, substitutions, conditions,
+#   actions, events, handlers. What several groups need is in a file beside the groups:
+#   `_declarations`, `_shutdown`, `_text`.
+# - Bases for what many classes have: `actions/_named`, `substitutions/_shapes`. Keywords of earlier
+#   releases: `_missing`.
+# - Texts and conditions as data: `_wire`; lists of actions and reactions: `_entities`; parameters:
+#   `launch_ros/_parameters`; events that functions get: `events/_received` of both packages.
+# - Questions to the command: `_link`, `launch_context`. Its requests: `feros/_launch_host`.
+
 from typing import Any
 
 from . import actions, conditions, event_handlers, events, launch_description_sources

@@ -7,10 +7,27 @@ A module looks up these names only when they are needed, so that modules can ref
 import importlib
 
 _INTERFACES = "rcl_interfaces.msg"
-_TYPES = {"MsgType": "MsgT", "SrvType": "SrvT", "SrvTypeRequest": "SrvRequestT", "SrvTypeResponse": "SrvResponseT"}
+# Names that are different where they are defined.
+_DEFINED_AS = {
+    "MsgType": "MsgT", "SrvType": "SrvT", "SrvTypeRequest": "SrvRequestT",
+    "SrvTypeResponse": "SrvResponseT",
+    "rclpy_get_rmw_implementation_identifier": "get_rmw_implementation_identifier",
+}
 
 # For each module: the names that it reexports, by the module that defines them.
 _NAMES = {
+    "rclpy._rclpy_pybind11": {
+        "rclpy._native.errors": "InvalidHandle NodeNameNonExistentError RCLError "
+        "RCLInvalidROSArgsError TimerCancelledError UnknownROSArgsError UnsupportedEventTypeError",
+        "rclpy.clock": "ClockChange",
+        "rclpy.clock_type": "ClockType",
+        "rclpy.impl._entities": "Client EventHandle GuardCondition Publisher Service Subscription "
+        "Timer WaitSet",
+        "rclpy.impl.logging_severity": "LoggingSeverity",
+        "rclpy.qos": "QoSCompatibility",
+        "rclpy.signals": "SignalHandlerOptions",
+        "rclpy.utilities": "rclpy_get_rmw_implementation_identifier",
+    },
     "rclpy.action.client": {
         "rclpy.clock": "Clock",
         "rclpy.executors": "await_or_execute",
@@ -158,6 +175,6 @@ def reexports(module):
         home = homes.get(name)
         if home is None:
             raise AttributeError(f"module {module!r} has no attribute {name!r}")
-        return getattr(importlib.import_module(home), _TYPES.get(name, name))
+        return getattr(importlib.import_module(home), _DEFINED_AS.get(name, name))
 
     return look_up

@@ -3,6 +3,7 @@
 import threading
 from typing import Any, Callable, Dict, Generic, Optional, Tuple, Type, TypeVar
 
+from . import _rclpy_pybind11 as _rclpy
 from ._reexports import reexports
 from . import _unspun
 from ._call_events import Call

@@ -3,6 +3,7 @@
 from enum import IntEnum
 from typing import Any, Callable, List, Optional
 
+from . import _rclpy_pybind11 as _rclpy
 from ._native import extension
 from .clock_type import ClockType
 from .context import Context

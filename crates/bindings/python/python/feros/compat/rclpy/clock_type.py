@@ -2,6 +2,8 @@
 
 from enum import IntEnum
 
+from . import _rclpy_pybind11 as _rclpy
+
 
 class ClockType(IntEnum):
     """The kind of time that a clock shows; the numbers are those of `rcl_clock_type_t`."""

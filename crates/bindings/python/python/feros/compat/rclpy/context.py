@@ -6,6 +6,7 @@ import threading
 import weakref
 from typing import Any, Callable, List, Optional, Protocol
 
+from . import _rclpy_pybind11 as _rclpy
 from ._handles import ContextHandle
 from ._native import extension
 from ._native.errors import RCLInvalidROSArgsError, UnknownROSArgsError

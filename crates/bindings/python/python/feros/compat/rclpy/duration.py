@@ -6,6 +6,7 @@ from typing import Union
 
 import builtin_interfaces.msg
 
+from . import _rclpy_pybind11 as _rclpy
 from .constants import S_TO_NS
 
 _LOWEST = -(2**63)

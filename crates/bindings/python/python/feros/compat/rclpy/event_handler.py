@@ -5,6 +5,7 @@ from enum import IntEnum
 from types import SimpleNamespace
 from typing import Any, Callable, Dict, Optional, Tuple
 
+from . import _rclpy_pybind11 as _rclpy
 from ._reexports import reexports
 from ._handles import EventHandle
 from ._native.errors import UnsupportedEventTypeError

@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING, Any, List, Optional, Union
 
+from . import _rclpy_pybind11 as _rclpy
 from ._native.errors import InvalidHandle, TimerCancelledError
 
 if TYPE_CHECKING:

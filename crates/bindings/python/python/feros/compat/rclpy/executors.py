@@ -13,6 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from types import CoroutineType
 from typing import Any, Callable, Deque, Iterator, List, Optional, Set, Tuple, Union
 
+from . import _rclpy_pybind11 as _rclpy
 from ._reexports import reexports
 from ._entity import Entity
 from ._native import extension

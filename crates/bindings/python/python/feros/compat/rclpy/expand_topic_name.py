@@ -2,6 +2,7 @@
 
 import re
 
+from . import _rclpy_pybind11 as _rclpy
 from .exceptions import NameValidationException
 from .validate_namespace import validate_namespace
 from .validate_node_name import validate_node_name

@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 from typing import Union
 
+from . import _rclpy_pybind11 as _rclpy
 from ._native import extension
 from .impl.logging_severity import LoggingSeverity
 from .impl.rcutils_logger import (

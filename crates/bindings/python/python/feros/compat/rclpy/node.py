@@ -5,6 +5,7 @@ from typing import Any, Callable, Iterator, List, Optional, Type, Union
 
 from rcl_interfaces.msg import ParameterEvent
 
+from . import _rclpy_pybind11 as _rclpy
 from ._reexports import reexports
 from . import _unspun
 from ._entity import Entity

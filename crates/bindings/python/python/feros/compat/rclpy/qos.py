@@ -4,6 +4,7 @@ import warnings
 from enum import Enum, IntEnum
 from typing import Any, List, Optional, Tuple, Union
 
+from . import _rclpy_pybind11 as _rclpy
 from ._checked import checked
 from ._qos_matches import check_compatible
 from .duration import Duration

@@ -2,6 +2,7 @@
 
 from typing import Any, Type, TypeVar
 
+from . import _rclpy_pybind11 as _rclpy
 from ._native import deserialize, extension, serialize
 from ._native.errors import RCLError
 from .type_support import check_for_type_support

@@ -2,6 +2,7 @@
 
 from typing import Any, Awaitable, Callable, Generic, NamedTuple, Optional, Tuple, Type, TypeVar
 
+from . import _rclpy_pybind11 as _rclpy
 from ._reexports import reexports
 from . import _unspun
 from ._endpoint import ServiceEndpoint

@@ -2,6 +2,8 @@
 
 from enum import IntEnum
 
+from . import _rclpy_pybind11 as _rclpy
+
 
 class ServiceIntrospectionState(IntEnum):
     """Whether services and clients publish nothing, the metadata of each call, or also the

@@ -5,6 +5,7 @@ import threading
 from enum import IntEnum
 from typing import Any, Dict, Optional
 
+from . import _rclpy_pybind11 as _rclpy
 from .context import Context, shutdown_all
 from .guard_condition import GuardCondition
 

@@ -4,6 +4,7 @@ import inspect
 from enum import Enum
 from typing import Any, Callable, Generic, List, Optional, Tuple, Type, TypedDict, TypeVar
 
+from . import _rclpy_pybind11 as _rclpy
 from ._reexports import reexports
 from ._endpoint import TopicEndpoint
 from ._handles import SubscriptionHandle

@@ -5,6 +5,7 @@ from typing import Tuple, Union
 
 import builtin_interfaces.msg
 
+from . import _rclpy_pybind11 as _rclpy
 from .clock_type import ClockType
 from .constants import S_TO_NS
 from .duration import Duration

@@ -5,6 +5,7 @@ import threading
 import weakref
 from typing import Any, Callable, Optional, Tuple
 
+from . import _rclpy_pybind11 as _rclpy
 from ._reexports import reexports
 from ._entity import Entity
 from ._handles import TimerHandle

@@ -3,6 +3,7 @@
 from enum import IntEnum
 from typing import Any, List, Optional
 
+from . import _rclpy_pybind11 as _rclpy
 from ._reexports import reexports
 from .qos import QoSPresetProfiles, QoSProfile
 from .type_hash import TypeHash

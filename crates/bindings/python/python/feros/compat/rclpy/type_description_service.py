@@ -4,6 +4,8 @@ enables it; this module only has the names of the stock module."""
 import weakref
 from typing import Any
 
+from . import _rclpy_pybind11 as _rclpy
+
 START_TYPE_DESCRIPTION_SERVICE_PARAM = 'start_type_description_service'
 
 

@@ -1,5 +1,6 @@
 """The rules of absolute names of topics and services."""
 
+from . import _rclpy_pybind11 as _rclpy
 from ._names import full_name
 from .exceptions import InvalidServiceNameException, InvalidTopicNameException
 

@@ -1,5 +1,6 @@
 """The rules of namespaces."""
 
+from . import _rclpy_pybind11 as _rclpy
 from . import _names
 from .exceptions import InvalidNamespaceException
 

@@ -1,5 +1,6 @@
 """The rules of names of nodes."""
 
+from . import _rclpy_pybind11 as _rclpy
 from ._names import node_name as _wrong_with
 from .exceptions import InvalidNodeNameException
 

@@ -1,5 +1,6 @@
 """The rules of names of topics and services that may be relative."""
 
+from . import _rclpy_pybind11 as _rclpy
 from ._names import topic_name
 from .exceptions import InvalidServiceNameException, InvalidTopicNameException
 

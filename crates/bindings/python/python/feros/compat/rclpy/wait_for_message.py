@@ -2,6 +2,7 @@
 
 from typing import Any, Tuple, Union
 
+from . import _rclpy_pybind11 as _rclpy
 from ._reexports import reexports
 from .qos import QoSProfile
 

@@ -2,6 +2,7 @@
 
 from typing import Any, Callable, Generic, List, Optional, Tuple, TypeVar
 
+from . import _rclpy_pybind11 as _rclpy
 from ._entity import _MOST_WAITING, Entity
 from ._wait_set import WaitSet
 from .task import Future

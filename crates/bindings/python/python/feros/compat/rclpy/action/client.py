@@ -10,6 +10,7 @@ from action_msgs.msg import GoalInfo, GoalStatus, GoalStatusArray
 from action_msgs.srv import CancelGoal
 from unique_identifier_msgs.msg import UUID
 
+from .. import _rclpy_pybind11 as _rclpy
 from .._reexports import reexports
 from ..executors import await_or_execute
 from ..qos import QoSProfile, qos_profile_action_status_default, qos_profile_services_default

@@ -10,6 +10,7 @@ from typing import Any, Callable, Dict, List, Optional, Tuple
 from action_msgs.msg import GoalInfo, GoalStatus, GoalStatusArray
 from action_msgs.srv import CancelGoal
 
+from .. import _rclpy_pybind11 as _rclpy
 from .. import _unspun
 from .._reexports import reexports
 from .._native.errors import RCLError

@@ -3,6 +3,7 @@
 
 from typing import Optional
 
+from .. import _rclpy_pybind11 as _rclpy
 from ..context import Context
 from ..executors import SingleThreadedExecutor
 

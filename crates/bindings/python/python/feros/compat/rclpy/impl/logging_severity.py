@@ -2,6 +2,8 @@
 
 from enum import IntEnum
 
+from .. import _rclpy_pybind11 as _rclpy
+
 
 class LoggingSeverity(IntEnum):
     """The numbers are those of rcutils."""

@@ -3,6 +3,7 @@
 import inspect
 from typing import Any, Callable, Dict, List, NamedTuple, Optional, Set, Type, Union
 
+from .. import _rclpy_pybind11 as _rclpy
 from .._native import extension
 from ..clock import Clock
 from ..constants import S_TO_NS

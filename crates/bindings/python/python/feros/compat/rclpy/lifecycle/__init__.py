@@ -1,5 +1,6 @@
 """Managed nodes: nodes that other programs configure, activate, deactivate and clean up."""
 
+from .. import _rclpy_pybind11 as _rclpy
 from .managed_entity import ManagedEntity, SimpleManagedEntity, TransitionCallbackReturn
 from .node import LifecycleNode, LifecycleNodeMixin, LifecycleState
 from .publisher import LifecyclePublisher

@@ -5,6 +5,8 @@ from enum import Enum
 from functools import wraps
 from typing import Any, Callable, Optional
 
+from .. import _rclpy_pybind11 as _rclpy
+
 
 class TransitionCallbackReturn(Enum):
     """The result of a transition's callback; the numbers are those of `lifecycle_msgs`."""

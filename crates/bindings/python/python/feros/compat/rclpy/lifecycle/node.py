@@ -14,6 +14,7 @@ from lifecycle_msgs.srv import (
     GetState,
 )
 
+from .. import _rclpy_pybind11 as _rclpy
 from .._reexports import reexports
 from .._native import extension
 from .._native.errors import RCLError

@@ -2,6 +2,7 @@
 
 from typing import Any, TypeVar, Union
 
+from .. import _rclpy_pybind11 as _rclpy
 from .._reexports import reexports
 from ..publisher import Publisher
 from .managed_entity import SimpleManagedEntity
