@@ -216,7 +216,11 @@ pub fn availability_is_notified(fixture: &dyn Fixture) {
         assert_eq!(request.sequence_number, asked);
         server.respond(&request, &numbered(1)).unwrap();
         let (_, response) = client.next();
-        assert_eq!(client.client.responders(), [response.info.publisher_gid]);
+        // A pair of engines may ask a server by its second engine before it finds the server by
+        // its first one, and then expects responses from both.
+        let responders = client.client.responders();
+        assert!(responders.contains(&response.info.publisher_gid), "{responders:?}");
+        assert!(responders.len() <= fixture.wires(), "{responders:?}");
         drop(server);
         client.responses.wait_for("the server's end", || {
             let is_gone = client.client.responders().is_empty();

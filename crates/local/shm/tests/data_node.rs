@@ -239,6 +239,57 @@ fn a_space_goes_with_its_last_process() {
     assert_ne!(third.prefix(), prefix);
 }
 
+/// Counts how often the lock of a space has been taken since the watch began: each holder makes the
+/// folder `busy` in the folder of the space.
+struct LockTakings(rustix::fd::OwnedFd);
+
+impl LockTakings {
+    fn watch(folder: &Path) -> Self {
+        use rustix::fs::inotify;
+        let watch = inotify::init(inotify::CreateFlags::CLOEXEC | inotify::CreateFlags::NONBLOCK);
+        let watch = watch.unwrap();
+        // The kernel merges equal events that follow each other, so removals are watched, too.
+        let flags = inotify::WatchFlags::CREATE | inotify::WatchFlags::DELETE;
+        inotify::add_watch(&watch, folder, flags).unwrap();
+        Self(watch)
+    }
+
+    fn count(&self) -> usize {
+        let mut buffer = [std::mem::MaybeUninit::uninit(); 65_536];
+        let mut events = rustix::fs::inotify::Reader::new(&self.0, &mut buffer);
+        std::iter::from_fn(|| {
+            let event = events.next().ok()?;
+            let is_made = event.events().contains(rustix::fs::inotify::ReadFlags::CREATE);
+            Some(is_made && event.file_name().is_some_and(|name| name.to_bytes() == b"busy"))
+        })
+        .filter(|is_taking| *is_taking)
+        .count()
+    }
+}
+
+/// When many processes end at once, all of them wait for this lock. So its number of takings must
+/// not grow with the number of endpoints of a process.
+#[test]
+fn a_process_that_ends_takes_the_lock_once() {
+    const PUBLISHERS: u64 = 30;
+    let space = name("takings");
+    let _removed = Space(space.clone());
+    let node = Arc::new(HostNode::new(&space).unwrap());
+    let other = Arc::new(HostNode::new(&space).unwrap());
+    let watch = LockTakings::watch(node.folder());
+    let publishers: Vec<HostPublisher> = (0..PUBLISHERS)
+        .map(|id| HostPublisher::create(&node, HostPublisherSettings::new(id)).unwrap())
+        .collect();
+    let connections: Vec<Connection> =
+        (0..PUBLISHERS).map(|id| Connection::open(&other, id, SETTINGS).unwrap()).collect();
+    let made = watch.count() as u64;
+    assert!(made >= 2 * PUBLISHERS, "takings of {PUBLISHERS} publishers and connections: {made}");
+    drop((publishers, node));
+    assert_eq!(watch.count(), 1, "takings at the end of the publishers' process");
+    drop((connections, other));
+    assert_eq!(watch.count(), 1, "takings at the end of the connections' process");
+}
+
 /// A process that starts while another process removes the space must get a complete space.
 /// Processes that run at the same time must find each other.
 #[test]
@@ -286,7 +337,9 @@ fn a_full_dev_shm_is_an_error_and_no_signal() {
         .status()
         .is_ok_and(|status| status.success())
     {
-        return skip("a small /dev/shm of one's own needs a mount namespace; run it as root");
+        return skip(
+            "the test needs a mount namespace for its own small /dev/shm; run the test as root",
+        );
     }
     expect_success(&run("full", &[wrap, &["sh", "-c", mount]].concat()));
 }

@@ -29,6 +29,8 @@ impl Language {
     }
 }
 
+const FAST_CDR: &str = "libfastcdr.so.2";
+
 /// The libraries of stock ROS 2. Opened libraries stay open.
 pub(crate) struct Wheels {
     folders: Vec<PathBuf>,
@@ -52,7 +54,12 @@ impl Wheels {
                 name.starts_with("ros_") && name.ends_with(".libs")
             }));
         }
-        Some(Self { folders, opened: Mutex::default() })
+        let wheels = Self { folders, opened: Mutex::default() };
+        // Debian 13 installs an older Fast CDR of the same name, which the loader would find first.
+        if wheels.path_of(FAST_CDR).is_some() {
+            wheels.open(FAST_CDR);
+        }
+        Some(wheels)
     }
 
     /// Adds a folder to search for libraries.
@@ -67,8 +74,7 @@ impl Wheels {
         if let Some(library) = self.opened.lock().unwrap().get(name) {
             return library;
         }
-        let path = self.folders.iter().map(|folder| folder.join(name)).find(|path| path.exists());
-        let path = path.unwrap_or_else(|| panic!("no wheel has {name}"));
+        let path = self.path_of(name).unwrap_or_else(|| panic!("no wheel has {name}"));
         let mut last = String::new();
         loop {
             // SAFETY: the libraries of stock ROS 2 are made to be loaded.
@@ -87,6 +93,10 @@ impl Wheels {
             self.open(needed);
             last = needed.to_owned();
         }
+    }
+
+    fn path_of(&self, name: &str) -> Option<PathBuf> {
+        self.folders.iter().map(|folder| folder.join(name)).find(|path| path.exists())
     }
 
     fn function(&self, library: &str, name: &str) -> *mut c_void {
