@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 """Captures the RTPS datagrams that tests/crash/tests/it/datagrams.rs mutates.
 
-Needs root (a raw socket on `lo`). Two processes of the crash tests talk over the network; the
-datagrams from one to the other go to tests/crash/seeds, one file per kind of datagram:
-`NUMBER-PORT-SUBMESSAGES.rtps`, where PORT is `meta` or `user`. `target` has the GUID prefix of the
-receiving process.
+Needs root (a raw socket on `lo`). Two processes of the crash tests, `target` and `other`, talk over
+the network. The datagrams that `other` sends to `target` go to tests/crash/seeds, each in a file of
+its own; at most 8 of each kind (port, submessages, and size in steps of 256 bytes) are kept. The
+name of a file is `NUMBER-PORT-SUBMESSAGES.rtps`: PORT is `meta` or `user`, and SUBMESSAGES has the
+ids of the first twelve submessages in hexadecimal. The file `target` in the same folder has the
+GUID prefix of the process `target`.
 """
 import json
 import os

@@ -4,9 +4,9 @@
     scripts/check_text.py [--command TARGET/feros]
 
 - Lines of Markdown and of Rust comments have at most 100 columns (not tables, links and code).
-- The targets of relative links and anchors exist; files that ARCHITECTURE.md and docs/porting.md
-  name exist, and the tables of crates have the imports of their manifests. The latter page names
-  each source file and manifest that is bound to Linux or Unix.
+- The targets of relative links and anchors exist; files that ARCHITECTURE.md, docs/porting.md and
+  docs/dds_security.md name exist, and the tables of crates have the imports of their manifests.
+  docs/porting.md names each source file and manifest that is bound to Linux or Unix.
 - The book's page of environment variables names each variable that a source reads, and no other.
 - Messages on the book's troubleshooting page are in the sources, and the launch page names every
   action and substitution.
@@ -26,6 +26,7 @@ ROOT = Path(__file__).resolve().parent.parent
 COLUMNS = 100
 PAGES = ROOT / "docs/book/pages"
 PORTING = ROOT / "docs/porting.md"
+DDS_SECURITY = ROOT / "docs/dds_security.md"
 SKIPPED = {"target", ".git", ".venv", "html", "report"}
 faults = []
 
@@ -131,7 +132,7 @@ def named_files(page):
 
 def check_map():
     """Checks the files that the pages on the structure name."""
-    for page in (ROOT / "ARCHITECTURE.md", PORTING):
+    for page in (ROOT / "ARCHITECTURE.md", PORTING, DDS_SECURITY):
         for number, path in named_files(page):
             if not (ROOT / path).exists():
                 fault(page, number, f"there is no {path}")

@@ -108,8 +108,8 @@ def is_fenced(path, block):
 
 # --- knowledge about the commands ------------------------------------------------------------------
 
-# Commands that do not end by themselves, with the output that shows that they work, or with the node
-# that exists while they work.
+# Commands that do not end by themselves, with the output that shows that they work, or with the
+# node that exists while they work.
 ENDLESS = {
     "feros topic echo /cmd_vel": "linear",
     "feros topic echo /diagnostics": "status",
@@ -133,7 +133,7 @@ ENDLESS = {
     "mobile_base motion_control": "node /motion_control",
     "navigation_graph amcl": "node /amcl",
 }
-# Commands that look like those above and below, but end.
+# Commands that begin like those above and below, but end by themselves.
 ENDS = {
     "feros service echo /enable --flow-style --times 4": "",
     "feros launch arm_bringup arm.launch.py --": "",
@@ -147,51 +147,92 @@ STAY = {
     "feros launch arm_bringup arm.launch.py": "the robot \"arm\" has the root link",
     "cargo run --bin fibonacci_server": "node /fibonacci_server",
 }
-# Files whose commands run without the robot, because the robot serves the same action: a client that
-# finds the second server during a call would ask it for the result of the first server's goal.
+# Files whose commands run in a domain without the robot of the book (docs/book/src/robot.rs),
+# because that robot serves the same action: a client that discovers the robot's server during a
+# call would ask it for the result of a goal that the server of the file has accepted.
 ALONE = ("examples/fibonacci/src/bin/fibonacci_server.rs",)
-# The reasons why commands do not run here, by the beginning of a command or by the page.
+# The reasons why commands do not run here, by the beginning of a command or by the page. A path
+# after a colon names tests that cover the same functions.
 NOT_HERE = {
-    "./start": "it builds Feros for itself, and ./test has",
-    "./test": "it is what runs this",
-    "scripts/": "it builds or installs: steps of ./test of their own do",
-    "pip install": "it asks a package index",
-    "python ": "the wheel's tests run Python (crates/bindings/python/tests)",
-    "RMW_IMPLEMENTATION=": "stock programs: tests/rmw and tests/interop run them",
-    "cargo build": "./test has built it",
-    "cargo run --release -p feros-placements": "it measures for minutes, in a build of its own",
-    "FEROS_INTERFACES=my_interfaces PYTHONPATH": "the wheel's tests run Python",
-    "feros run listener.py": "the wheel's tests run Python",
-    "feros completion fish": "there is no fish here",
-    "feros lab run": "minutes: lab/laboratory/tests and crates/tools/cli/tests/lab run it",
-    "feros lab report": "it reads what `lab run` makes: crates/tools/cli/tests/lab",
-    "feros lab compare": "it reads what `lab run` makes: crates/tools/cli/tests/lab",
-    "feros pkg create camera": "it needs a clone in ~/feros: crates/tools/cli/tests/component_build",
-    "colcon build --base-paths": "it needs an installed ROS 2",
-    "source ~/arm_stock/setup.bash": "as above",
-    "cd camera": "the package is not made here",
-    "feros component build": "it compiles a whole Feros: crates/tools/cli/tests/component_build",
-    "docs/book/pages/build.md": "it compiles a whole Feros: crates/tools/cli/tests/component_build",
-    "feros container": "it is for components that are built as above",
-    "feros component load": "as above: crates/tools/cli/tests/it/component.rs loads others",
-    "feros component list": "as above",
-    "feros component unload": "as above",
-    "feros multicast": "it needs a second host: crates/tools/cli/tests/it/multicast.rs",
+    "./start": "it builds Feros, which ./test has already built",
+    "./test": "./test runs this script, so running it here would recurse",
+    "scripts/": "these scripts build or install; separate steps of ./test cover that",
+    "pip install": "it needs a package index, or a wheel that is not built here",
+    "python ": "it needs Feros's Python package: crates/bindings/python/tests",
+    "RMW_IMPLEMENTATION=": "it starts programs of stock ROS 2: tests/rmw and tests/interop",
+    "cargo build": "it compiles what other steps of ./test compile",
+    "cargo run --release -p feros-placements": "it compiles a release, and measures for minutes",
+    "FEROS_INTERFACES=my_interfaces PYTHONPATH": (
+        "it needs Feros's Python package: crates/bindings/python/tests"
+    ),
+    "feros run listener.py": "it needs Feros's Python package: crates/bindings/python/tests",
+    "feros completion fish": "it needs the shell fish, which ./test does not install",
+    "feros lab run": "it takes minutes: lab/laboratory/tests and crates/tools/cli/tests/lab",
+    "feros lab report": (
+        "it reads results of `feros lab run`, which does not run here: crates/tools/cli/tests/lab"
+    ),
+    "feros lab compare": (
+        "it reads results of `feros lab run`, which does not run here: crates/tools/cli/tests/lab"
+    ),
+    "feros pkg create camera": (
+        "it needs a clone of Feros in ~/feros: crates/tools/cli/tests/component_build"
+    ),
+    "colcon build --base-paths": "it needs an installed ROS 2 with colcon",
+    "source ~/arm_stock/setup.bash": (
+        "it needs the result of `colcon build`, which does not run here"
+    ),
+    "cd camera": "it needs the result of `feros pkg create camera`, which does not run here",
+    "feros component build": "it compiles all of Feros: crates/tools/cli/tests/component_build",
+    "docs/book/pages/build.md": (
+        "`feros build` compiles all of Feros: crates/tools/cli/tests/component_build"
+    ),
+    "feros container": (
+        "it loads components from `feros component build`, which does not run here: "
+        "crates/tools/cli/tests/component_build"
+    ),
+    "feros component load": (
+        "it needs a component from `feros component build`, which does not run here: "
+        "crates/tools/cli/tests/it/component.rs loads other components"
+    ),
+    "feros component list": (
+        "it needs a running `feros container`, which does not run here: "
+        "crates/tools/cli/tests/it/component.rs"
+    ),
+    "feros component unload": (
+        "it needs a running `feros container`, which does not run here: "
+        "crates/tools/cli/tests/it/component.rs"
+    ),
+    "feros multicast": (
+        "it needs a second host: crates/tools/cli/tests/it/multicast.rs runs it over loopback"
+    ),
     "feros view --listen": "it opens a port to other hosts",
-    "ssh ": "there is no other host",
-    "./camera": "it is a program of the reader's",
-    "source /opt/ros": "there is no such installation",
-    "source ~/rmw_feros": "there is no such installation",
-    "docs/book/pages/bridge.md": "engines that are features, and domains: crates/tools/cli/tests",
-    "docs/book/pages/fastdds.md": "an engine that is a feature: `./test fastdds`",
-    "docs/book/pages/from_launch_py.md": "Python's part: crates/tools/cli/tests/it/launch_python.rs",
-    "docs/book/pages/humble.md": "it is for a robot with Humble: tests/interop/tests/it/humble.rs",
-    "docs/book/pages/robot_description.md": "it needs a robot: crates/tools/cli/tests/it/robot_nodes.rs",
+    "ssh ": "it needs a second host",
+    "./camera": "it starts a program that the reader has written",
+    "source /opt/ros": "it needs ROS 2 in /opt/ros, where ./test does not install it",
+    "source ~/rmw_feros": "it needs the result of scripts/install_rmw.sh, which does not run here",
+    "docs/book/pages/bridge.md": (
+        "it needs an engine that is built only with a Cargo feature, or more than one domain: "
+        "crates/tools/cli/tests/two_engines and crates/tools/cli/tests/it/endings.rs"
+    ),
+    "docs/book/pages/fastdds.md": (
+        "it needs an engine that is built only with a Cargo feature: `./test fastdds`"
+    ),
+    "docs/book/pages/from_launch_py.md": (
+        "it needs launch files that are not made here: crates/tools/cli/tests/it/launch_python.rs"
+    ),
+    "docs/book/pages/humble.md": (
+        "it needs a robot with ROS 2 Humble: tests/interop/tests/it/humble.rs"
+    ),
+    "docs/book/pages/robot_description.md": (
+        "it needs the description of a robot: crates/tools/cli/tests/it/robot_nodes.rs"
+    ),
     "docs/book/pages/ros1.md": "it needs a ROS 1 master: crates/tools/cli/tests/ros1",
-    "docs/book/pages/zenoh.md": "an engine that is a feature: `./test zenoh`",
+    "docs/book/pages/zenoh.md": (
+        "it needs an engine that is built only with a Cargo feature: `./test zenoh`"
+    ),
 }
-# Commands that run together with a command before it is interrupted, so that the command has work to
-# do.
+# For a command that is interrupted in the end: a second command, which starts when the first one
+# works and runs to its own end, so that the first one has something to do.
 MEANWHILE = {"feros bag record --topics": "feros topic echo /odom --times 40 --no-arr"}
 # Commands that report findings in their exit code.
 FINDS = ("feros doctor",)

@@ -3,22 +3,25 @@
 
     scripts/count_message.py                        Feros
     scripts/count_message.py --systems all          and raw iceoryx2 and iceoryx beside it
-    scripts/count_message.py --check                fails where Feros needs more than BOUNDS allow
-    scripts/count_message.py --check --counted      the same for the profile `counted`, as ./test does
+    scripts/count_message.py --check                fails where Feros needs more than BOUNDS allows
+    scripts/count_message.py --check --counted      the same for the profile `counted`, like ./test
 
-The script counts instructions, and the different cache lines of code and data that a message
-touches. Times depend on the machine and its load; these numbers depend on the code alone. A rare
-message finds the processor's caches cold, and pays for each line.
+The script counts instructions, and the different cache lines of code and cache lines of data that
+a message touches (the columns CODE and DATA; LINES is their sum). Times depend on the machine and
+its load; these numbers depend on the code alone. A rare message finds the processor's caches cold,
+and pays for each cache line.
 
-A system under test of the laboratory runs under callgrind, its counterpart does not. Before each
-message it reads so much that the simulated cache holds nothing else (FEROS_LAB_COLD), so each line
-is missed once. The laboratory's own work (pace, notes) is left out. Two runs of different length
-are subtracted, so start and end cancel out. The kernel is not counted.
+The publisher (talker) and the subscription (listener) are programs of the laboratory (lab/). The
+measured one of them runs under callgrind, and the other one does not. Before each message, the
+measured program reads so much memory that the simulated cache holds nothing else (FEROS_LAB_COLD),
+so each cache line is missed once. The laboratory's own functions, which time the messages, record
+them and clear the cache, are not counted. The script subtracts two runs of different length, so
+start and end cancel out. The kernel is not counted.
 
 Instructions are only printed for talkers, whose loop is counted from its start to its end. For a
-listener, the whole thread is counted. It waits and polls a different number of times in each run, so
-the difference of two runs means nothing. A listener's numbers of lines are right, because repeated
-work finds its lines in the cache.
+listener, the whole thread is counted. The thread waits and polls a different number of times in
+each run, so the difference of the instructions of two runs means nothing. A listener's numbers of
+cache lines are right, because repeated work finds its lines in the cache.
 """
 
 import argparse
@@ -37,11 +40,12 @@ REPOSITORY = pathlib.Path(__file__).resolve().parent.parent
 TARGET = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", REPOSITORY / "target"))
 PEERS = REPOSITORY / "lab" / "peers"
 
-# The limits on lines and instructions per message. A change of the code may lower them, and has to
-# give a reason if it raises them. A release is optimized as a whole, which takes three minutes.
-# ./test optimizes each crate separately (profile `counted`), and has its own limits.
+# The limits on instructions and cache lines per message. A change of the code may lower them, and
+# has to give a reason if it raises them. A release is optimized as a whole, which takes three
+# minutes. ./test optimizes each crate separately (profile `counted`), and has its own limits.
 BOUNDS = {
-    # profile: {(system, side): (instructions, only for talkers; lines of code; lines of data)}
+    # profile: {(system, side): (instructions, cache lines of code, cache lines of data)}
+    # Only talkers have a limit on instructions.
     "release": {
         ("feros:built", "talker"): (1750, 140, 68),
         ("feros:built", "listener"): (None, 280, 140),
@@ -51,11 +55,12 @@ BOUNDS = {
         ("feros:built", "listener"): (None, 354, 195),
     },
 }
-# The factors by which the measured numbers may exceed the bounds. The lines of code are equal in each
-# run of one build, but differ between builds due to the linker's layout: the same talker had 138 and
-# 145 lines. The rest of that factor allows for another C library. In each run, data has different
-# addresses, and so takes more or fewer lines: nine runs of one program had 63 to 69 and 132 to 150
-# lines, and 1689 to 1804 instructions.
+# The factors by which the measured instructions, cache lines of code and cache lines of data may
+# exceed the bounds. The cache lines of code are equal in each run of one build, but differ between
+# builds due to the linker's layout: the same talker had 138 and 145. Their factor covers this and
+# another C library. In each run, data has different addresses, and so takes more or fewer cache
+# lines: nine runs of one program had 63 to 69 for the talker and 132 to 150 for the listener, and
+# 1689 to 1804 instructions.
 LEEWAY = (1.07, 1.06, 1.2)
 
 SYSTEMS = {
@@ -82,7 +87,7 @@ LEFT_OUT = re.compile(
     r"|contract_make_cold|contract_pace_next|contract_note_(received|seen|published)"
 )
 # The first-level caches have two lines, so that each access goes to the last level. That level is
-# large enough for all lines that one message touches.
+# large enough for all cache lines that one message touches.
 CALLGRIND = [
     "valgrind",
     "--tool=callgrind",
@@ -234,8 +239,8 @@ def totals(file):
 
 
 def measure(system, program, side, folder):
-    """Returns instructions (`None` for a listener), lines of code and lines of data per message, of the
-    thread that handles it."""
+    """Returns instructions (`None` for a listener), cache lines of code and cache lines of data per
+    message, of the thread that handles it."""
     messages, threads = [], []
     for count in MESSAGES:
         out = folder / f"{side}-{count}"
@@ -302,13 +307,13 @@ def main():
                 flush=True,
             )
             most = BOUNDS[profile].get((system, side), (None, None, None))
-            units = ("instructions", "lines of code", "lines of data")
+            units = ("instructions", "cache lines of code", "cache lines of data")
             for found, bound, leeway, unit in zip((instructions, code, data), most, LEEWAY, units):
                 if None not in (found, bound) and found > bound * leeway:
                     limit = bound * leeway
                     failed.append(f"{system} {side}: {found:.0f} {unit}, at most {limit:.0f}")
     if options.check and failed:
-        sys.exit("error: a message costs more than it did:\n  " + "\n  ".join(failed))
+        sys.exit("error: a message costs more than BOUNDS allows:\n  " + "\n  ".join(failed))
 
 
 if __name__ == "__main__":
