@@ -5,47 +5,13 @@
 //! component and its container share. A crate from a registry comes without the sources of the
 //! other crates; the version of Feros in the stamp then stands for those sources.
 
+#[path = "build/shared_crates.rs"]
+mod shared_crates;
+
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs, io};
-
-/// The folders of the crates that a component and its container share. Engines that are optional
-/// features are included. A test checks that the list is complete.
-const SHARED_CRATES: [&str; 32] = [
-    "base/files",
-    "base/process",
-    "base/sync",
-    "base/time",
-    "base/trace",
-    "base/wording",
-    "base/yaml",
-    "client/component",
-    "client/executor",
-    "client/feros",
-    "client/parameter",
-    "client/parameter-derive",
-    "engines/cyclonedds-sys",
-    "engines/engine-list",
-    "engines/engine-pair",
-    "engines/fastdds-sys",
-    "engines/engine",
-    "engines/cyclonedds",
-    "engines/dds",
-    "engines/fastdds",
-    "engines/inbox",
-    "engines/ros1-master",
-    "engines/zenoh",
-    "local/doorbell",
-    "local/shm",
-    "local/transport",
-    "types/cdr",
-    "types/codegen",
-    "types/interface",
-    "types/message",
-    "types/msgs",
-    "types/ros1",
-];
 
 /// The variables in which cargo passes the settings that change memory layouts or calling
 /// conventions.
@@ -74,9 +40,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!("cargo::rerun-if-changed=build.rs");
     let crates = here.ancestors().nth(2).ok_or("this crate does not lie in a folder")?;
     if crates.join("client/feros/Cargo.toml").is_file() {
-        for name in SHARED_CRATES {
+        for name in shared_crates::folders(crates)? {
             for part in ["Cargo.toml", "build.rs", "build", "engine", "patches", "shim", "src"] {
-                hash_tree(&crates.join(name).join(part), &mut hasher)?;
+                hash_tree(&crates.join(&name).join(part), &mut hasher)?;
             }
         }
         // The versions of third-party crates.

@@ -6,9 +6,8 @@ use feros::msgs::nav_msgs::msg::{OccupancyGrid, Odometry, Path};
 use feros::msgs::sensor_msgs::msg::LaserScan;
 use feros::{Error, Parameter, QosProfile};
 
-use crate::costmaps::is_free;
+use crate::costmaps::{is_free, map_qos};
 use crate::geometry::Pose2;
-use crate::localization::map_qos;
 
 const RATE_HZ: f64 = 20.0;
 

@@ -10,9 +10,13 @@ use feros::msgs::std_srvs::srv::{Empty, Empty_Request, Empty_Response};
 use feros::{Clock, Error, QosProfile};
 
 use crate::geometry::Pose2;
-use crate::localization::map_qos;
 
 const LETHAL: i8 = 100;
+
+/// The QoS policies of a map: late subscriptions also get the map.
+pub(crate) fn map_qos() -> QosProfile {
+    QosProfile::keep_last(1).transient_local()
+}
 
 managed_component!(
     /// The costmap of the whole room.

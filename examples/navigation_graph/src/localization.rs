@@ -8,13 +8,9 @@ use feros::msgs::sensor_msgs::msg::LaserScan;
 use feros::{Error, QosProfile};
 use feros_tf2::TransformBroadcaster;
 
+use crate::ROOM_METRES;
+use crate::costmaps::{map_qos, room};
 use crate::geometry::Pose2;
-use crate::{ROOM_METRES, costmaps};
-
-/// The QoS policies of a map: late subscriptions also get the map.
-pub(crate) fn map_qos() -> QosProfile {
-    QosProfile::keep_last(1).transient_local()
-}
 
 managed_component!(
     /// Publishes the map of the room, which is free except for its walls.
@@ -24,7 +20,7 @@ managed_component!(
 fn map_server(parts: &mut ManagedParts) -> Result<(), Error> {
     const CELL_METRES: f64 = 0.05;
     let clock = parts.node().clock().clone();
-    let map = costmaps::room(&clock, "map", (ROOM_METRES / CELL_METRES) as u32, CELL_METRES);
+    let map = room(&clock, "map", (ROOM_METRES / CELL_METRES) as u32, CELL_METRES);
     let maps = parts.publisher::<OccupancyGrid>("map", map_qos())?;
     let published = map.clone();
     parts.at_activation(move || send(&maps, &published));

@@ -7,9 +7,8 @@ use feros::msgs::geometry_msgs::msg::PoseStamped;
 use feros::msgs::nav_msgs::msg::{OccupancyGrid, Path};
 use feros::{CancelResponse, Error, GoalId, GoalResponse, ServerGoalHandle};
 
-use crate::costmaps::is_free;
+use crate::costmaps::{is_free, map_qos};
 use crate::geometry::Pose2;
-use crate::localization::map_qos;
 use crate::navigation_interfaces::action::{ComputePath, ComputePath_Goal, ComputePath_Result};
 
 /// The distance between two poses of a plan, in metres.

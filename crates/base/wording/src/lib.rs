@@ -14,4 +14,4 @@ mod nearest;
 
 pub use duration::{duration, within};
 pub use harmless::{harmless, harmless_block, harmless_json, harmless_lines, is_unseen};
-pub use nearest::{did_you_mean, nearest};
+pub use nearest::{did_you_mean, in_parentheses, nearest, nearest_types};

@@ -1,4 +1,5 @@
-//! Suggestions for mistyped names and keys. All of them use the same measure of likeness.
+//! Suggestions for mistyped names and keys. There are two measures of likeness: one for names of
+//! types, which begin alike, and one for all other names.
 
 /// Strings that are longer than this are not compared, because the cost of a comparison is
 /// quadratic, and a string may arrive from the network.
@@ -13,8 +14,38 @@ const MOST: usize = 3;
 /// ```
 #[must_use]
 pub fn nearest<'a>(given: &str, known: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
-    let ranked = known.into_iter().map(|name| (likeness(given, name), name));
-    let mut ranked: Vec<(f64, &str)> = ranked.filter(|(likeness, _)| *likeness > 0.8).collect();
+    best(known, 0.8, |name| likeness(given, name))
+}
+
+/// Like [`nearest`], for names of types such as `std_msgs/msg/String`. A name with the same last
+/// part is similar, whatever its package.
+///
+/// ```
+/// let types = ["std_msgs/msg/Bool", "std_msgs/msg/String"];
+/// assert_eq!(feros_wording::nearest_types("std_msg/String", types), ["std_msgs/msg/String"]);
+/// ```
+#[must_use]
+pub fn nearest_types<'a>(given: &str, known: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
+    let last_part = |name: &str| name.rsplit('/').next().unwrap_or_default().to_ascii_lowercase();
+    let wanted = last_part(given);
+    best(known, 0.75, |name| {
+        if given.len() > LONGEST {
+            return 0.0;
+        }
+        let whole = strsim::normalized_damerau_levenshtein(given, name);
+        let has_last_part = if last_part(name) == wanted { 1.0 } else { 0.0 };
+        whole.max(has_last_part * 0.9)
+    })
+}
+
+/// The names whose likeness is above `least`, the most similar name first.
+fn best<'a>(
+    known: impl IntoIterator<Item = &'a str>,
+    least: f64,
+    likeness: impl Fn(&str) -> f64,
+) -> Vec<&'a str> {
+    let ranked = known.into_iter().map(|name| (likeness(name), name));
+    let mut ranked: Vec<(f64, &str)> = ranked.filter(|(likeness, _)| *likeness > least).collect();
     ranked.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(b.1)));
     ranked.dedup();
     ranked.into_iter().take(MOST).map(|(_, name)| name).collect()
@@ -33,6 +64,21 @@ pub fn did_you_mean<'a>(given: &str, known: impl IntoIterator<Item = &'a str>) -
     match nearest(given, known).first() {
         Some(name) => format!("; did you mean `{}`?", crate::harmless(name)),
         None => String::new(),
+    }
+}
+
+/// Returns the text `` (did you mean `x`, `y`?)``, which can be put behind a name in a message, or
+/// an empty string. The names are those that [`nearest`] or [`nearest_types`] found.
+///
+/// ```
+/// assert_eq!(feros_wording::in_parentheses(&["x".to_owned()]), " (did you mean `x`?)");
+/// assert_eq!(feros_wording::in_parentheses(&[]), "");
+/// ```
+#[must_use]
+pub fn in_parentheses(nearest: &[String]) -> String {
+    match nearest {
+        [] => String::new(),
+        names => format!(" (did you mean `{}`?)", names.join("`, `")),
     }
 }
 
@@ -74,5 +120,6 @@ mod tests {
     fn endless_texts_are_compared_with_nothing() {
         let endless = "a".repeat(1 << 20);
         assert!(nearest(&endless, [endless.as_str()]).is_empty());
+        assert!(nearest_types(&endless, [endless.as_str()]).is_empty());
     }
 }

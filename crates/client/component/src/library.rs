@@ -37,8 +37,9 @@ pub enum LibraryError {
     },
     /// No `register!` is linked into the library.
     #[error(
-        "{path} has no Feros component: call feros_component::register! in it, and name the crate that calls it in a \
-         separate library (`use {{feros_shared as _, the_crate as _}};`). Components of rclcpp are C++ and cannot be \
+        "{path} has no Feros component: call feros_component::register! in the crate of the \
+         components, and build the library from a second crate whose only line is \
+         `use {{feros_shared as _, the_crate as _}};`. Components of rclcpp are C++ and cannot be \
          loaded"
     )]
     NoComponents {

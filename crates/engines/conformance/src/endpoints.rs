@@ -256,8 +256,8 @@ impl TestSubscription {
         self.data.wait_for("a message", || self.subscription.take().unwrap())
     }
 
-    /// Publishes every five seconds until a message comes, for peers that drop messages while their
-    /// link is busy.
+    /// Publishes every five seconds until a message comes, for programs on the other side that drop
+    /// messages while their link is busy.
     pub fn next_repeated<T>(&self, publish: impl Fn() -> T) -> Sample {
         const PERIOD: Duration = Duration::from_secs(5);
         let watchdog = Instant::now() + WATCHDOG;

@@ -43,13 +43,13 @@ const NETWORK: Tuning = Tuning {
     send_buffer: Some("16KiB"),
 };
 
-/// The largest participant index that fits into a domain. By the RTPS port mapping, the next index
-/// would use ports of the next domain.
+/// The largest participant index that fits into a domain. By the port mapping of RTPS (DDSI-RTPS
+/// 2.5, 9.6.2.3), the next index would use ports of the next domain.
 const LARGEST_PARTICIPANT_INDEX: u32 = 119;
 
-/// Returns the largest participant index whose ports exist. By the RTPS port mapping, the
-/// participant with index `p` in domain `d` listens on port 7410 + 250 d + 2 p and on the port
-/// after it. Returns `None` if the ports of index 0 do not exist.
+/// Returns the largest participant index whose ports exist. By the port mapping of RTPS (DDSI-RTPS
+/// 2.5, 9.6.2.3), the participant with index `p` in domain `d` listens on port 7410 + 250 d + 2 p
+/// and on the port after it. Returns `None` if the ports of index 0 do not exist.
 pub(crate) fn largest_participant_index(domain_id: u32) -> Option<u32> {
     let first = domain_id.checked_mul(250)?.checked_add(7411)?;
     let room = u32::from(u16::MAX).checked_sub(first)?;

@@ -121,7 +121,7 @@ impl Status for ReaderStatus {
 
 #[cfg(test)]
 mod tests {
-    use feros_engine::MatchedStatus;
+    use feros_engine::{MatchedStatus, QosPolicy};
 
     use super::*;
 
@@ -147,6 +147,14 @@ mod tests {
         assert_eq!(policy_kind(11), QosPolicyKind::Reliability);
         assert_eq!([23, 25].map(policy_kind), [QosPolicyKind::DataRepresentation; 2]);
         assert_eq!(policy_kind(10), QosPolicyKind::Other(10));
+    }
+
+    #[test]
+    fn every_policy_has_an_id() {
+        let known: Vec<_> = (0..32).map(policy_kind).collect();
+        for kind in QosPolicy::ALL.into_iter().filter_map(QosPolicyKind::of) {
+            assert!(known.contains(&kind), "{kind}");
+        }
     }
 
     #[test]

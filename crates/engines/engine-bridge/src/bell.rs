@@ -1,4 +1,5 @@
-//! The doorbell of a bridge thread. Engines ring it from any of their threads.
+//! Wakes a bridge thread: a flag with a condition variable. Engines set the flag from any of their
+//! threads.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -6,7 +7,7 @@ use std::time::Duration;
 use feros_engine::Notify;
 use feros_sync::{Condvar, Mutex};
 
-/// A doorbell that remembers that it has been rung until the next wait.
+/// A flag that stays set until the next wait.
 #[derive(Debug, Default)]
 pub(crate) struct Bell {
     is_rung: Mutex<bool>,
@@ -19,14 +20,14 @@ impl Bell {
         self.rung.notify_all();
     }
 
-    /// Returns a notification that rings the doorbell.
+    /// Returns a notification that sets the flag and wakes the thread.
     pub(crate) fn notify(self: &Arc<Self>) -> Notify {
         let bell = self.clone();
         Arc::new(move || bell.ring())
     }
 
-    /// Sleeps until the doorbell rings or the timeout expires. `None` means that there is no
-    /// timeout. Returns immediately if the doorbell has rung since the last wait. May return early.
+    /// Sleeps until the flag is set or the timeout expires. `None` means that there is no timeout.
+    /// Returns immediately if the flag was set since the last wait. May return early.
     pub(crate) fn wait(&self, timeout: Option<Duration>) {
         let mut is_rung = self.is_rung.lock();
         if !*is_rung {

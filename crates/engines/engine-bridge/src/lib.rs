@@ -11,8 +11,9 @@
 //! |---|---|
 //! | `arrivals` | endpoints that may soon also appear on another side |
 //! | `side`, `view` | a side, and its endpoints |
-//! | `counts`, `bell` | counters and warnings, and the doorbell of a thread |
+//! | `counts`, `bell` | counters and warnings, and what wakes a thread |
 //! | `process` | the process of an endpoint |
+//! | `options` | the options of a bridge |
 //! | `plan` | the names to bridge, and warnings about names that cannot be bridged |
 //! | `class` | quality of service across the bridge |
 //! | `topic`, `service` | bridge one name between two sides, with one thread for each name |
@@ -31,6 +32,7 @@ mod bell;
 mod class;
 mod counts;
 mod mirror;
+mod options;
 mod plan;
 mod process;
 mod service;
@@ -45,9 +47,10 @@ use std::hash::{BuildHasher as _, RandomState};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use feros_engine::{BridgeMark, CreateEndpointError, NodeName, Selection, Session};
+use feros_engine::{BridgeMark, CreateEndpointError, Session};
 
 pub use counts::Counts;
+pub use options::BridgeOptions;
 
 use arrivals::Arrivals;
 use bell::Bell;
@@ -58,38 +61,6 @@ use side::Side;
 use topic::{Shared, TopicWay, Way};
 use topic_key::TopicKey;
 use view::View;
-
-/// The options of a bridge.
-#[derive(Clone, Debug)]
-pub struct BridgeOptions {
-    /// The name of the bridge's node, on all sides.
-    pub node: NodeName,
-    /// The topics to bridge.
-    pub topics: Selection,
-    /// The services to bridge.
-    pub services: Selection,
-    /// Whether topics are bridged even without a subscription.
-    pub all_topics: bool,
-    /// The limit on the messages of a topic that have not been forwarded yet.
-    pub queue_len: usize,
-    /// How long the bridge watches all sides before it bridges any name, so that it discovers other
-    /// bridges before that.
-    pub settle: Duration,
-}
-
-impl Default for BridgeOptions {
-    /// The default options: all topics and services, with queues of 100 messages.
-    fn default() -> Self {
-        Self {
-            node: NodeName::announced("/", "feros_bridge"),
-            topics: Selection::all(),
-            services: Selection::all(),
-            all_topics: false,
-            queue_len: 100,
-            settle: Duration::from_secs(1),
-        }
-    }
-}
 
 /// The reason why a bridge could not be created.
 #[derive(Debug, thiserror::Error)]

@@ -23,7 +23,7 @@ pub(crate) const LINGER: Duration = Duration::from_secs(1);
 const MEETING: Duration = Duration::from_secs(1);
 
 /// The wait is split into parts of this length, because a subscription that leaves in the meantime
-/// does not ring the doorbell.
+/// does not wake the thread.
 const MOST_BETWEEN_LOOKS: Duration = Duration::from_millis(50);
 
 /// The largest number of an original publisher that a mirror uses. Real numbers are far smaller,
@@ -91,8 +91,8 @@ pub(crate) struct Mirror {
     /// The number of the mirror's next message, or `None` if the mirror does not use the numbers of
     /// the original publisher.
     next: Option<u64>,
-    /// The doorbell that rings when a subscription matches, or `None` after the first message has
-    /// been published.
+    /// Wakes the thread when a subscription matches, or is `None` after the first message has been
+    /// published.
     meets: Option<Arc<Bell>>,
 }
 

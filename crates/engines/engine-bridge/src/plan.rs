@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use feros_engine::{EndpointInfo, Gid, TypeHash};
 
-use crate::BridgeOptions;
 use crate::class::Class;
 use crate::counts::Warnings;
+use crate::options::BridgeOptions;
 use crate::service::ServiceKey;
 use crate::side::Side;
 use crate::topic_key::TopicKey;

@@ -42,8 +42,8 @@ pub(crate) struct Way {
 }
 
 impl Way {
-    /// Starts `work` on a thread, and passes a flag to it. Whenever the doorbell rings, `work` must
-    /// check the flag, and return if the flag is set.
+    /// Starts `work` on a thread, and passes a flag to it. Whenever `bell` wakes the thread, `work`
+    /// must check the flag, and return if the flag is set.
     pub(crate) fn start(
         name: &str,
         bell: Arc<Bell>,

@@ -84,8 +84,9 @@ pub fn engine(name: &str) -> Result<Arc<dyn Engine>, EngineError> {
     let names: Vec<&str> = name.split(',').collect();
     let are_few = matches!(names[..], [_]) || matches!(names[..], [one, other] if one != other);
     if !are_few {
-        let cure = "A context has one engine, or two different ones, such as cyclonedds,zenoh";
-        return Err(unknown(name, cure.to_owned()));
+        let pair = known::example_pair();
+        let cure = format!("A context has one engine, or two different ones, such as {pair}");
+        return Err(unknown(name, cure));
     }
     if let Some(reason) = why_no_pair(&names) {
         return Err(EngineError::NoPair { names: names.join(","), reason });

@@ -1,13 +1,11 @@
 //! A session on both engines.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use feros_engine::{
     Client, ClientOptions, Created, Ending, EndpointKind, Gid, GraphChangeGuard, GraphSnapshot,
-    Kept, NodeId, NodeName, Notify, ParameterData, ParameterServer, Publisher, PublisherOptions,
-    QosProfile, Service, ServiceOptions, Session, Subscription, SubscriptionOptions,
-    TakesParameters,
+    Kept, NodeId, NodeName, Notify, Publisher, PublisherOptions, QosProfile, Service,
+    ServiceOptions, Session, Subscription, SubscriptionOptions,
 };
 
 use crate::client::PairClient;
@@ -28,40 +26,8 @@ impl PairSession {
         self.shared.sides.iter().map(of).collect::<Vec<_>>().join(between)
     }
 
-    /// Calls `each` with the parameter server of each engine and the id of the node on that engine.
-    /// Does nothing if the node is being dropped.
-    fn with_servers(&self, node: NodeId, each: impl Fn(&dyn ParameterServer, NodeId)) {
-        let Ok(ids) = self.shared.node(node, "") else { return };
-        for (side, id) in self.shared.sides.iter().zip(ids) {
-            if let Some(server) = side.parameter_server() {
-                each(server, id);
-            }
-        }
-    }
-
     fn profiles(&self, kind: EndpointKind, name: &str) -> Vec<QosProfile> {
         self.shared.graph().endpoints_of(kind, name).map(|endpoint| endpoint.qos).collect()
-    }
-}
-
-/// Uses the parameter servers of both engines. If both servers store a value, the first engine's
-/// value is used.
-impl ParameterServer for PairSession {
-    fn initial(&self, node: &NodeName) -> Vec<(String, String)> {
-        let [first, second] = self.shared.sides.each_ref().map(|side| {
-            side.parameter_server().map_or_else(Vec::new, |server| server.initial(node))
-        });
-        let mut values: BTreeMap<_, _> = second.into_iter().collect();
-        values.extend(first);
-        values.into_iter().collect()
-    }
-
-    fn keep(&self, node: NodeId, name: &str, value: Option<ParameterData<'_>>) {
-        self.with_servers(node, |server, id| server.keep(id, name, value));
-    }
-
-    fn follow(&self, node: NodeId, taker: Arc<dyn TakesParameters>) {
-        self.with_servers(node, |server, id| server.follow(id, taker.clone()));
     }
 }
 
@@ -100,11 +66,6 @@ impl Session for PairSession {
 
     fn create_node(&self, name: &NodeName) -> Created<NodeId> {
         self.shared.create_node(name)
-    }
-
-    fn parameter_server(&self) -> Option<&dyn ParameterServer> {
-        let has_one = self.shared.sides.iter().any(|side| side.parameter_server().is_some());
-        has_one.then_some(self)
     }
 
     fn remove_node(&self, node: NodeId) {

@@ -44,6 +44,7 @@ pub mod announcement;
 pub mod bridge_mark;
 pub mod buffer_backend;
 pub mod dds;
+mod discovery_form;
 pub mod engine;
 mod environment_error;
 pub mod event;
@@ -67,6 +68,7 @@ mod type_hash;
 pub use announcement::{AnnounceError, AnnouncementError, Match};
 pub use bridge_mark::BridgeMark;
 pub use buffer_backend::BufferBackend;
+pub use discovery_form::DiscoveryForm;
 pub use engine::{
     Client, ClientOptions, CreateEndpointError, Created, DiscoveryRange, Ending, Engine,
     EventError, FillAborted, GraphChangeGuard, Kept, NodeId, Notify, OpenError, ParameterData,
@@ -80,7 +82,7 @@ pub use gid::{Gid, SessionMember};
 pub use graph::{EndpointInfo, EndpointKind, GraphSnapshot, NodeInfo};
 pub use name::{NameError, NodeName};
 pub use other_forms::OtherForms;
-pub use participant::{DiscoveryForm, ParticipantInfo};
+pub use participant::ParticipantInfo;
 pub use qos::{
     Durability, History, KEEP_ALL_LIMIT, Liveliness, QosDuration, QosPolicy, QosPolicyKind,
     QosProfile, Reliability,

@@ -1,8 +1,8 @@
 //! Warnings about participants that announce themselves in another form than this process.
 
+use crate::discovery_form::DiscoveryForm;
 use crate::failure_counter::FailureCounter;
 use crate::gid::Gid;
-use crate::participant::DiscoveryForm;
 use crate::said_once::SaidOnce;
 
 /// The target of the warnings. It is their own, so that a program that shows the forms in another

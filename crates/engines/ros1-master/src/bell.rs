@@ -1,4 +1,4 @@
-//! The doorbell of the upkeep thread. A ring wakes the thread before its next period.
+//! Wakes the upkeep thread before its next period: a flag with a condition variable.
 
 use std::time::{Duration, Instant};
 
@@ -16,8 +16,8 @@ impl Bell {
         self.changed.notify_one();
     }
 
-    /// Waits until the doorbell rings, for at most `longest`. Returns immediately if the doorbell
-    /// has rung since the last wait.
+    /// Waits until the flag is set, for at most `longest`. Returns immediately if the flag was set
+    /// since the last wait.
     pub(crate) fn wait(&self, longest: Duration) {
         let began = Instant::now();
         let mut is_rung = self.is_rung.lock();

@@ -12,6 +12,7 @@
 //! | `service`, `requests`, `client`, `caller` | the endpoints of services, and pending calls |
 //! | `parameters`, `kept_parameters`, `followed`, `followed_parameters` | parameters in both directions between nodes and the master |
 //! | `message` | the aligned bytes of messages, with their metadata |
+//! | `name` | the name of the engine |
 //!
 //! Endpoints of the same process and under the same master pass messages to each other directly.
 //! They know each other's announcements, so the intra-process transport can be used between them.
@@ -33,6 +34,7 @@ mod incoming;
 mod kept_parameters;
 mod matches;
 mod message;
+mod name;
 mod node_topics;
 mod others;
 mod outgoing;
@@ -53,13 +55,9 @@ use std::sync::{Arc, Weak};
 use feros_engine::{Engine, OpenError, Session, SessionOptions};
 use feros_sync::Mutex;
 
-use participant::Participant;
+pub use name::ENGINE_NAME;
 
-/// The short name of the engine.
-pub const ENGINE_NAME: &str = feros_engine::engine::known::ROS1.name;
-
-/// The environment variable with the address of the master.
-const MASTER_VARIABLE: &str = "ROS_MASTER_URI";
+use participant::{MASTER_VARIABLE, Participant};
 
 /// The participants of this process, stored by the address of the master. Sessions with the same
 /// participant exchange messages without the master.

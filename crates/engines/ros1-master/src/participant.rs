@@ -12,13 +12,16 @@ use feros_engine::{
 use feros_ros1::{Address, Catalog, Master, Rules, Siblings, Types};
 use feros_sync::Mutex;
 
-use crate::ENGINE_NAME;
 use crate::bell::Bell;
 use crate::kept_parameters::KeptParameters;
 use crate::matches::{Matches, Peer, Reach, apart};
+use crate::name::ENGINE_NAME;
 use crate::others::Others;
 use crate::writer::Writer;
 use feros_inbox::Room;
+
+/// The environment variable with the address of the master.
+pub(crate) const MASTER_VARIABLE: &str = "ROS_MASTER_URI";
 
 /// An endpoint of this process, in the form in which the participant stores it.
 pub(crate) struct Entry {
@@ -68,7 +71,7 @@ impl Participant {
     pub(crate) fn new(uri: &str) -> Result<Arc<Self>, OpenError> {
         let address = Address::parse(uri).ok_or_else(|| OpenError::Configuration {
             engine: ENGINE_NAME,
-            source_name: crate::MASTER_VARIABLE.into(),
+            source_name: MASTER_VARIABLE.into(),
             detail: format!(
                 "`{uri}` is not an address of a ROS 1 master, such as {}",
                 feros_ros1::DEFAULT_MASTER

@@ -18,9 +18,9 @@ use feros_engine::{
 };
 use feros_sync::{AtomicU32, AtomicU64, Mutex, Ordering};
 
-use crate::ENGINE_NAME;
 use crate::client::Ros1Client;
 use crate::kept_parameters::KeptParameters;
+use crate::name::ENGINE_NAME;
 use crate::node_topics::{NodeTopics, refused};
 use crate::participant::{LocalNode, Participant};
 use crate::place::Place;

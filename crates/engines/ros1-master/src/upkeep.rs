@@ -9,9 +9,9 @@ use feros_engine::OpenError;
 use feros_interface::Namespace;
 use feros_ros1::{Lines, Master, SystemState, parse_type};
 
-use crate::ENGINE_NAME;
 use crate::bell::Bell;
 use crate::followed_parameters::Takers;
+use crate::name::ENGINE_NAME;
 use crate::others::Others;
 use crate::participant::{KnownNode, Participant};
 

@@ -7,24 +7,17 @@ mod ros1;
 use std::sync::Arc;
 
 use feros::{Arguments, Context, ContextOptions, NodeOptions, QosProfile, Time};
-use feros_cyclonedds::CycloneEngine;
-use feros_engine::{Engine, SessionOptions};
-use feros_engine_pair::PairEngine;
-use feros_interop::Domain;
+use feros_engine::SessionOptions;
 use feros_test_support::eventually;
 use ros1::{Ros1Node, World, wait_for_parameter};
 use serde_json::{Value, json};
 
 fn context(world: &World, arguments: &str) -> Context {
-    context_on(Arc::new(world.engine()), SessionOptions::default(), arguments)
-}
-
-fn context_on(engine: Arc<dyn Engine>, session: SessionOptions, arguments: &str) -> Context {
     let line = arguments.split_whitespace().map(str::to_owned);
     let options = ContextOptions {
         arguments: Arguments::parse(line).unwrap().0,
-        engine: Some(engine),
-        ..ContextOptions::new(session)
+        engine: Some(Arc::new(world.engine())),
+        ..ContextOptions::new(SessionOptions::default())
     };
     Context::new(options).unwrap()
 }
@@ -108,27 +101,6 @@ fn the_master_wins_over_defaults() {
     drop(node);
     let node = context(&world, "").create_node("feros").unwrap();
     assert_eq!(node.declare_parameter("rate", 2.5).unwrap().get(), 7.0);
-}
-
-/// A node on two engines accepts values from the master and stores its own values there, no matter
-/// which of the two engines is the first engine.
-#[test]
-fn a_node_on_two_engines_has_its_parameters_on_the_master() {
-    let Some(world) = World::new() else { return };
-    let domain = Domain::reserve_without_ros2();
-    let mut rospy = world.rospy("rospy");
-    rospy.run(json!({"do": "set_parameter", "name": "/feros/rate", "value": 9.5}));
-    let (ros1, dds) = (Arc::new(world.engine()), Arc::new(CycloneEngine));
-    let orders: [[Arc<dyn Engine>; 2]; 2] = [[dds.clone(), ros1.clone()], [ros1, dds]];
-    for (count, engines) in orders.into_iter().enumerate() {
-        let session = SessionOptions::localhost(domain.id().into());
-        let context = context_on(Arc::new(PairEngine::new(engines)), session, "");
-        let node = context.create_node("feros").unwrap();
-        assert_eq!(node.declare_parameter("rate", 2.5).unwrap().get(), 9.5);
-        node.declare_parameter("count", 0).unwrap();
-        node.set_parameter("count", i64::try_from(count).unwrap() + 1).unwrap();
-        wait_for_parameter(&mut rospy, "/feros/count", &json!(count + 1));
-    }
 }
 
 /// A master that starts late or was restarted gets all parameters.

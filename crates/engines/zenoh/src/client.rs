@@ -122,8 +122,8 @@ impl ZenohClient {
             .declare_querier(key)
             .target(target)
             .consolidation(ConsolidationMode::None);
-        // As in rmw_zenoh, requests for the results of goals have no timeout, because goals may
-        // take hours.
+        // As in rmw_zenoh (`rmw_zenoh_cpp/src/detail/rmw_client_data.cpp`), requests for the
+        // results of goals have no timeout, because goals may take hours.
         let querier = if name.ends_with("/_action/get_result") {
             querier.timeout(Duration::from_millis(u64::MAX))
         } else {

@@ -10,6 +10,7 @@
 //! | `publisher`, `subscription`, `service`, `client` | the endpoints |
 //! | `inbox`, `sample` | received messages that the user has not taken yet, and their samples |
 //! | `fence` | checks whether another session has handled all messages sent to it |
+//! | `name` | the name and the version of the engine |
 //! | `router` | a router, so that users do not have to install one |
 //!
 //! A session of the engine is a Zenoh session. Each of its nodes and endpoints is announced by a
@@ -29,6 +30,7 @@ mod graph;
 mod inbox;
 mod matches;
 mod member;
+mod name;
 mod publisher;
 mod router;
 mod sample;
@@ -42,13 +44,8 @@ use std::sync::Arc;
 
 use feros_engine::{Engine, OpenError, Session, SessionOptions};
 
+pub use name::{ENGINE_NAME, ENGINE_VERSION};
 pub use router::{Router, RouterError};
-
-/// The short name of the engine.
-pub const ENGINE_NAME: &str = feros_engine::engine::known::ZENOH.name;
-
-/// The version of Zenoh, which Cargo.toml pins.
-pub const ENGINE_VERSION: &str = "1.10.2";
 
 /// The engine on Zenoh. The variables of `rmw_zenoh` configure it: `ZENOH_SESSION_CONFIG_URI`,
 /// `ZENOH_CONFIG_OVERRIDE` and `ZENOH_ROUTER_CHECK_ATTEMPTS`.

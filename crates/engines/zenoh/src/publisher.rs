@@ -39,7 +39,8 @@ enum Declared {
 impl Declared {
     fn new(shared: &SessionState, key: String, qos: &QosProfile) -> Result<Self, zenoh::Error> {
         let reliable = qos.reliability != Reliability::BestEffort;
-        // Only a keep-all publisher waits for a full link, as in rmw_zenoh.
+        // Only a keep-all publisher waits for a full link, as in rmw_zenoh
+        // (`rmw_zenoh_cpp/src/detail/rmw_publisher_data.cpp`).
         let waits = reliable && qos.history == History::KeepAll;
         let reliability =
             if reliable { ZenohReliability::Reliable } else { ZenohReliability::BestEffort };

@@ -19,12 +19,12 @@ use zenoh::{Config, Wait as _};
 use crate::client::ZenohClient;
 use crate::config::{self, ConfigError, Variables};
 use crate::graph::{Graph, session_gid};
+use crate::name::{ENGINE_NAME, ENGINE_VERSION};
 use crate::publisher::ZenohPublisher;
 use crate::service::ZenohService;
 use crate::session_state::{SessionParts, SessionState};
 use crate::subscription::ZenohSubscription;
 use crate::wire::{announcement, token};
-use crate::{ENGINE_NAME, ENGINE_VERSION};
 
 /// The session of the engine.
 pub(crate) struct ZenohSession(Arc<SessionState>);

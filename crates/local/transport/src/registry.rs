@@ -1,5 +1,6 @@
-//! The registries of the subscriptions and of the servers of this process. When the engine reports
-//! such an endpoint as a match, a publisher or client finds the queue of that endpoint here.
+//! A registry of endpoints of this process: of its subscriptions, or of its servers. When the
+//! engine reports such an endpoint as a match, a publisher or client finds the queue of that
+//! endpoint here.
 //!
 //! The registries belong to the process and not to a context, because two contexts of one process
 //! can also exchange objects.
@@ -10,15 +11,6 @@ use std::sync::{Arc, Weak};
 
 use feros_engine::Gid;
 use feros_sync::{Mutex, RwLock, RwLockReadGuard};
-
-use crate::calls::inbox::RequestQueue;
-use crate::intra_process::queue::AnyQueue;
-
-/// The queues of the subscriptions of this process.
-pub(crate) static SUBSCRIPTIONS: Registry<dyn AnyQueue> = Registry::new();
-
-/// The queues of the servers of this process.
-pub(crate) static SERVERS: Registry<RequestQueue> = Registry::new();
 
 /// The queues of the endpoints of one kind.
 pub(crate) struct Registry<Q: ?Sized + 'static> {
@@ -31,7 +23,7 @@ pub(crate) struct Registry<Q: ?Sized + 'static> {
 }
 
 impl<Q: ?Sized + 'static> Registry<Q> {
-    const fn new() -> Self {
+    pub(crate) const fn new() -> Self {
         Self {
             queues: Mutex::new(BTreeMap::new()),
             generation: AtomicU64::new(0),

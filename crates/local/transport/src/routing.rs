@@ -13,8 +13,7 @@ use feros_trace::{Endpoint, Kind};
 
 use crate::graph::{MatchTransport, network_is_allowed};
 use crate::intra_process::delivery::IntraProcessRoute;
-use crate::intra_process::queue::AnyQueue;
-use crate::registry::SUBSCRIPTIONS;
+use crate::intra_process::queue::{AnyQueue, SUBSCRIPTIONS};
 use crate::shared_memory::availability;
 use crate::shared_memory::clean_up::clean_up_soon;
 use crate::shared_memory::sending::{

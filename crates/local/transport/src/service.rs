@@ -17,10 +17,12 @@ use feros_sync::Mutex;
 use crate::bytes::{BufferPool, lend};
 use crate::calls::channels::{OpenChannel, ServerChannels};
 use crate::calls::counters::{CallCounters, CallCounts};
-use crate::calls::inbox::{LocalMessage, MOST_RESPONSES, NotTaken, RequestQueue, ResponseInbox};
+use crate::calls::inbox::{
+    LocalMessage, MOST_RESPONSES, NotTaken, RequestQueue, ResponseInbox, SERVERS,
+};
 use crate::calls::local::local_sample;
 use crate::graph::MatchTransport;
-use crate::registry::{Registration, SERVERS};
+use crate::registry::Registration;
 use crate::shared_memory::availability;
 use crate::subscription::notification;
 

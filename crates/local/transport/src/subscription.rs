@@ -14,9 +14,9 @@ use crate::counters::SubscriptionCounts;
 use crate::events::{PendingEvents, SubscriptionEventKind, Waiting};
 use crate::graph::{MatchTransport, network_is_allowed};
 use crate::intra_process::delivery::DirectDispatch;
-use crate::intra_process::queue::{AnyQueue, Object, Queue};
+use crate::intra_process::queue::{AnyQueue, Object, Queue, SUBSCRIPTIONS};
 use crate::receiving::{Receiver, ReceiverOptions, Tally};
-use crate::registry::{Registration, SUBSCRIPTIONS};
+use crate::registry::Registration;
 use crate::shared_memory::receiving::SharedMemoryReceiving;
 
 /// The options of a subscription.

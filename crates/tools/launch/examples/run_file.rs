@@ -12,8 +12,8 @@ use feros_launch::{
 };
 use feros_sync::Mutex;
 
-/// A loader that needs no containers: after a moment it reports every component as loaded, except
-/// those called `broken` and `lacking`.
+/// A loader that needs no containers. It reports every component as loaded at once. For tests, the
+/// plugins `broken` and `lacking` fail, and the plugin `never` waits until it is cancelled.
 struct FakeLoader;
 
 impl ComponentLoader for FakeLoader {
@@ -38,8 +38,9 @@ impl ComponentLoader for FakeLoader {
     }
 }
 
-/// A manager that needs no nodes: after a moment it reports every node as active, except those
-/// called `broken`. It holds the changes that nobody has watched yet.
+/// A manager that needs no nodes. It reports every node as active at once. For tests, nodes whose
+/// names end with `broken` fail, and nodes whose names end with `never` wait until they are
+/// cancelled. The list holds the state changes that `watch` has not reported yet.
 #[derive(Default)]
 struct FakeManager(Mutex<Vec<(String, StateChange)>>);
 
@@ -88,7 +89,8 @@ impl LifecycleManager for FakeManager {
     }
 }
 
-/// A clock that runs at a tenth of the real speed. A delay of nine seconds never ends.
+/// A clock that runs at a tenth of the real speed. For tests, a delay of exactly nine seconds ends
+/// only when it is cancelled.
 struct SlowClock;
 
 impl SimulatedClock for SlowClock {

@@ -32,6 +32,7 @@
 //! | `substitution`, `expression`, `value` | strings with substitutions, `$(eval ...)`, values |
 //! | `python` | the Python process that reads launch files in Python, and their actions as data |
 //! | `plan`, `packages` | evaluation with arguments into steps; `plan/actions` dispatches on the tag |
+//! | `commandline`, `output` | the words of a command line, where the output of a process goes |
 //! | `component_packages` | packages of components that no prefix has to have |
 //! | `missing_package` | where a package can be had that is not installed |
 //! | `xml_form` | the actions of a file as XML |
@@ -48,11 +49,13 @@
 #![forbid(unsafe_code)]
 
 mod action;
+mod commandline;
 mod component_packages;
 mod error;
 mod expression;
 mod level;
 mod missing_package;
+mod output;
 mod packages;
 mod plan;
 mod position;
@@ -64,13 +67,14 @@ mod value;
 mod xml_form;
 
 pub use action::ProcessMatch;
+pub use commandline::split_words;
 pub use error::LaunchError;
 pub use level::Level;
+pub use output::{Output, Sinks};
 pub use packages::{CONTAINER_PACKAGES, FindError, Packages, SHIPPED_PREFIX};
 pub use plan::{
-    Argument, Cancel, Change, Component, Delayed, Load, NodeFacts, Output, ParameterFile,
-    Parameters, Plan, Planner, Process, ProcessSignal, Respawn, Sinks, Step, Watch, Word,
-    log_folder, parse_assignments, split_words,
+    Argument, Cancel, Change, Component, Delayed, Load, NodeFacts, ParameterFile, Parameters, Plan,
+    Planner, Process, ProcessSignal, Respawn, Step, Watch, Word, log_folder, parse_assignments,
 };
 pub use position::Position;
 pub use python::{PythonHost, PythonOptions};

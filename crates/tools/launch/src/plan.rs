@@ -4,7 +4,6 @@
 mod actions;
 mod arguments;
 mod command;
-mod commandline;
 mod complete;
 mod components;
 mod containers;
@@ -23,13 +22,11 @@ mod steps;
 mod substitutions;
 
 pub use arguments::{Argument, parse_assignments};
-pub use commandline::split_words;
-pub(crate) use commandline::{SHELL, shell_quoted};
 pub use complete::Plan;
 pub use log_folder::log_folder;
 pub use planner::Planner;
 pub(crate) use reactions::{Event, Reactions};
 pub use steps::{
-    Cancel, Change, Component, Delayed, Load, NodeFacts, Output, ParameterFile, Parameters,
-    Process, ProcessSignal, Respawn, Sinks, Step, Watch, Word,
+    Cancel, Change, Component, Delayed, Load, NodeFacts, ParameterFile, Parameters, Process,
+    ProcessSignal, Respawn, Step, Watch, Word,
 };

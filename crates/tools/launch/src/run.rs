@@ -10,6 +10,7 @@ mod options;
 mod orphans;
 mod outcome;
 mod output;
+mod parameter_files;
 mod reacting;
 mod reports;
 mod request_queue;
@@ -48,6 +49,9 @@ pub fn run(plan: &Plan, options: RunOptions) -> Result<Outcome, RunError> {
     // The supervisor receives all signals from now on.
     match earlier.received() {
         Some(signal) => Err(RunError::Signal(signal)),
-        None => supervisor.run(plan),
+        None => {
+            parameter_files::remove_leftovers(&std::env::temp_dir());
+            supervisor.run(plan)
+        }
     }
 }

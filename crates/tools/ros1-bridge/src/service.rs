@@ -11,8 +11,8 @@ use feros_ros1::{ServicePlans, type_text};
 use feros_sync::{AtomicBool, AtomicUsize, Ordering};
 use tokio::time::{sleep, timeout};
 
-use crate::BridgeError;
 use crate::counts::Counters;
+use crate::error::BridgeError;
 use crate::types::Types;
 use crate::waiting::wait;
 

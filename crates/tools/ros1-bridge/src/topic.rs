@@ -15,8 +15,8 @@ use feros_ros1::{
 };
 use feros_sync::{Mutex, Ordering};
 
-use crate::BridgeError;
 use crate::counts::Counters;
+use crate::error::BridgeError;
 use crate::types::Types;
 
 /// The topic of latched transforms. It usually has several publishers, and the messages of all are

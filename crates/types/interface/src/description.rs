@@ -154,7 +154,8 @@ impl FieldDescription {
     }
 }
 
-/// Formats a literal like Python's `str`, as stock descriptions do.
+/// Formats a literal like Python's `str`, as stock descriptions do
+/// (`rosidl_generator_type_description/rosidl_generator_type_description/__init__.py`).
 fn python_text(literal: &Literal) -> String {
     match literal {
         Literal::String(text) => text.clone(),

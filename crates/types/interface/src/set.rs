@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use feros_wording::in_parentheses;
+
 use crate::description::{IndividualTypeDescription, TypeDescription, TypeHash};
 use crate::name::{Namespace, TypeName};
 use crate::tree::{BaseType, Field, FieldType, Interface, MessageDefinition, ServiceDefinition};
@@ -51,7 +53,7 @@ pub struct InsertError {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ResolveError {
     /// The set has no such type.
-    #[error("unknown type `{}`{}", feros_wording::harmless(name), did_you_mean(nearest))]
+    #[error("unknown type `{}`{}", feros_wording::harmless(name), in_parentheses(nearest))]
     Unknown {
         /// The name that was requested.
         name: String,
@@ -59,7 +61,7 @@ pub enum ResolveError {
         nearest: Vec<String>,
     },
     /// A field refers to a type that is not in the set.
-    #[error("`{name}`, the type of field `{field}` in `{needed_by}`, is not defined{}{}", did_you_mean(nearest),
+    #[error("`{name}`, the type of field `{field}` in `{needed_by}`, is not defined{}{}", in_parentheses(nearest),
         if *package_known { "" } else { ": add its package" })]
     Missing {
         /// The type that is missing.
@@ -85,13 +87,6 @@ pub enum ResolveError {
         /// The outermost type.
         name: TypeName,
     },
-}
-
-fn did_you_mean(nearest: &[String]) -> String {
-    match nearest {
-        [] => String::new(),
-        names => format!(" (did you mean `{}`?)", names.join("`, `")),
-    }
 }
 
 fn arrows(chain: &[TypeName]) -> String {
@@ -303,27 +298,9 @@ impl InterfaceSet {
 
     /// At most three names that are similar to `text`, either as a whole or in their last part.
     pub(crate) fn nearest(&self, text: &str) -> Vec<String> {
-        // The cost of a comparison is quadratic in the length of the text, and the text may be from
-        // the network.
-        if text.len() > 256 {
-            return Vec::new();
-        }
-        let last_part =
-            |text: &str| text.rsplit('/').next().unwrap_or_default().to_ascii_lowercase();
-        let wanted_last = last_part(text);
-        let mut ranked: Vec<(f64, String)> = self
-            .interfaces
-            .keys()
-            .map(|name| {
-                let full = name.to_string();
-                let whole = strsim::normalized_damerau_levenshtein(text, &full);
-                let same_last = if last_part(&full) == wanted_last { 1.0 } else { 0.0 };
-                (whole.max(same_last * 0.9), full)
-            })
-            .filter(|(score, _)| *score > 0.75)
-            .collect();
-        ranked.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
-        ranked.into_iter().take(3).map(|(_, name)| name).collect()
+        let names: Vec<String> = self.interfaces.keys().map(TypeName::to_string).collect();
+        let nearest = feros_wording::nearest_types(text, names.iter().map(String::as_str));
+        nearest.into_iter().map(str::to_owned).collect()
     }
 }
 

@@ -9,9 +9,9 @@
 
 use feros_cdr::{DecodeError, Encode, EncodeError, Reader, Sizer, Writer};
 
+use crate::discovery_form::DiscoveryForm;
 use crate::gid::Gid;
 use crate::name::NodeName;
-use crate::participant::DiscoveryForm;
 
 /// One node and the gids of its endpoints.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -117,8 +117,8 @@ fn entries(bytes: &[u8]) -> impl Iterator<Item = (&str, &str)> {
         .filter_map(|entry| entry.trim_matches('\0').split_once('='))
 }
 
-/// Formats an id like stock ROS 2, which pads the first byte to two columns and joins the bytes
-/// with dots.
+/// Formats an id like stock ROS 2 (`rmw_cyclonedds_cpp/src/rmw_node.cpp`, `csid_to_string`), which
+/// pads the first byte to two columns and joins the bytes with dots.
 fn pair_id_text(id: &PairId) -> String {
     let mut text = format!("{:2x}", id[0]);
     id[1..].iter().for_each(|byte| text.push_str(&format!(".{byte:x}")));

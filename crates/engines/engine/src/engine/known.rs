@@ -84,6 +84,18 @@ pub fn by_name(name: &str) -> Option<KnownEngine> {
     ALL.into_iter().find(|engine| engine.name == name)
 }
 
+/// Two engines that a context can use as a pair, in the form in which users name them. Messages
+/// show it as an example.
+///
+/// ```
+/// assert_eq!(feros_engine::engine::known::example_pair(), "cyclonedds,zenoh");
+/// ```
+pub fn example_pair() -> String {
+    let mut pairs = ALL.iter().flat_map(|one| ALL.iter().map(move |other| [one, other]));
+    let pair = pairs.find(|[one, other]| one.why_no_pair(other).is_none());
+    pair.map(|pair| pair.map(|engine| engine.name).join(",")).unwrap_or_default()
+}
+
 impl std::fmt::Display for Wire {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {

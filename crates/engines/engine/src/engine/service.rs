@@ -147,8 +147,8 @@ pub trait Service: Send + Sync {
     /// Sends the response to the request with this id, in the mapping of the request. The call
     /// works like [`Publisher::publish`](super::Publisher::publish).
     ///
-    /// Like stock ROS 2, waits up to 100 ms for a client that sent a request but does not match
-    /// yet.
+    /// Like stock ROS 2 (`rmw_cyclonedds_cpp/src/rmw_node.cpp`, `rmw_send_response`), waits up to
+    /// 100 ms for a client that sent a request but does not match yet.
     ///
     /// # Errors
     /// See [`PublishError`].

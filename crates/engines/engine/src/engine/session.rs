@@ -3,9 +3,9 @@
 
 use std::ffi::OsString;
 
+use crate::discovery_form::DiscoveryForm;
 use crate::engine::notify::LOG_TARGET;
 use crate::environment_error::EnvironmentError;
-use crate::participant::DiscoveryForm;
 
 /// How far discovery reaches (`ROS_AUTOMATIC_DISCOVERY_RANGE`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

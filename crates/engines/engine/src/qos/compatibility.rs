@@ -3,6 +3,7 @@
 
 use std::fmt;
 
+use super::list::QosPolicy;
 use super::policy::{Durability, Liveliness, QosDuration, Reliability};
 use super::profile::QosProfile;
 
@@ -91,6 +92,22 @@ pub enum QosPolicyKind {
     DataRepresentation,
     /// A policy unknown to ROS 2, with its number in the engine.
     Other(u32),
+}
+
+impl QosPolicyKind {
+    /// The kind by which events and messages name a policy. It is `None` for a policy that does not
+    /// exist on the wire.
+    pub const fn of(policy: QosPolicy) -> Option<Self> {
+        match policy {
+            QosPolicy::History | QosPolicy::Depth => Some(Self::History),
+            QosPolicy::Reliability => Some(Self::Reliability),
+            QosPolicy::Durability => Some(Self::Durability),
+            QosPolicy::Deadline => Some(Self::Deadline),
+            QosPolicy::Lifespan => Some(Self::Lifespan),
+            QosPolicy::Liveliness | QosPolicy::LivelinessLeaseDuration => Some(Self::Liveliness),
+            QosPolicy::AvoidRosNamespaceConventions => None,
+        }
+    }
 }
 
 impl fmt::Display for QosPolicyKind {

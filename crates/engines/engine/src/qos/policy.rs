@@ -97,7 +97,7 @@ impl QosDuration {
 }
 
 impl From<Duration> for QosDuration {
-    /// A zero duration means unspecified, as in stock ROS 2.
+    /// A zero duration means unspecified, as in stock ROS 2 (`rmw/time.h`).
     fn from(duration: Duration) -> Self {
         if duration.is_zero() { Self::Infinite } else { Self::Finite(duration) }
     }

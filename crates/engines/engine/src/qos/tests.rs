@@ -106,3 +106,23 @@ fn three_policies_require_that_the_engine_writes_each_message() {
     assert_eq!(requiring, [QosPolicy::Durability, QosPolicy::Deadline, QosPolicy::Liveliness]);
     assert!(!QosProfile::default().requires_each_write());
 }
+
+#[test]
+fn a_mismatch_names_the_policy_that_differs() {
+    let default = QosProfile::default();
+    let mut preventing = Vec::new();
+    for policy in QosPolicy::ALL {
+        let (one, other) = (default, policy.varied());
+        let found = [policies(one, other), policies(other, one)].concat();
+        assert!(found.iter().all(|kind| Some(*kind) == QosPolicyKind::of(policy)), "{policy:?}");
+        preventing.extend((!found.is_empty()).then_some(policy));
+    }
+    let expected = [
+        QosPolicy::Reliability,
+        QosPolicy::Durability,
+        QosPolicy::Deadline,
+        QosPolicy::Liveliness,
+        QosPolicy::LivelinessLeaseDuration,
+    ];
+    assert_eq!(preventing, expected);
+}

@@ -46,7 +46,9 @@ fn whatever_room_is_left_no_touch_of_a_storage_can_fail() {
         command
     };
     if !unshare(&["true"]).status().is_ok_and(|status| status.success()) {
-        return skip("a small /dev/shm of one's own needs a mount namespace; run it as root");
+        return skip(
+            "the test needs a mount namespace for its own small /dev/shm; run the test as root",
+        );
     }
     let size = FILE_SYSTEM_PAGES * page_bytes();
     let mount =
@@ -58,8 +60,8 @@ fn whatever_room_is_left_no_touch_of_a_storage_can_fail() {
     let said = [output.stdout, output.stderr].concat();
     let said = String::from_utf8_lossy(&said);
     assert!(output.status.success(), "{}\n{said}", output.status);
-    assert!(said.contains("whole storages made with 8 pages and more"), "{said}");
-    assert!(said.contains("sparse storages made with 2 pages and more"), "{said}");
+    assert!(said.contains("a whole storage can be made if at least 8 pages are free"), "{said}");
+    assert!(said.contains("a sparse storage can be made if at least 2 pages are free"), "{said}");
 }
 
 fn in_a_small_dev_shm() {
@@ -71,14 +73,14 @@ fn in_a_small_dev_shm() {
             true
         })
     });
-    println!("whole storages made with {} pages and more", touched_all.unwrap());
+    println!("a whole storage can be made if at least {} pages are free", touched_all.unwrap());
     let touched_first = smallest(&|| {
         make::<false>().is_some_and(|storage| {
             touch(&storage, 0..2);
             true
         })
     });
-    println!("sparse storages made with {} pages and more", touched_first.unwrap());
+    println!("a sparse storage can be made if at least {} pages are free", touched_first.unwrap());
     let left: Vec<_> = fs::read_dir(SHM).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!(left, ["filler"], "no file is left, whether its creation succeeded or failed");
 }

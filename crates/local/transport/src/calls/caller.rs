@@ -19,12 +19,11 @@ use feros_sync::{Mutex, RwLock};
 
 use crate::bytes::{Buffer, BufferPool, lend};
 use crate::calls::counters::CallCounters;
-use crate::calls::inbox::{LocalMessage, NotPut, RequestQueue, ResponseInbox};
+use crate::calls::inbox::{LocalMessage, NotPut, RequestQueue, ResponseInbox, SERVERS};
 use crate::calls::listening::{self, Listening};
 use crate::calls::local::{FIRST_LOCAL_NUMBER, local_sample};
 use crate::calls::recipients::Recipients;
 use crate::calls::routes::{Finder, Generation, ServerRoute, ServerRoutes, Way};
-use crate::registry::SERVERS;
 use crate::shared_memory::upkeep::{KeepUp, Upkeep};
 
 /// How long a call waits at most until a server of this host has taken earlier requests.

@@ -10,6 +10,11 @@ use feros_doorbell::Ringer;
 use feros_engine::{Gid, Notify, Payload, Stamp};
 use feros_sync::{Condvar, Mutex};
 
+use crate::registry::Registry;
+
+/// The queues of the servers of this process.
+pub(crate) static SERVERS: Registry<RequestQueue> = Registry::new();
+
 /// The limit on the number of requests in the queue of a server of this process. Clients wait until
 /// there is room.
 const MOST_REQUESTS: usize = 256;

@@ -9,9 +9,8 @@ use feros_shm::{
     Announced, Announcement, CallMemory, ClientChannel, Peer, Reason, Side, Transport, classify,
 };
 
-use crate::calls::inbox::RequestQueue;
+use crate::calls::inbox::{RequestQueue, SERVERS};
 use crate::graph::{MatchTransport, network_is_allowed};
-use crate::registry::SERVERS;
 
 /// How to reach one server.
 pub(crate) enum Way {

@@ -14,6 +14,11 @@ use feros_engine::{
 use feros_sync::{Condvar, Mutex, RwLock};
 use feros_trace::MessageId;
 
+use crate::registry::Registry;
+
+/// The queues of the subscriptions of this process.
+pub(crate) static SUBSCRIPTIONS: Registry<dyn AnyQueue> = Registry::new();
+
 /// The form in which a subscription of a client library holds its messages: as structs, as pointers
 /// or as bytes.
 ///

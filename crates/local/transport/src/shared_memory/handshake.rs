@@ -6,8 +6,8 @@
 //!  match found by the engine                match found by the engine
 //!          |                                        |
 //!          v                                        v
-//!      Offered  -- memory made, "ready" counted --> Offered
-//!          |       and rung in the entry            |   opens the memory       cannot open it
+//!      Offered  -- memory made, `report_ready` ---> Offered
+//!          |                                        |   opens the memory       cannot open it
 //!          |                                        +--------------------------> Declined
 //!          |                                        |                             |   ^ tries
 //!          |      <---- publisher's id entered ---- |   <-------------------------+---+ again
@@ -21,8 +21,16 @@
 //! ```
 //!
 //! Until a match is established, its messages go through the engine. Each side has a state of its
-//! own. Each side may leave at any time; the other side learns this from the engine. A subscription
-//! that leaves also releases its attachment, and the publisher then begins again.
+//! own.
+//!
+//! When its memory exists, the publisher calls `report_ready`: this increments the count `ready` in
+//! the subscription's entry (`segment/entry.rs` in `feros_shm`), and rings the subscription. A
+//! subscription that has opened the memory enters the publisher's id in its entry; the words that
+//! the entry then has for this publisher are an attachment.
+//!
+//! Each side may leave at any time; the other side learns this from the engine. A subscription that
+//! gives a publisher up releases the attachment. If the subscription still exists, the publisher
+//! goes back to `Offered`.
 
 use feros_shm::{ConnectionObstacle, Reason};
 

@@ -6,7 +6,7 @@ use super::condition::{Condition, condition};
 use super::fields::Fields;
 use super::handler::Reaction;
 use crate::error::{LaunchError, hint, shown};
-use crate::plan::Output;
+use crate::output::Output;
 use crate::position::Position;
 use crate::substitution::Template;
 use crate::tree::{AttributeValue, Scalar};
@@ -259,7 +259,8 @@ fn parameter(fields: &mut Fields) -> Result<Parameter, LaunchError> {
 }
 
 /// Reads a parameter whose YAML quotes do not make the value a string: the text within the quotes
-/// is parsed again, as stock launch does for `extra_arg` and `set_parameter`.
+/// is parsed again, as stock launch does for `extra_arg` and `set_parameter`
+/// (`launch_ros/launch_ros/{descriptions/composable_node,actions/set_parameter}.py`).
 pub(super) fn unquoted_entry(fields: &mut Fields) -> Result<ParameterEntry, LaunchError> {
     fields.unquote("value");
     parameter_entry(fields)

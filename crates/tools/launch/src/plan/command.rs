@@ -8,8 +8,8 @@ use std::process::{Command, Stdio};
 
 use feros_process::{ChildGroup, EndSignals, Followed};
 
-use super::commandline;
 use super::evaluator::MAX_TEXT_BYTES;
+use crate::commandline;
 use crate::error::{hint, shown};
 
 /// The limit on the bytes of standard error that a message shows.

@@ -5,10 +5,11 @@ use std::fmt::{self, Display, Formatter};
 use feros_wording::duration;
 use signal_hook::low_level::signal_name;
 
-use super::commandline;
 use super::complete::Plan;
-use super::steps::{Component, NodeFacts, Output, Parameters, Process, Step, Word};
+use super::steps::{Component, NodeFacts, Parameters, Process, Step, Word};
+use crate::commandline;
 use crate::level::Level;
+use crate::output::Output;
 
 impl Display for Plan {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {

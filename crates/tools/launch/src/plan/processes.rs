@@ -5,25 +5,25 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::commandline;
 use super::evaluator::Evaluator;
 use super::parameters::file_of;
 use super::scope::{check_namespace, check_variable, is_token};
-use super::steps::{
-    NodeFacts, Output, ParameterFile, Parameters, Process, Respawn, Sinks, Step, Word,
-};
+use super::steps::{NodeFacts, ParameterFile, Parameters, Process, Respawn, Step, Word};
 use super::substitutions::parse_truth;
 use crate::action::{
     self, EventKind, Executable, Handler, HandlerTarget, Node, NodeKind, OutputChoice,
     ProcessOptions, StateFilter, Words,
 };
+use crate::commandline;
 use crate::error::{LaunchError, hint, shown};
+use crate::output::{Output, Sinks};
 use crate::position::Position;
 use crate::substitution::Template;
 
 /// The limit on the steps of a plan.
 const MAX_STEPS: usize = 10_000;
-/// The default time that processes may take to end, in seconds, as in `ros2 launch`.
+/// The default time that processes may take to end, in seconds, as in `ros2 launch`
+/// (`launch/launch/actions/execute_local.py`).
 const DEFAULT_TIMEOUT: &str = "5";
 /// The limit on durations: a year is practically forever, and does not overflow the arithmetic with
 /// clocks.

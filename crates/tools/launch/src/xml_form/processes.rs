@@ -7,7 +7,7 @@ use crate::action::{
     Component, Executable, Node, NodeFacts, NodeKind, OutputChoice, ProcessOptions, Reaction, Words,
 };
 use crate::error::LaunchError;
-use crate::plan::Output;
+use crate::output::Output;
 use crate::position::Position;
 use crate::substitution::Template;
 

@@ -2,9 +2,9 @@
 
 use super::refused;
 use crate::action::Condition;
+use crate::commandline::shell_quoted;
 use crate::error::{LaunchError, shown};
 use crate::expression;
-use crate::plan::shell_quoted;
 use crate::position::Position;
 use crate::substitution::{Call, Kind, Part, Template};
 use crate::value::Value;

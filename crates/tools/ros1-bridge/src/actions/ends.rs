@@ -7,7 +7,7 @@ use feros_ros1::{
     SubscriptionOptions, type_text,
 };
 
-use crate::BridgeError;
+use crate::error::BridgeError;
 
 /// The limit on messages that wait for a subscriber.
 const QUEUE: usize = 100;

@@ -21,8 +21,8 @@ use feros_sync::Mutex;
 
 use super::ends::{Ends, send};
 use super::{GONE_AFTER, MOST_GOALS, now};
-use crate::BridgeError;
 use crate::counts::Counters;
+use crate::error::BridgeError;
 use crate::types::{ActionPlans, Types};
 
 /// How long to wait until the goal's handle is canceling. The handle may learn of a cancel request

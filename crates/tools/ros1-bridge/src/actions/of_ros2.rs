@@ -17,8 +17,8 @@ use tokio::time::timeout;
 use super::ends::{Ends, send};
 use super::goals::{Goal, Goals};
 use super::{GONE_AFTER, MOST_GOALS, now};
-use crate::BridgeError;
 use crate::counts::Counters;
+use crate::error::BridgeError;
 use crate::types::{ActionPlans, Types};
 use crate::waiting::wait;
 

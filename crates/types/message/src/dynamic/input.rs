@@ -1,5 +1,5 @@
-//! Reads dynamic messages from YAML and JSON, like `ros2 topic pub`: fields that are not in the
-//! text keep their defaults.
+//! Reads dynamic messages from YAML and JSON, like `ros2 topic pub`
+//! (`rosidl_runtime_py/set_message.py`): fields that are not in the text keep their defaults.
 
 use super::input_error::{InputError, InputErrorKind};
 use super::input_tree::{Content, InputNode};

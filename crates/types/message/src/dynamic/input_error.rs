@@ -1,5 +1,7 @@
 //! The error for a text that is not a message of the expected type, with its position.
 
+use feros_wording::in_parentheses;
+
 use super::path::Place;
 
 /// The error for a text that is not a message of the expected type.
@@ -43,7 +45,7 @@ pub enum InputErrorKind {
         limit: usize,
     },
     /// The message has no field with that name.
-    #[error("`{ty}` has no field `{field}`{}: it has {known}", did_you_mean(nearest.as_deref()))]
+    #[error("`{ty}` has no field `{field}`{}: it has {known}", in_parentheses(nearest.as_slice()))]
     UnknownField {
         /// The message's type.
         ty: String,
@@ -81,10 +83,6 @@ pub enum InputErrorKind {
         /// The value that was given.
         given: String,
     },
-}
-
-fn did_you_mean(nearest: Option<&str>) -> String {
-    nearest.map(|name| format!(" (did you mean `{name}`?)")).unwrap_or_default()
 }
 
 impl InputError {

@@ -8,7 +8,7 @@ use super::path::Selected;
 use super::types::DynamicField;
 use super::value::{Array, DynamicMessage, ValueRef, for_each_primitive};
 
-/// Options for printing a message, as in `ros2 topic echo`.
+/// Options for printing a message, as in `ros2 topic echo` (`rosidl_runtime_py/convert.py`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PrintOptions {
     /// The number of elements of an array, and of characters of a string, that are shown. The rest

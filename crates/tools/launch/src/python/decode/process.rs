@@ -7,7 +7,7 @@ use crate::action::{
     Component, Executable, Node, NodeFacts, NodeKind, OutputChoice, ProcessOptions, Target, Words,
 };
 use crate::error::{LaunchError, hint, shown};
-use crate::plan::{Output, Sinks};
+use crate::output::{Output, Sinks};
 
 /// The places that a stream of a process can go to (`launch/launch/logging/__init__.py`,
 /// `get_output_loggers`).

@@ -4,17 +4,19 @@ use std::time::{Duration, Instant};
 
 use feros_interface::TypeName;
 
+use super::{Bridge, RETRY_REFUSED};
+use crate::error::BridgeError;
 use crate::names::{is_hidden, is_of_every_node, is_of_ros2_itself};
+use crate::service;
 use crate::sides::{Ros1Side, Ros2Side};
 use crate::topic::{OneToTwo, TwoToOne};
-use crate::{Bridge, BridgeError, RETRY_REFUSED, service};
 
 /// How long one update may take to ask servers for the types of their services.
 const PROBES_WITHIN: Duration = Duration::from_secs(5);
 
 impl Bridge {
     /// Updates which topics are bridged, and in which direction.
-    pub(crate) fn update_topics(
+    pub(super) fn update_topics(
         &mut self,
         ros1: &Ros1Side,
         ros2: &Ros2Side,
@@ -128,7 +130,7 @@ impl Bridge {
     }
 
     /// Updates which services are bridged: those that have a server on one side.
-    pub(crate) fn update_services(
+    pub(super) fn update_services(
         &mut self,
         ros1: &Ros1Side,
         ros2: &Ros2Side,

@@ -8,7 +8,7 @@ pub(crate) const SHELL: &str = "/bin/sh";
 
 /// Splits a command line into words. The result of a substitution is never split, so that paths may
 /// contain spaces.
-pub(super) fn words(
+pub(crate) fn words(
     template: &Template,
     mut substitute: impl FnMut(&Part) -> Result<String, LaunchError>,
 ) -> Result<Vec<String>, LaunchError> {
@@ -79,7 +79,7 @@ impl Splitter {
 }
 
 /// Returns a command line that lets a shell run these words, joined by spaces.
-pub(super) fn by_shell(words: impl IntoIterator<Item = String>) -> String {
+pub(crate) fn by_shell(words: impl IntoIterator<Item = String>) -> String {
     let line = words.into_iter().collect::<Vec<_>>().join(" ");
     shell_quoted([SHELL.to_owned(), "-c".to_owned(), line])
 }
