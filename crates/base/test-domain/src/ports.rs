@@ -1,5 +1,5 @@
-//! The UDP ports that programs of this host use, the domains to which DDS gives them, and free TCP
-//! ports.
+//! Finds the UDP ports that programs of this host use, the DDS domains to which these ports belong,
+//! and free TCP ports.
 
 use std::fs;
 use std::net::{Ipv4Addr, TcpListener};
@@ -17,8 +17,10 @@ const PORTS_PER_DOMAIN: u16 = 250;
 /// chance between [`free_tcp_port`] and the start of the server.
 const FIRST_TCP_PORT: u16 = 20_000;
 const TCP_PORTS: u16 = 8_000;
+const LAST_TCP_PORT: u16 = FIRST_TCP_PORT + TCP_PORTS - 1;
 
-/// The ports that a process tries before it reaches those of the process that started after it.
+/// The distance between the first ports of two processes with consecutive process ids. A process
+/// can take this many ports before it tries the first port of the next process.
 const PORTS_PER_PROCESS: u32 = 16;
 
 /// Returns a TCP port of 127.0.0.1 that no program listens on. Each call returns another port.
@@ -39,7 +41,9 @@ pub fn free_tcp_port() -> u16 {
     (0..TCP_PORTS)
         .map(|_| FIRST_TCP_PORT + next())
         .find(|port| TcpListener::bind((Ipv4Addr::LOCALHOST, *port)).is_ok())
-        .unwrap_or_else(|| panic!("all TCP ports from {FIRST_TCP_PORT} are in use"))
+        .unwrap_or_else(|| {
+            panic!("all TCP ports from {FIRST_TCP_PORT} to {LAST_TCP_PORT} are in use")
+        })
 }
 
 /// The domain to which a port belongs.

@@ -45,8 +45,8 @@ pub(crate) struct Distribution {
     null_is_error: bool,
     /// The layouts of type supports and of sequences.
     pub(crate) of_types: Layout,
-    /// Whether the library has been run with the distribution itself, instead of being built from
-    /// public facts alone.
+    /// Whether the library has been run with the distribution itself. Otherwise, the support for
+    /// the distribution was written from published information only.
     was_run: bool,
 }
 

@@ -26,7 +26,8 @@ impl Layout {
     };
 
     /// The layouts of ROS 2 Lyrical: a description says which fields are buffers, and a C sequence
-    /// of primitives may point to a buffer. Built from public facts, not run against the original.
+    /// of primitives may point to a buffer. They were written from published information only, and
+    /// never run with Lyrical.
     pub const LYRICAL: Self = Self {
         member: size_of::<ffi::lyrical::MessageMember>(),
         buffer_flag: Some(std::mem::offset_of!(ffi::lyrical::MessageMember, is_rosidl_buffer_)),

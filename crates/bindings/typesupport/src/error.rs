@@ -89,8 +89,8 @@ pub enum CompileError {
     },
     /// A field is described as a `rosidl::Buffer`, but is not an unbounded sequence of `uint8`.
     #[error(
-        "field {field} is a rosidl::Buffer, but not a uint8[] without a bound, which is not \
-         supported: rebuild the type's package with the ROS 2 that runs the program"
+        "field {field} is a rosidl::Buffer, which is supported only for uint8[] without a bound: \
+         rebuild the type's package with the ROS 2 that runs the program"
     )]
     OtherBuffer {
         /// The field.

@@ -227,8 +227,8 @@ pub struct rosidl_runtime_c__U16String {
     pub capacity: usize,
 }
 
-/// The structures that have more fields in ROS 2 Lyrical than in ROS 2 Jazzy and Kilted. They are
-/// built from public facts (ros2/rosidl#942 and #943), not run against the original.
+/// The structures that have more fields in ROS 2 Lyrical than in ROS 2 Jazzy and Kilted. They were
+/// written from published information only (ros2/rosidl#942 and #943), and never run with Lyrical.
 pub mod lyrical {
     /// One field of a message.
     #[repr(C)]

@@ -22,8 +22,8 @@
 //! `rosidl::Buffer`, and has a flag that says so. This crate accesses a `rosidl::Buffer` only
 //! through the functions of introspection, which throw unless the bytes are in the memory of the
 //! CPU, and does not access a C sequence with the flag. A message with other bytes is refused with
-//! the name of the field, since no function of introspection copies them. All of this is built from
-//! public facts, not run against the original.
+//! the name of the field, since no function of introspection copies them. All of this was written
+//! from published information only, and never run with Lyrical.
 //!
 //! # Choices that ROS 2 leaves open
 //!

@@ -30,9 +30,9 @@ pub(crate) enum LoadError {
     OtherFeros { path: PathBuf, theirs: String, ours: String },
     /// This container has a Feros that it shares with no library.
     #[error(
-        "{0} is a library, and the container that the command feros has in itself loads none: `feros component build` \
-         in the folder of the library's package also builds the containers that do; set FEROS_PREFIX_PATH to the prefix \
-         that it names"
+        "{0} is a library, and the container inside the command feros cannot load libraries: run \
+         `feros component build` in the folder of the library's package, which also builds \
+         containers that can, and set FEROS_PREFIX_PATH to the prefix that it names"
     )]
     NoSharedFeros(PathBuf),
     /// The library and this container have equal stamps, but different symbols.

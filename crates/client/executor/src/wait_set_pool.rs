@@ -1,4 +1,5 @@
-//! Reusable wait sets, for callers that make a wait set for each wait, as rclpy does.
+//! Reusable wait sets, for callers that make a wait set for each wait, as rclpy does
+//! (`rclpy/rclpy/executors.py`).
 
 use crate::wait_set::WaitSet;
 use feros_doorbell::DoorbellMemory;

@@ -236,8 +236,8 @@ impl Arguments {
             "--disable-stdout-logs" => self.log_to_terminal = Some(false),
             "--enable-rosout-logs" => self.log_to_rosout = Some(true),
             "--disable-rosout-logs" => self.log_to_rosout = Some(false),
-            // As in rcl, a rule without `-r` before it is accepted; this is an older form of
-            // remapping.
+            // As in rcl (`rcl/src/rcl/arguments.c`), a rule without `-r` before it is accepted;
+            // this is an older form of remapping.
             rule if rule.contains(":=") && !rule.starts_with('-') => {
                 let rule = RemapRule::parse(rule)
                     .map_err(|reason| malformed(rule.to_owned(), reason, REMAP))?;

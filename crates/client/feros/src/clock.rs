@@ -67,8 +67,9 @@ impl Clock {
         self.source().is_simulated()
     }
 
-    /// Sets simulated time, as a `/clock` message does. The clock shows simulated time while
-    /// [`is_simulated`](Self::is_simulated) holds; clocks of other types ignore it.
+    /// Sets simulated time, as a `/clock` message does. A clock of the type [`ClockType::Ros`]
+    /// stores the time, and shows it while [`is_simulated`](Self::is_simulated) returns true.
+    /// Clocks of the other types ignore this call.
     pub fn set_simulated_time(&self, time: Time) {
         if let Kind::Ros { clock, .. } = &self.kind {
             clock.set_time(time);

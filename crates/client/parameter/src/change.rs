@@ -15,7 +15,8 @@ pub enum ChangeKind {
     /// The parameter was declared without a value, which `/parameter_events` does not report.
     DeclaredWithoutValue,
     /// The parameter was undeclared by [`Store::undeclare`](crate::Store::undeclare), which neither
-    /// callbacks nor `/parameter_events` report, as in rclcpp.
+    /// callbacks nor `/parameter_events` report, as in rclcpp
+    /// (`rclcpp/src/rclcpp/node_interfaces/node_parameters.cpp`).
     Undeclared,
 }
 

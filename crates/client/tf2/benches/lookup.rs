@@ -101,7 +101,7 @@ fn shown(mut rounds: Vec<f64>) -> String {
     }
 }
 
-/// Fills a buffer, and the peer if there is one, with the same transforms.
+/// Fills a buffer, and the buffer of the C++ program if there is one, with the same transforms.
 fn fill(mut peer: Option<&mut TestProcess>) -> Buffer {
     let buffer = Buffer::new();
     for step in 0..SAMPLES {

@@ -30,7 +30,7 @@ use crate::walk::{self, Failure, Way};
 #[non_exhaustive]
 pub struct BufferOptions {
     /// The age at which transforms are forgotten, measured from the newest transform of the same
-    /// frame. The default is 10 s, as in tf2.
+    /// frame. The default is 10 s, as in tf2 (`tf2/include/tf2/buffer_core.h`).
     pub cache_length: Duration,
     /// The limit on transforms that are kept for one frame, at 72 bytes each. By default, 100 000
     /// transforms are kept, which is 10 s at 10 kHz. Memory is allocated as transforms arrive.
@@ -166,7 +166,8 @@ impl Buffer {
     /// Adds a transform. `authority` names the publisher in error messages. A static transform is
     /// valid at any time, until another transform of the same frame arrives.
     ///
-    /// One slash before a name is removed, as in tf2; the rotation is normalized.
+    /// One slash before a name is removed, as in tf2 (`tf2/src/buffer_core.cpp`); the rotation is
+    /// normalized.
     ///
     /// # Errors
     /// See [`InsertError`]; each refusal is counted, and leaves the buffer unchanged.

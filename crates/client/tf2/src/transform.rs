@@ -57,7 +57,7 @@ impl Transform {
 
     /// Returns a transform between this transform (at `ratio` 0) and `newer` (at `ratio` 1). The
     /// translation moves along the line, and the rotation along the shorter arc at an even speed,
-    /// as in tf2.
+    /// as in tf2 (`tf2/src/cache.cpp`).
     #[must_use]
     pub fn interpolate(self, newer: Self, ratio: f64) -> Self {
         Self {

@@ -54,6 +54,7 @@ use std::os::unix::process::CommandExt as _;
 use std::process::{Command, ExitCode};
 
 use feros::engine::DiscoveryForm;
+use feros_engine::engine::known;
 
 use crate::error::CliError;
 
@@ -78,7 +79,8 @@ fn main() -> ExitCode {
     }
     let outcome = if !makes_a_context(&line.engine) {
         Err(CliError::usage(format!(
-            "--engine {engine}: name one engine, or two different ones, such as cyclonedds,zenoh"
+            "--engine {engine}: name one engine, or two different ones, such as {}",
+            known::example_pair()
         )))
     } else if missing.is_empty() {
         commands::run(line)

@@ -32,10 +32,11 @@ pub enum Error {
         /// The folder that was added second.
         path: PathBuf,
     },
-    /// The caller named a package that Feros does not ship.
+    /// The caller named a package that is not among the packages of robots that Feros ships.
     #[error(
-        "Feros ships no package `{package}` of robots: name its folder with `package_dir`, or name \
-         one of {}",
+        "`robot_package` and `robot_dependency` do not know the interface package `{package}`: \
+         name its folder with `package_dir`, or name one of {}; a standard package needs no such \
+         call",
         known.join(", ")
     )]
     UnknownRobotPackage {

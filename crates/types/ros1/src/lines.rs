@@ -16,7 +16,7 @@ const PERIOD: Duration = Duration::from_secs(60);
 /// ```
 /// let lines = feros_ros1::Lines::default();
 /// for number in 0..1000 {
-///     lines.warn(format_args!("peer {number} speaks another language"));
+///     lines.warn(format_args!("node {number} speaks another language"));
 /// }
 /// assert_eq!(lines.next(), None);
 /// ```

@@ -9,7 +9,7 @@ mod way;
 
 use std::sync::Arc;
 
-use self::way::Way;
+use self::way::{MOST_EMPTY_ELEMENTS, Way};
 
 /// The layout of a field in one of the two formats. It is used for fields that are skipped or
 /// filled with zeros.
@@ -156,7 +156,10 @@ pub enum ConvertError {
         most: usize,
     },
     /// A sequence has too many elements of zero bytes each.
-    #[error("{count} elements at byte {offset} have no content")]
+    #[error(
+        "{count} elements at byte {offset} take no bytes; at most {MOST_EMPTY_ELEMENTS} such \
+         elements are converted"
+    )]
     Count {
         /// The offset.
         offset: usize,
@@ -170,7 +173,8 @@ const CDR_HEADER: [u8; 4] = [0, 1, 0, 0];
 /// The limit on the bytes that may be added to a message for fields that the source does not have.
 const MOST_FILLED_BYTES: usize = 16 << 20;
 /// In addition to [`MOST_FILLED_BYTES`], a message may grow by this factor. It can grow because,
-/// for example, an empty nested message takes one byte in CDR, and an empty string takes seven.
+/// for example, an empty nested message takes one byte in CDR and no byte in ROS 1, and an empty
+/// string takes five bytes and up to three bytes of padding in CDR, and four bytes in ROS 1.
 const MOST_GROWTH: usize = 64;
 
 impl Plan {

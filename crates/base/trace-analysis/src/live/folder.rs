@@ -48,9 +48,12 @@ struct Known {
 
 #[derive(Debug)]
 enum State {
-    /// Whether the file existed at the first look, and has not grown since.
+    /// The file has not been read yet. A fresh file is read once it has content, and any other file
+    /// once its size changes.
     Still,
+    /// The file has been read up to `bytes`.
     Read(GrowingFile),
+    /// The file cannot be read; this is the reason.
     Refused(String),
 }
 

@@ -49,7 +49,8 @@ fn announce(found: &Distribution, named: Option<&str>) {
     }
     if !found.was_run {
         tracing::warn!(
-            "rmw_feros for ROS 2 {name} is built from public facts, not run against the original"
+            "rmw_feros was never run with ROS 2 {name}; its support for {name} was written from \
+             published information only"
         );
     }
 }

@@ -187,7 +187,8 @@ fn the_version_beside_a_library_shows_its_distribution() {
         let installation = Installation::of(Some(version));
         let reason = init_options(&domain, &installation.library(), None, INVALID_ARGUMENT);
         assert!(reason.contains("the allocator lacks functions"), "{reason}");
-        let warns = reason.contains("built from public facts, not run against the original");
+        let warns =
+            reason.contains("was never run with ROS 2 lyrical; its support for lyrical was ");
         assert_eq!(warns, is_lyrical, "{reason}");
     }
 }

@@ -1,5 +1,6 @@
 // The structures of introspection, the strings and the sequences, in the form of each distribution:
-// as in the headers of Kilted, and for Lyrical as public facts say, not run against the original.
+// as in the headers of Kilted, and for Lyrical as published information says, since these tests do
+// not run with Lyrical.
 
 #ifndef FORMS_HPP_
 #define FORMS_HPP_

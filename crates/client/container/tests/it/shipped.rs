@@ -35,6 +35,21 @@ fn every_kind_of_container_loads_a_shipped_component() {
     }
 }
 
+/// Anybody can send such a request, and could ask with it which files the host has.
+#[test]
+fn a_request_to_load_does_not_show_which_files_exist() {
+    let container = Container::start(ALL[0], &[]);
+    let mesh = r#"<link name="a"><visual><geometry>
+        <mesh filename="file:///nothing/here.stl"/></geometry></visual></link>"#;
+    container.client.load(&request(&ROBOT.replace(r#"<link name="a"/>"#, mesh)), WATCHDOG).unwrap();
+    container
+        .client
+        .load(&request(&ROBOT.replace(r#"name="r""#, r#"name="s""#)), WATCHDOG)
+        .unwrap();
+    container.wait_for_log("the robot \"s\" has the root link");
+    assert!(container.has_logged("the robot \"r\"") && !container.has_logged("here.stl"));
+}
+
 /// The manager finds C++ components of the same name first, which it cannot load.
 #[test]
 fn components_of_rclcpp_do_not_hide_a_shipped_component() {

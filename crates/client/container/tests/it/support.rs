@@ -184,6 +184,11 @@ impl Container {
         assert!(!waited.1.timed_out(), "the container did not log {wanted:?}");
     }
 
+    /// Whether the container has logged something so far.
+    pub(crate) fn has_logged(&self, text: &str) -> bool {
+        self.log.text.lock().unwrap().contains(text)
+    }
+
     /// Sends a signal and waits for the end.
     pub(crate) fn end(&mut self, signal: Signal) -> ExitStatus {
         kill_process(Pid::from_child(&self.child), signal).unwrap();

@@ -70,7 +70,7 @@ pub struct TimeJump {
 
 impl TimeJump {
     /// The size of the leap in nanoseconds, which is negative for a leap backward. Zero if the
-    /// source changed, as in `rcl`.
+    /// source changed, as in `rcl/src/rcl/time.c`.
     pub fn delta_nanos(&self) -> i64 {
         match self.clock_change {
             ClockChange::None => self.after.as_nanos().saturating_sub(self.before.as_nanos()),

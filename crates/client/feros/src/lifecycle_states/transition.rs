@@ -188,8 +188,9 @@ impl From<Transition> for TransitionKey<'_> {
     }
 }
 
-/// Reads a request as `rclcpp_lifecycle` does: the label counts if there is one, otherwise the
-/// number.
+/// Reads a request as `rclcpp_lifecycle` does
+/// (`rclcpp_lifecycle/src/lifecycle_node_interface_impl.cpp`): the label counts if there is one,
+/// otherwise the number.
 impl<'a> From<&'a TransitionMessage> for TransitionKey<'a> {
     fn from(message: &'a TransitionMessage) -> Self {
         if message.label.is_empty() { Self::Id(message.id) } else { Self::Label(&message.label) }

@@ -1,5 +1,5 @@
 //! Service introspection: a client or a server publishes an event for each request and each
-//! response on `<service>/_service_event`, as in `rcl`.
+//! response on `<service>/_service_event`, as in `rcl/src/rcl/service_event_publisher.c`.
 
 use std::sync::Arc;
 

@@ -8,7 +8,8 @@ use crate::insert_error::InsertError;
 use crate::transform::Transform;
 use crate::tree::{LONGEST_NAME_BYTES, Statement};
 
-/// The square of a quaternion's length may differ from 1 by less than this, as in tf2.
+/// The square of a quaternion's length may differ from 1 by less than this, as in tf2
+/// (`tf2/src/buffer_core.cpp`).
 const TOLERANCE: f64 = 10e-3;
 
 /// Checks a message, and converts it into a transform.
@@ -65,7 +66,7 @@ pub(super) fn statement<'a>(
     Ok(Statement { child, parent, stamp, transform, authority, is_static })
 }
 
-/// Removes the slash with which names began in ROS 1, as tf2 does.
+/// Removes the slash with which names began in ROS 1, as tf2 does (`tf2/src/buffer_core.cpp`).
 fn without_slash(name: &str) -> &str {
     name.strip_prefix('/').unwrap_or(name)
 }

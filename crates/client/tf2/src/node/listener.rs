@@ -75,8 +75,8 @@ impl ListenerOptions {
 ///
 /// A refused transform is logged whenever the number of transforms refused for the same reason has
 /// doubled; [`Buffer::counts`] has the numbers. When simulated time jumps back, the buffer is
-/// cleared, as in `tf2_ros`. When the context is shut down, all waits for transforms of the buffer
-/// end.
+/// cleared, as in `tf2_ros` (`tf2_ros/src/buffer.cpp`). When the context is shut down, all waits
+/// for transforms of the buffer end.
 ///
 /// ```no_run
 /// # let node: feros::Node = unimplemented!();

@@ -1,4 +1,4 @@
-//! The topics of tf2 and their policies, as in `tf2_ros`.
+//! The topics of tf2 and their policies, as in `tf2_ros/include/tf2_ros/qos.hpp`.
 
 use feros::QosProfile;
 

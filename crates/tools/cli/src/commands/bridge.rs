@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use feros::engine::{DiscoveryForm, NodeName, Selection, Session, SessionOptions};
-use feros_engine::engine::known;
+use feros_engine::engine::known::{self, Wire};
 use feros_engine_bridge::{Bridge, BridgeOptions, Bridged, Counts};
 use feros_sync::{AtomicBool, Ordering};
 
@@ -101,10 +101,11 @@ impl SideArgs {
         self.engine.as_deref().unwrap_or_default()
     }
 
-    /// Whether the nodes of both sides discover each other without a bridge.
-    fn meets(&self, other: &Self) -> bool {
+    /// The protocol by which the nodes of both sides discover each other without a bridge, if they
+    /// do.
+    fn shared_wire(&self, other: &Self) -> Option<Wire> {
         let wire = |side: &Self| known::by_name(side.engine_name()).map(|engine| engine.wire);
-        self.domain_id == other.domain_id && wire(self).is_some() && wire(self) == wire(other)
+        wire(self).filter(|own| self.domain_id == other.domain_id && wire(other) == Some(*own))
     }
 
     fn open(&self, environment: &SessionOptions) -> Result<Arc<dyn Session>, CliError> {
@@ -162,9 +163,10 @@ fn sides(args: &Args, domain_id: u32) -> Result<Vec<SideArgs>, CliError> {
         }
     }
     if count < 2 {
-        return Err(CliError::usage(
-            "name at least two sides, such as `--engines cyclonedds,zenoh` or `--domains 1,2`",
-        ));
+        return Err(CliError::usage(format!(
+            "name at least two sides, such as `--engines {}` or `--domains 1,2`",
+            known::example_pair()
+        )));
     }
     let side = |side: usize| SideArgs {
         engine: args.engines.get(at(side, args.engines.len())).cloned(),
@@ -179,11 +181,12 @@ fn sides(args: &Args, domain_id: u32) -> Result<Vec<SideArgs>, CliError> {
                 "two sides are the same ({side}), so there is nothing to bridge between them"
             )));
         }
-        if let Some(other) = sides[..index].iter().find(|other| other.meets(side)) {
+        let shared =
+            |other: &SideArgs| Some((other.engine_name().to_owned(), other.shared_wire(side)?));
+        if let Some((other, wire)) = sides[..index].iter().find_map(shared) {
             return Err(CliError::usage(format!(
-                "{} and {} both speak DDS, and their nodes meet in domain {} without a bridge; give each side its own \
-                 domain, such as `--domains 1,2`",
-                other.engine_name(),
+                "{other} and {} both speak {wire}, and their nodes meet in domain {} without a bridge; give each side \
+                 its own domain, such as `--domains 1,2`",
                 side.engine_name(),
                 side.domain_id
             )));

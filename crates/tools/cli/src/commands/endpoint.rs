@@ -172,3 +172,33 @@ impl Display for Endpoint<'_> {
         write!(f, "  Liveliness lease duration: {}", qos.liveliness_lease_duration)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use feros_engine::{NodeName, QosPolicy, QosProfile};
+
+    use super::*;
+
+    /// The `ros2` command does not show this flag either.
+    #[test]
+    fn every_policy_is_shown_but_a_flag_that_is_not_announced() {
+        let node = NodeName::new("/", "n").unwrap();
+        let name = "/chatter";
+        let mut info = EndpointInfo::of_node(EndpointKind::Publisher, name, "t/msg/T", node);
+        let mut shown = |qos: QosProfile| {
+            info.qos = qos;
+            (Endpoint(&info).to_string(), Endpoint(&info).to_json()["qos"].to_string())
+        };
+        let usual = shown(QosProfile::default().with_system_defaults_resolved());
+        for policy in QosPolicy::ALL {
+            let varied = shown(policy.varied());
+            let is_shown = policy != QosPolicy::AvoidRosNamespaceConventions;
+            assert_eq!(
+                (varied.0 != usual.0, varied.1 != usual.1),
+                (is_shown, is_shown),
+                "{policy:?}"
+            );
+        }
+    }
+}

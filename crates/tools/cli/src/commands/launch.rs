@@ -202,7 +202,8 @@ fn refused(error: LaunchError) -> CliError {
     }
 }
 
-/// The list of arguments in the form of `ros2 launch --show-args`.
+/// The list of arguments in the form of `ros2 launch --show-args`
+/// (`ros2launch/ros2launch/api/api.py`).
 fn listed(arguments: &[Argument]) -> String {
     let mut text = "Arguments (pass arguments as '<name>:=<value>'):\n".to_owned();
     if arguments.is_empty() {

@@ -216,13 +216,16 @@ fn each_missing_mesh_is_told_once_and_the_robot_is_published() {
     let line = ["run", "robot_state_publisher", "robot_state_publisher", &urdf];
     let robot = place.start(&line);
     assert_eq!(place.static_transforms()[0]["child_frame_id"], "laser");
-    // The same robot in other words, and a new prefix.
+    // The same robot in other words, a new prefix, and a robot from the network, which must not
+    // show which files there are.
     let again = fs::read_to_string(&urdf).unwrap() + "<!-- again -->";
+    let curious = again.replace("package://arm/bse.stl", "file:///nothing/here.stl");
     let set = |name: &str, value: &str| {
         place.feros(&["param", "set", "/robot_state_publisher", name, value]).success();
     };
     set("robot_description", &again);
     set("frame_prefix", "r1/");
+    set("robot_description", &curious);
     robot.interrupt();
     let ended = robot.finish();
     let told: Vec<&str> = ended.err.lines().filter(|line| line.contains("the mesh ")).collect();

@@ -1,4 +1,4 @@
-//! Names, values and answers of hostile peers, and text of bags and definitions: no terminal obeys
+//! Names, values and answers of hostile nodes, and text of bags and definitions: no terminal obeys
 //! them, a pipe gets their bytes, and JSON uses `\u` for unseen characters.
 
 use std::any::Any;

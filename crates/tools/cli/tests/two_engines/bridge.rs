@@ -1,4 +1,4 @@
-//! `feros bridge` between two engines, with peers on one engine each: topics and services in both
+//! `feros bridge` between two engines, with nodes on one engine each: topics and services in both
 //! directions.
 
 use feros::msgs::std_srvs::srv::{SetBool, SetBool_Request, SetBool_Response};
@@ -8,7 +8,7 @@ use crate::wires::{
     BOTH, DDS, Heard, KEEP_ALL, OF_A_SOURCE, UINT32, Wires, ZENOH, count_in_order, numbers_in,
 };
 
-/// The peers of each engine are processes of their own, and no peer is on both engines.
+/// The nodes of each engine have processes of their own, and no node is on both engines.
 #[test]
 fn topics_and_services_go_both_ways_once() {
     let _watchdog = Watchdog::start();

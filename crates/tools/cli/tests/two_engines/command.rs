@@ -14,7 +14,7 @@ use crate::wires::{
     numbers_in, publish, repeating,
 };
 
-/// A peer on each engine and a peer on both receive each message as often as it was published.
+/// A node on each engine and a node on both receive each message as often as it was published.
 #[test]
 fn published_messages_come_once() {
     let wires = Wires::new();
@@ -34,7 +34,7 @@ fn published_messages_come_once() {
     publishing.finish();
 }
 
-/// Messages of peers on each engine and of a peer on both are printed once.
+/// Messages of nodes on each engine and of a node on both are printed once.
 #[test]
 fn echoed_messages_are_printed_once() {
     let wires = Wires::new();
@@ -61,8 +61,8 @@ fn echoed_messages_are_printed_once() {
     drop(publishing);
 }
 
-/// Peers of both engines are in one list, and a peer on both is listed once; a command on one
-/// engine also discovers a peer on both.
+/// Nodes of both engines are in one list, and a node on both is listed once; a command on one
+/// engine also discovers a node on both.
 #[test]
 fn each_node_and_topic_is_listed_once() {
     let wires = Wires::new();

@@ -1,4 +1,4 @@
-//! The command, and nodes, on Cyclone DDS and Zenoh at once, with peers on each engine alone:
+//! The command, and nodes, on Cyclone DDS and Zenoh at once, with nodes on each engine alone:
 //! `cargo test -p feros-cli --features zenoh --test two_engines`. With `--features zenoh,fastdds`
 //! and `FEROS_TEST_DDS=fastdds`, Fast DDS takes the place of Cyclone DDS.
 #![allow(clippy::unwrap_used, missing_docs)]

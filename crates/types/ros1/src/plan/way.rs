@@ -4,7 +4,7 @@
 use super::{Body, ConvertError, Form, Step};
 
 /// The limit on elements that take no bytes.
-const MOST_EMPTY_ELEMENTS: usize = 1 << 16;
+pub(super) const MOST_EMPTY_ELEMENTS: usize = 1 << 16;
 
 /// The state of one conversion.
 pub(super) struct Way<'a> {

@@ -21,8 +21,8 @@ pub const LANGUAGES: [Language; 2] = [Language::C, Language::Cpp];
 pub enum Form {
     /// The form of ROS 2 Jazzy and Kilted.
     Kilted,
-    /// The form of ROS 2 Lyrical, built from public facts, not run against the original. An
-    /// unbounded `uint8[]` is a buffer, with a stand-in for `rosidl::Buffer` in C++.
+    /// The form of ROS 2 Lyrical, written from published information only. An unbounded `uint8[]`
+    /// is a buffer, with a stand-in for `rosidl::Buffer` in C++.
     Lyrical,
 }
 

@@ -74,8 +74,8 @@ pub enum FeedbackError {
 ///
 /// The code that works on the goal ends it with [`succeed`](Self::succeed), [`abort`](Self::abort)
 /// or [`canceled`](Self::canceled). If the last clone is dropped before that, the goal is canceled
-/// as in `rclcpp_action`, or aborted if a panic dropped the clone, so that its clients always get a
-/// result.
+/// as in `rclcpp_action` (`rclcpp_action/include/rclcpp_action/server_goal_handle.hpp`), or aborted
+/// if a panic dropped the clone, so that its clients always get a result.
 pub struct ServerGoalHandle<F: ActionServerForm>(Arc<HandleInner<F>>);
 
 pub(super) struct HandleInner<F: ActionServerForm> {

@@ -2,9 +2,9 @@
 //!
 //! Each message has the statuses of all goals that the server knows, as in `rcl_action`. So with a
 //! message for each change, many goals cost the square of their number. A server that knows few
-//! goals publishes each change at once, as `rclcpp_action` does. A server that knows many goals
-//! publishes once for several changes: when enough changes have come, or when a timer fires a
-//! little later.
+//! goals publishes each change at once, as `rclcpp_action` does (`rclcpp_action/src/server.cpp`).
+//! A server that knows many goals publishes once for several changes: when enough changes have
+//! come, or when a timer fires a little later.
 
 use std::sync::OnceLock;
 use std::time::Duration;

@@ -144,7 +144,8 @@ impl<F: ActionServerForm, Form, C: ActionCallbacks<F, Form>> Requests<F, Form, C
             // goal.
             let _ = self.core.advance(&kept, GoalEvent::Execute);
         }
-        // As in rclcpp_action, a goal that begins to execute immediately is not published twice.
+        // As in `rclcpp_action/src/server.cpp`, a goal that begins to execute immediately is not
+        // published twice.
         self.core.publish_status();
         self.callbacks.handle_accepted(handle);
     }

@@ -3,7 +3,7 @@
 use feros::{ParameterType, ParameterValue};
 use feros_interface::python_float;
 
-/// The name of a type, as `ros2 param` prints it.
+/// The name of a type, as `ros2 param` prints it (`ros2param/ros2param/api/__init__.py`).
 pub(super) fn type_name(parameter_type: ParameterType) -> &'static str {
     match parameter_type {
         ParameterType::NotSet => "not set",
@@ -19,7 +19,7 @@ pub(super) fn type_name(parameter_type: ParameterType) -> &'static str {
     }
 }
 
-/// The label before a value.
+/// The label before a value (`ros2param/ros2param/verb/get.py`).
 pub(super) fn label(value: &ParameterValue) -> &'static str {
     match value {
         ParameterValue::NotSet => "Parameter not set.",

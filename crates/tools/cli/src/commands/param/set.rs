@@ -115,8 +115,8 @@ fn hint(name: &str, text: &str, value: &ParameterValue, declared: ParameterType)
     format!("; {text} is of type {given}, and {name} of type {declared}: {written}")
 }
 
-/// The values of words on the command line; as with `ros2`, a word that is not a value of another
-/// type is a string.
+/// The values of words on the command line; as with `ros2` (`rclpy/rclpy/parameter.py`,
+/// `get_parameter_value`), a word that is not a value of another type is a string.
 fn values(
     remote: &Remote,
     pairs: &[[String; 2]],

@@ -168,7 +168,7 @@ fn fixed(number: f64, precision: usize) -> String {
     }
 }
 
-/// The transform as tf2_echo prints it.
+/// The transform as tf2_echo prints it (`tf2_ros/src/tf2_echo.cpp`).
 fn text(transform: &Transform, time: Time, precision: usize) -> String {
     let list = |numbers: &[f64]| {
         let shown: Vec<_> = numbers.iter().map(|number| fixed(*number, precision)).collect();

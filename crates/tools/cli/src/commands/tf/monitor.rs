@@ -19,7 +19,7 @@ use crate::connection::Connection;
 use crate::error::CliError;
 use crate::output::{self, foreign};
 
-/// The number of transforms over which delays are averaged, as in tf2_monitor.
+/// The number of transforms over which delays are averaged, as in `tf2_ros/src/tf2_monitor.cpp`.
 const WINDOW: usize = 1000;
 /// The limit on the frames, and on the publishers, that are reported.
 const MOST: usize = 10_000;

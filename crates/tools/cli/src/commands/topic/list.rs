@@ -51,7 +51,7 @@ pub(crate) fn run(args: &Args) -> Result<(), CliError> {
     } else if args.count_topics {
         output::print_lines([topics.len().to_string()])?;
     } else if topics.is_empty() {
-        // An empty list prints nothing, as in `ros2`.
+        // An empty list prints nothing, as in `ros2` (`ros2topic/ros2topic/verb/list.py`).
     } else if (args.verbose || args.show_types) && output::is_terminal() {
         print_table(&topics, args.verbose)?;
     } else if args.verbose {

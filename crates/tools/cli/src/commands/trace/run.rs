@@ -4,10 +4,10 @@ use std::ffi::OsString;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use feros_process::hangup_to_handle;
-use rustix::process::{Pid, Signal, kill_process};
+use feros_process::{Ending, Signal, hangup_to_handle};
+use rustix::process::{Pid, kill_process};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::SignalsInfo;
 use signal_hook::iterator::exfiltrator::raw::WithRawSiginfo;
@@ -98,7 +98,7 @@ fn wait(
     mut child: Child,
     mut signals: SignalsInfo<WithRawSiginfo>,
 ) -> Result<ExitStatus, CliError> {
-    let mut due = None;
+    let mut ending: Option<Ending<1>> = None;
     loop {
         if let Some(status) = child.try_wait()? {
             return Ok(status);
@@ -110,12 +110,10 @@ fn wait(
                 SIGINT => Signal::INT,
                 _ => Signal::TERM, // programs that do not handle SIGHUP write their trace, too
             };
-            due = Some((Instant::now() + BY_ITSELF, signal));
+            ending = Some(Ending::begin([(BY_ITSELF, signal)]));
         }
-        if let Some((_, signal)) = due.take_if(|(time, _)| Instant::now() >= *time)
-            && let Some(pid) = i32::try_from(child.id()).ok().and_then(Pid::from_raw)
-        {
-            let _ = kill_process(pid, signal); // it may just have ended
+        if let Some(signal) = ending.as_mut().and_then(Ending::next_if_due) {
+            let _ = kill_process(Pid::from_child(&child), signal); // it may just have ended
         }
         std::thread::sleep(LOOK_INTERVAL);
     }

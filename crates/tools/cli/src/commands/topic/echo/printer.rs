@@ -25,7 +25,8 @@ pub(in crate::commands) struct Format {
     filter: Option<Arc<Filter>>,
     pub(super) form: Form,
     options: PrintOptions,
-    /// Whether to print the steps of a service's calls as words, as `ros2` does.
+    /// Whether to print the steps of a service's calls as words, as `ros2` does
+    /// (`ros2service/ros2service/verb/echo.py`).
     names_events: bool,
 }
 
