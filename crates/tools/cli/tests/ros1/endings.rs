@@ -22,12 +22,14 @@ fn a_bridge_says_what_went_over_it_and_leaves_the_master() {
     let Some(world) = World::new() else { return };
     let ros2 = world.ros2();
     let mut talker = world.node("talker");
-    talker.run(json!({"do": "advertise", "topic": "/in", "type": "std_msgs/String"}));
-    for signals in together() {
+    for (round, signals) in together().enumerate() {
+        // On the topic of the round before, the talker may still know the bridge that has ended.
+        let topic = format!("/in_{round}");
         let mut bridge = world.bridge(&[]);
-        let (_subscription, heard) = subscribe::<Text>(&ros2, "/in", QosProfile::default());
-        bridge.line(|line| line == "bridged: topic /in from ROS 1 to ROS 2");
-        talker.publish("/in", &json!({"data": "hello"}));
+        talker.run(json!({"do": "advertise", "topic": topic, "type": "std_msgs/String"}));
+        let (_subscription, heard) = subscribe::<Text>(&ros2, &topic, QosProfile::default());
+        bridge.line(|line| line == format!("bridged: topic {topic} from ROS 1 to ROS 2"));
+        talker.publish(&topic, &json!({"data": "hello"}));
         assert_eq!(heard.recv_timeout(WATCHDOG).unwrap().data, "hello");
         let said = bridge.end_with(signals);
         let last = said.iter().any(|line| line.starts_with("to ROS 2: 1, to ROS 1: 0, "));
