@@ -49,7 +49,7 @@ const READ_BYTES: usize = 64 << 10;
 #[derive(Clone, Debug, Default)]
 pub struct EndSignals(Arc<AtomicUsize>);
 
-/// The reason why a child is followed no longer.
+/// The reason why [`EndSignals::follow`] returned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Followed {
     /// The output and the child have ended.
@@ -61,9 +61,9 @@ pub enum Followed {
 }
 
 impl EndSignals {
-    /// From now on these signals no longer end the process: the caller has to, when
-    /// [`received`](Self::received) returns a signal. SIGHUP stays ignored if the process ignores
-    /// it.
+    /// From now on, these signals no longer end the process by themselves: when
+    /// [`received`](Self::received) returns a signal, the caller has to end the process. SIGHUP
+    /// stays ignored if the process ignores it.
     ///
     /// # Errors
     /// If the system refuses a handler.
@@ -121,8 +121,8 @@ impl EndSignals {
     }
 }
 
-/// Ends all processes of a group. The caller must not have waited for the child before, since its
-/// process id names the group.
+/// Ends all processes of a group. The caller must not have waited for the child before: the process
+/// id of the child is also the id of the group, and the system may reuse it after such a wait.
 fn end(
     child: &mut ChildGroup,
     mut output: Option<&mut (impl Read + AsFd)>,
@@ -132,7 +132,8 @@ fn end(
     child.signal(Signal::TERM);
     while Instant::now() < deadline && (output.is_some() || !child.has_ended()) {
         match output.as_deref_mut() {
-            // A process that waits for a reader of its output must be able to end.
+            // The output is read and dropped: a process that is blocked because the pipe is full
+            // could not go on, and so could not end by itself.
             Some(open) => {
                 if matches!(read_soon(open, buffer), Ok(Some(0)) | Err(_)) {
                     output = None;

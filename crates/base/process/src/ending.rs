@@ -1,4 +1,4 @@
-//! The signals that end a process, the polite one first.
+//! The signals to send to a process, one after the other, until it ends.
 
 use std::time::{Duration, Instant};
 
@@ -27,7 +27,8 @@ impl<const N: usize> Ending<N> {
         self.due = next.and_then(|(after, _)| Instant::now().checked_add(*after));
     }
 
-    /// When the next signal is due; `None` after the last signal.
+    /// The time at which the next signal is due; `None` after the last signal, or if the next
+    /// signal is never due.
     pub fn due(&self) -> Option<Instant> {
         self.due
     }

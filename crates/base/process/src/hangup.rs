@@ -2,7 +2,7 @@
 
 use signal_hook::consts::SIGHUP;
 
-/// The signal SIGHUP in the mask of the system.
+/// The bit of SIGHUP in the mask `SigIgn` of `/proc/self/status`.
 const HANGUP: u64 = 1;
 
 /// SIGHUP, for a process that ends with its terminal; `None` if this process ignores SIGHUP, and so

@@ -1,7 +1,8 @@
-//! The Python interpreter of this program.
+//! The Python interpreter that this program starts.
 
-/// The interpreter of the environment that this program was installed into; otherwise the first on
-/// `PATH`.
+/// Returns the path of the `python3` in this program's folder, as in a virtual environment into
+/// which the program was installed. If there is no such file, returns `python3`, which is looked up
+/// on `PATH`.
 pub fn python_interpreter() -> String {
     std::env::current_exe()
         .ok()

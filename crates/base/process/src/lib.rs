@@ -6,8 +6,8 @@
 //! - [`EndSignals`]: the signals that end this process, and the wait for a child that ends with it.
 //! - [`Lines`] and [`read_lines`]: output as lines of limited length.
 //! - [`ignores_hangup`]: whether this process is meant to outlive its terminal;
-//!   [`hangup_to_handle`]: SIGHUP, unless it is.
-//! - [`python_interpreter`]: the interpreter that belongs to this program.
+//!   [`hangup_to_handle`]: SIGHUP, unless this process ignores it.
+//! - [`python_interpreter`]: the Python interpreter that this program starts.
 //!
 //! ```
 //! use std::process::Command;

@@ -1,16 +1,16 @@
-//! Programs and libraries of other packages that tests start. They are not dependencies of the
-//! tests, so the tests must ask cargo to build them.
+//! Builds programs and libraries of other packages, which tests start or load. They are not
+//! dependencies of the tests, so the tests must ask cargo to build them.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The variable with which `./test` says that all packages of the workspace have been built. If a
-/// test still called cargo, it would have to wait for the build that runs in parallel with the
-/// tests.
+/// The variable with which `./test` says that all packages of the workspace have been built. Tests
+/// then do not call cargo: it would wait for the lock of the target folder, because `./test` builds
+/// other test programs while these tests run.
 const ALL_BUILT: &str = "FEROS_TESTS_BUILT";
 
-/// Builds these packages. Returns the folder with their programs and libraries, which is the parent
-/// of the folder that contains the test program.
+/// Builds these packages, unless `./test` has built them. Returns the folder with their programs
+/// and libraries, which is the parent of the folder that contains the test program.
 ///
 /// # Panics
 /// When cargo cannot build them.

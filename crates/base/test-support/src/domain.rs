@@ -1,4 +1,5 @@
-//! DDS domains that are each used by only one test or one process. A test that gets none fails.
+//! DDS domains, each reserved for one test, or for all tests of one process. A test fails if no
+//! domain becomes free for it.
 
 use std::sync::OnceLock;
 

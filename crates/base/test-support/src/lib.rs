@@ -10,7 +10,7 @@
 //! | `watchdog` | ends tests that would hang |
 //! | `background`, `process` | threads and processes that end with the test |
 //! | `program` | programs that run to their end |
-//! | `built` | programs of other packages |
+//! | `built` | builds programs and libraries of other packages |
 //! | `runner` | starts programs, also with an emulator |
 //! | `domain` | a DDS domain for each test |
 //! | `log_lines` | what a thread logs |

@@ -1,5 +1,5 @@
-//! An event, which means that a message passed a point, and the layout of an event in the ring of a
-//! thread.
+//! Events, each of which records that a message passed a trace point, and the layout of an event in
+//! the ring of a thread.
 
 use crate::point::Point;
 use crate::transport::Transport;
@@ -12,17 +12,19 @@ pub struct MessageId {
     pub publisher: [u8; 16],
     /// The source timestamp, which increases with each message of a publisher.
     pub stamp: i64,
-    /// The number of the message that is known at the point. At the publisher's points, it is the
-    /// publication number, which starts at 1. From the engine on, it is the engine's own number.
+    /// The number of the message, as far as it is known where the event is recorded. In the client
+    /// library of the publisher, and on the intra-process and shared-memory transports, it is the
+    /// publication number, which starts at 1. On the network transport, it may also be a number of
+    /// the engine, or 0 if the number is unknown.
     pub number: u64,
 }
 
-/// The event that a message passed a point.
+/// The record that a message passed a trace point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Event {
     /// The time of the event, on CLOCK_MONOTONIC.
     pub at_nanos: u64,
-    /// The point that the message passed.
+    /// The trace point that the message passed.
     pub point: Point,
     /// The transport, or `None` if the message is not on a transport yet.
     pub transport: Option<Transport>,

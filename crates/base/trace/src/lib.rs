@@ -33,7 +33,7 @@
 //! |---|---|
 //! | `point` | the points that a message passes |
 //! | `passing` | the functions that layers call at these points |
-//! | `event`, `ring` | an event, which means that a message passed a point, and the ring of a thread |
+//! | `event`, `ring` | events, each of which records that a message passed a trace point, and the ring of a thread |
 //! | `switch`, `recorder`, `endpoint`, `clock` | the trace of this process: whether it is on, its rings, its endpoints |
 //! | `environment`, `periodic` | the settings in the environment, and the thread that writes while the program runs |
 //! | `file` | the trace file of a process |

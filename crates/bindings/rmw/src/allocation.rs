@@ -1,4 +1,6 @@
 //! Allocates memory that the host program frees, with the allocator that the host program passed.
+//!
+//! The words in brackets in SAFETY comments are clauses of `contract`.
 
 use std::collections::BTreeSet;
 use std::ffi::{CStr, c_char, c_void};

@@ -1,4 +1,6 @@
 //! Checks the arguments of host programs: null pointers, objects of other implementations, strings.
+//!
+//! The words in brackets in SAFETY comments are clauses of `contract`.
 
 use std::ffi::{CStr, c_char};
 use std::ptr::NonNull;

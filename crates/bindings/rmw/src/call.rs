@@ -1,4 +1,6 @@
 //! The two ends of a service's calls: what clients and servers share.
+//!
+//! The words in brackets in SAFETY comments are clauses of `contract`.
 
 use std::ffi::{CString, c_char, c_void};
 use std::sync::Arc;

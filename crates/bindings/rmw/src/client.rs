@@ -1,4 +1,6 @@
 //! Service clients.
+//!
+//! The words in brackets in SAFETY comments are clauses of `contract`.
 
 use std::ffi::{c_char, c_void};
 use std::sync::Arc;

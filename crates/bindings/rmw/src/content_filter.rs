@@ -1,5 +1,7 @@
 //! Content filters. The receiving process applies them: a message that the filter rejects does not
 //! wake the subscription and is never taken.
+//!
+//! The words in brackets in SAFETY comments are clauses of `contract`.
 
 use std::ffi::{CStr, CString};
 use std::sync::Arc;

@@ -1,5 +1,7 @@
 //! The parts of an rmw context: a session of the engine, the transports that the context's
 //! endpoints may use, and the guard condition that wakes threads that wait for graph changes.
+//!
+//! The words in brackets in SAFETY comments are clauses of `contract`.
 
 use std::ffi::c_void;
 use std::sync::Arc;

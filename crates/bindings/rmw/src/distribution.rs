@@ -3,6 +3,8 @@
 //!
 //! `loaded` finds the distribution of the process from the libraries of ROS 2 that are loaded, and
 //! `layout` has the objects of rmw whose fields differ.
+//!
+//! The words in brackets in SAFETY comments are clauses of `contract`.
 
 mod layout;
 mod loaded;

@@ -1,4 +1,6 @@
 //! The information about the publishers and subscriptions of a topic.
+//!
+//! The words in brackets in SAFETY comments are clauses of `contract`.
 
 use std::ffi::c_char;
 use std::ptr;

@@ -1,5 +1,7 @@
 //! The part of a subscription, client or server that wait sets and the callback thread use. It
 //! outlives the endpoint while a thread waits for it.
+//!
+//! The words in brackets in SAFETY comments are clauses of `contract`.
 
 use std::ffi::c_void;
 use std::sync::Arc;

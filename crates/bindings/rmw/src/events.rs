@@ -1,5 +1,7 @@
 //! Events of publishers and subscriptions, with their statuses. Host programs wait for each kind of
 //! event of an endpoint, listen for it and take it separately.
+//!
+//! The words in brackets in SAFETY comments are clauses of `contract`.
 
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,4 +1,6 @@
 //! Queries of the graph: its nodes, and the names and types in use.
+//!
+//! The words in brackets in SAFETY comments are clauses of `contract`.
 
 use std::ffi::c_char;
 use std::sync::Arc;

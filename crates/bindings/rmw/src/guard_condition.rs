@@ -1,4 +1,6 @@
 //! Guard conditions, which a host program triggers to end a wait.
+//!
+//! The words in brackets in SAFETY comments are clauses of `contract`.
 
 use std::ptr;
 use std::sync::Arc;

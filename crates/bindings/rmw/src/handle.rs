@@ -1,5 +1,7 @@
 //! The objects of rmw (nodes, endpoints, guard conditions, wait sets and events). The `data` field
 //! of each points to its end object, in which this library keeps what belongs to the object.
+//!
+//! The words in brackets in SAFETY comments are clauses of `contract`.
 
 use std::ffi::c_void;
 

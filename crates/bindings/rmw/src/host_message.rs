@@ -1,4 +1,6 @@
 //! The messages of the host program that are sent: published messages, requests and responses.
+//!
+//! The words in brackets in SAFETY comments are clauses of `contract`.
 
 use std::ffi::c_void;
 
@@ -20,14 +22,14 @@ pub(crate) struct HostMessage<'a> {
 
 impl<'a> HostMessage<'a> {
     /// # Safety
-    /// `message` is an initialized message of this type, and nobody writes it as long as this value
-    /// lives.
+    /// `message` is an initialized message of the type of `program`, and nobody writes it as long
+    /// as this value lives.
     pub(crate) unsafe fn new(
         program: &'a MessageProgram,
         message: *const c_void,
     ) -> Result<Self, EncodeError> {
-        // SAFETY: [messages] the message has this type, and nobody writes it as long as this value
-        // lives.
+        // SAFETY: [messages] the message has the type of the program, and nobody writes it as long
+        // as this value lives.
         let size_bytes = unsafe { program.serialized_len(message) }?;
         Ok(Self { program, message, size_bytes, failure: None })
     }
@@ -44,8 +46,8 @@ impl Outgoing for HostMessage<'_> {
     }
 
     fn fill(&mut self, memory: &mut [u8]) -> Result<(), FillAborted> {
-        // SAFETY: [messages] the message has this type, and nobody writes it as long as `self`
-        // lives.
+        // SAFETY: [messages] the message has the type of the program, and nobody writes it as long
+        // as `self` lives.
         let encoded = unsafe { self.program.encode(self.message, memory) };
         encoded.map(|_| ()).map_err(|error| {
             self.failure = Some(error);

@@ -1,4 +1,6 @@
 //! Converts the information about messages, requests and endpoints into the form of rmw.
+//!
+//! The words in brackets in SAFETY comments are clauses of `contract`.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 

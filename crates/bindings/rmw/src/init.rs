@@ -1,4 +1,6 @@
 //! Init options, and the initialization, shutdown and finalization of contexts.
+//!
+//! The words in brackets in SAFETY comments are clauses of `contract`.
 
 use std::ffi::{CStr, c_char};
 use std::ptr;

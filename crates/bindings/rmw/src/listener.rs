@@ -1,4 +1,6 @@
 //! The callback that a host program sets for one entity, to get the number of new items.
+//!
+//! The words in brackets in SAFETY comments are clauses of `contract`.
 
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,6 +1,8 @@
 //! Lent messages. The host program builds an outgoing message in the memory from which it is sent,
 //! and reads an incoming message in the memory in which it arrived. The struct of the message type
 //! must have the same bytes as the body of the serialized message.
+//!
+//! The words in brackets in SAFETY comments are clauses of `contract`.
 
 use std::ffi::c_void;
 

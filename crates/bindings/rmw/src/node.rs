@@ -1,4 +1,6 @@
 //! Nodes.
+//!
+//! The words in brackets in SAFETY comments are clauses of `contract`.
 
 use std::ffi::{CString, c_char};
 use std::sync::{Arc, Weak};

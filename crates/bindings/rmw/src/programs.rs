@@ -3,6 +3,8 @@
 //! A host program passes the same few type supports many times, for example with each call of
 //! `rmw_serialize`. It may also unload and reload their libraries, so a stored program is only used
 //! if the type support at its address is still the same.
+//!
+//! The words in brackets in SAFETY comments are clauses of `contract`.
 
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};

@@ -1,4 +1,6 @@
 //! Publishers: creates and destroys them, publishes messages, and reports their state.
+//!
+//! The words in brackets in SAFETY comments are clauses of `contract`.
 
 use std::collections::HashMap;
 use std::ffi::{CString, c_char, c_void};

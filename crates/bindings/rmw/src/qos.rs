@@ -1,5 +1,7 @@
 //! Converts policies between the forms of rmw and Feros, and checks whether two profiles are
 //! compatible.
+//!
+//! The words in brackets in SAFETY comments are clauses of `contract`.
 
 use std::ffi::c_char;
 use std::fmt::Write as _;

@@ -1,4 +1,6 @@
 //! Serializes and deserializes messages without an endpoint.
+//!
+//! The words in brackets in SAFETY comments are clauses of `contract`.
 
 use std::ffi::c_void;
 
@@ -10,7 +12,8 @@ use crate::programs;
 /// Serializes a message into an array, which grows as needed.
 ///
 /// # Safety
-/// Each pointer is null or points to a valid value of its type; the message has this type.
+/// Each pointer is null or points to a valid value of its type. `ros_message` points to a message
+/// of the type that `type_support` describes.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_serialize(
     ros_message: *const c_void,
@@ -18,9 +21,9 @@ unsafe extern "C" fn rmw_serialize(
     serialized_message: *mut rmw_serialized_message_t,
 ) -> rmw_ret_t {
     guarded(|| {
-        // SAFETY: [messages] the message has this type, and nobody writes it. [type supports] The
-        // type support is null or valid. [bytes] The array is initialized, and only this call uses
-        // it.
+        // SAFETY: [messages] the message has the type of the type support, and nobody writes it.
+        // [type supports] The type support is null or valid. [bytes] The array is initialized, and
+        // only this call uses it.
         unsafe {
             given(ros_message, "ros_message")?;
             given(serialized_message, "serialized_message")?;
@@ -36,7 +39,8 @@ unsafe extern "C" fn rmw_serialize(
 /// Fills a message from serialized bytes.
 ///
 /// # Safety
-/// Each pointer is null or points to a valid value of its type; the message has this type.
+/// Each pointer is null or points to a valid value of its type. `ros_message` points to a message
+/// of the type that `type_support` describes.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_deserialize(
     serialized_message: *const rmw_serialized_message_t,
@@ -45,8 +49,8 @@ unsafe extern "C" fn rmw_deserialize(
 ) -> rmw_ret_t {
     guarded(|| {
         // SAFETY: [bytes] the array is initialized, and nobody writes it. [type supports] The type
-        // support is null or valid. [messages] The message has this type, and only this call uses
-        // it.
+        // support is null or valid. [messages] The message has the type of the type support, and
+        // only this call uses it.
         unsafe {
             let serialized = given(serialized_message, "serialized_message")?;
             given(ros_message, "ros_message")?;

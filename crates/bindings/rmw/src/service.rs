@@ -1,4 +1,6 @@
 //! Service servers.
+//!
+//! The words in brackets in SAFETY comments are clauses of `contract`.
 
 use std::ffi::{CString, c_char, c_void};
 use std::sync::{Arc, Weak};

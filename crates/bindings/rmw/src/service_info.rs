@@ -1,5 +1,7 @@
 //! The information about the clients and servers of a service, for which Lyrical asks. Earlier
 //! distributions do not call these functions.
+//!
+//! The words in brackets in SAFETY comments are clauses of `contract`.
 
 use std::ffi::c_char;
 use std::ptr;

@@ -1,4 +1,6 @@
 //! Converts the event statuses that endpoints report into the form of rmw.
+//!
+//! The words in brackets in SAFETY comments are clauses of `contract`.
 
 use std::ffi::c_void;
 use std::sync::Arc;

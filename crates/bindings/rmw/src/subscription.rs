@@ -1,5 +1,7 @@
 //! Subscriptions: creates and destroys them, and reports their state. The file `take` takes their
 //! messages, and `events` has their events.
+//!
+//! The words in brackets in SAFETY comments are clauses of `contract`.
 
 use std::collections::HashMap;
 use std::ffi::{CString, c_void};

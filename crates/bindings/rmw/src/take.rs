@@ -2,6 +2,8 @@
 //!
 //! A message that cannot be decoded is counted, logged and skipped, so that it does not end the
 //! host program.
+//!
+//! The words in brackets in SAFETY comments are clauses of `contract`.
 
 use std::ffi::c_void;
 
@@ -50,13 +52,13 @@ impl SubscriptionEnd {
     /// Takes the next message into a struct.
     ///
     /// # Safety
-    /// The struct is null or an initialized message of this type.
+    /// `ros_message` is null or points to an initialized message of the subscription's type.
     unsafe fn take(&self, ros_message: *mut c_void) -> Result<Option<rmw_message_info_t>, Failure> {
         // SAFETY: [messages] the struct is null or an initialized message.
         unsafe { given(ros_message, "ros_message") }?;
         let taken = self.take_with(|message| {
-            // SAFETY: [messages] the struct is an initialized message of this type, and nobody else
-            // uses it.
+            // SAFETY: [messages] the struct is an initialized message of the subscription's type,
+            // and nobody else uses it.
             let decoded = unsafe { self.program.decode(message.object(), ros_message) };
             decoded.map_err(Failure::error)
         })?;

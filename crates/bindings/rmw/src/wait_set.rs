@@ -6,6 +6,8 @@
 //! rmw wait set is a different one, as it is with rclpy. Entities are compared by address. An idle
 //! wait set of the pool keeps ended entities in memory, without their endpoints, so that no new
 //! entity gets the same address.
+//!
+//! The words in brackets in SAFETY comments are clauses of `contract`.
 
 use std::ffi::c_void;
 use std::ptr;

@@ -207,7 +207,7 @@ impl Service {
     /// room, the response goes through the engine.
     ///
     /// # Errors
-    /// The response cannot be serialized or sent, or the client has left.
+    /// When the response cannot be serialized or sent, or when the client is known to have left.
     pub fn send_response(
         &self,
         request: &Request,

@@ -21,8 +21,8 @@ pub enum CopyError {
 }
 
 /// Copies the messages that pass the filter and returns their number. Topics without messages are
-/// copied as well. Bags that overlap in time are merged. `completed` can complete each topic before
-/// it is announced, for example with the definition that an old bag lacks. The
+/// copied as well. Bags that overlap in time are merged. `completed` returns the topic that is
+/// added to the new bag, for example with the definition of its type, which an old bag lacks. The
 /// [interrupt](BagReader::interrupt) of any of the bags ends the copying.
 ///
 /// # Errors

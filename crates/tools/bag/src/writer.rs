@@ -118,7 +118,7 @@ impl BagWriter {
         self.files.iter().map(|file| file.message_count).sum()
     }
 
-    /// Announces a topic; announcing it again returns the same number.
+    /// Adds a topic to the bag; adding it again returns the same number.
     ///
     /// # Errors
     /// When the topic cannot be written, or a file has too many topics.

@@ -6,7 +6,8 @@ use feros_trace_analysis::PointSeries;
 
 use crate::contract::{End, Line};
 
-/// The roles that send; a cell ends when its sender ends.
+/// The roles (see `peers/README.md`) whose programs lead a cell with messages: when such a program
+/// has ended, the laboratory waits for the settle time, and then stops the other programs.
 pub(super) const LEADERS: [&str; 5] = ["talker", "pair", "chain", "client", "calls"];
 
 /// The collected output, by kind.
@@ -45,7 +46,8 @@ pub(super) struct SubscriptionEnd {
 }
 
 impl Collected {
-    /// Adds a line with samples, times or values.
+    /// Adds a line with samples, published messages, trace points, values or a note. Any other line
+    /// counts as not understood.
     pub(super) fn line(&mut self, first_subscription: u32, line: &str) {
         match serde_json::from_str(line) {
             Ok(Line::Samples(samples)) => {

@@ -443,7 +443,7 @@ impl<'a> Session<'a> {
     }
 }
 
-/// Whether the cell ends when this program ends.
+/// Whether a program with this name leads its cell; see [`LEADERS`].
 fn leads(name: &str) -> bool {
     LEADERS.contains(&name)
 }

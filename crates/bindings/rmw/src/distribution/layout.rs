@@ -2,6 +2,8 @@
 //!
 //! The rest of the crate uses the form of init options and contexts that has the most fields. This
 //! file reads and writes the form of the host program's distribution.
+//!
+//! The words in brackets in SAFETY comments are clauses of `contract`.
 
 use std::ffi::{c_char, c_void};
 use std::ptr;

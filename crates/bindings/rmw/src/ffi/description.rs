@@ -1,5 +1,7 @@
 //! The description of a type that `get_type_description_func` of a type support returns:
 //! `rosidl_runtime_c__type_description__TypeDescription`.
+//!
+//! The words in brackets in SAFETY comments are clauses of `contract`.
 
 use std::ffi::c_char;
 

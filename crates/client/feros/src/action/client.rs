@@ -235,7 +235,8 @@ impl<F: ActionForm> ActionClient<F> {
     /// [`SendGoalFuture::wait`].
     ///
     /// # Errors
-    /// When no server is ready, or the goal violates its type or cannot be sent.
+    /// When no server is ready; when the goal cannot be serialized, for example because it exceeds
+    /// a bound of its type; or when it cannot be sent.
     pub fn send_goal(&self, goal: F::Goal) -> Result<SendGoalFuture<F>, SendGoalError> {
         self.send(goal, None)
     }

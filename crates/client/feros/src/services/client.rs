@@ -89,7 +89,8 @@ impl<S: ServiceType> Client<S> {
     /// [`wait_for_service_async`](GenericClient::wait_for_service_async).
     ///
     /// # Errors
-    /// When there is no server, or the request violates its type or cannot be sent.
+    /// When there is no server; when the request cannot be serialized, for example because it
+    /// exceeds a bound of its type; or when it cannot be sent.
     pub fn call(&self, request: &S::Request) -> Result<ResponseFuture<S>, PublishError> {
         let inner = &self.untyped.0;
         let sent = inner.send_if_served(|send| serialize_into(request, &inner.name, send))?;

@@ -129,7 +129,7 @@ impl<M: Message> Publisher<M> {
     /// history `KeepAll` and a full queue.
     ///
     /// # Errors
-    /// When the message violates its type, the queue of a subscription stays full, or the engine
+    /// When the message cannot be serialized, the queue of a subscription stays full, or the engine
     /// cannot send the message; see [`PublishError`].
     pub fn publish(&self, message: impl Publishable<M>) -> Result<(), PublishError> {
         let mut trace = Outbound::publish();

@@ -1,4 +1,5 @@
-//! Writes one MCAP file: chunks that are complete once written, and the index at its end.
+//! Writes one MCAP file: chunks of messages, and the index at the end of the file. A chunk that has
+//! ended stays readable even if the process dies.
 
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
@@ -147,7 +148,7 @@ impl McapFileWriter {
         self.writer.as_mut().ok_or_else(|| io::Error::other("the file has ended"))
     }
 
-    /// Announces a topic; returns the number of its channel in the file.
+    /// Adds a topic; returns the number of its channel in the file.
     pub(crate) fn add_topic(&mut self, topic: &BagTopic) -> io::Result<u16> {
         let metadata = &topic.metadata;
         let mut profiles = String::new();
@@ -166,7 +167,7 @@ impl McapFileWriter {
         writer.add_channel(schema_id, &metadata.name, format, &described).map_err(into_io)
     }
 
-    /// Writes a message of a topic that was announced.
+    /// Writes a message of a topic that was added.
     pub(crate) fn write(
         &mut self,
         channel_id: u16,
@@ -212,7 +213,7 @@ impl McapFileWriter {
     }
 
     /// Ends the file after an error: cuts off an incomplete chunk, and writes the index if the disk
-    /// has room for it. Returns the number of messages that remain.
+    /// has room for it. Returns the number of messages in the index, or 0 if no index was written.
     pub(crate) fn salvage(&mut self) -> u64 {
         if let Some(writer) = self.writer.take() {
             // The buffer holds a part of an incomplete chunk.

@@ -48,8 +48,8 @@ struct State {
 }
 
 impl Definitions {
-    /// Creates the state; `source` answers the questions, and a job in `queue` announces each
-    /// answer.
+    /// Creates the state; `source` answers the questions, and each answer is put into `queue` as a
+    /// job.
     pub(super) fn new(source: SchemaSource, queue: Arc<Queue<Job>>) -> Self {
         let (state, answered) = (Mutex::new(State::default()), Condvar::new());
         Self(Arc::new(Shared { source, queue, state, answered }))

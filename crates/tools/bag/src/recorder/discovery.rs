@@ -30,7 +30,7 @@ pub(super) struct Discovery {
     pub(super) is_stopping: Arc<AtomicBool>,
     /// Asks other nodes for definitions.
     pub(super) definitions: Option<Definitions>,
-    /// The number of topics that have been announced to the writing thread.
+    /// The number of topics that the writing thread has been told to add.
     pub(super) count: usize,
     /// The warnings about topics so far, each of which is logged once.
     pub(super) told: BTreeSet<String>,

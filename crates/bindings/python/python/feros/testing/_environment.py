@@ -2,7 +2,8 @@
 
 import os
 
-# Variables that would let the test see other hosts.
+# Further variables that decide which hosts a context finds. They are removed, so that only
+# `ROS_AUTOMATIC_DISCOVERY_RANGE` decides.
 _FAR = ("ROS_LOCALHOST_ONLY", "ROS_STATIC_PEERS")
 
 

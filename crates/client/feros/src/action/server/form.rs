@@ -61,7 +61,7 @@ pub trait ActionServerForm: ActionTypes + Send + Sync + Sized + 'static {
 /// The reason why a result cannot be serialized.
 #[derive(Debug)]
 pub enum Unserializable {
-    /// The result violates its type.
+    /// The result violates its type, for example because it exceeds a bound.
     Encode(EncodeError),
     /// The result was given as bytes, and the bytes are not a serialized message.
     NotSerialized(&'static str),

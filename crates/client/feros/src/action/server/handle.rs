@@ -20,7 +20,8 @@ pub enum SetResultError {
     /// The goal cannot end this way from its present status.
     #[error(transparent)]
     Transition(#[from] GoalTransitionError),
-    /// The result violates its type. The goal has not ended.
+    /// The result violates its type, for example because it exceeds a bound. The goal has not
+    /// ended.
     #[error(
         "the result of goal {} of {action} cannot be serialized: {source}; end the goal with another result",
         hex(.goal_id)
@@ -171,7 +172,7 @@ impl<F: ActionServerForm> ServerGoalHandle<F> {
     /// Ends the goal with the status succeeded.
     ///
     /// # Errors
-    /// When the goal is neither executing nor canceling, or the result violates its type.
+    /// When the goal is neither executing nor canceling, or the result cannot be serialized.
     pub fn succeed(&self, result: F::Result) -> Result<(), SetResultError> {
         self.end(GoalEvent::Succeed, GoalStatus::Succeeded, result)
     }
@@ -187,7 +188,7 @@ impl<F: ActionServerForm> ServerGoalHandle<F> {
     /// Ends the goal with the status canceled, after a client's request to cancel was accepted.
     ///
     /// # Errors
-    /// When the goal is not canceling, or the result violates its type.
+    /// When the goal is not canceling, or the result cannot be serialized.
     pub fn canceled(&self, result: F::Result) -> Result<(), SetResultError> {
         self.end(GoalEvent::Canceled, GoalStatus::Canceled, result)
     }

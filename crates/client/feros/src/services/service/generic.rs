@@ -151,7 +151,8 @@ impl SerializedResponder {
     /// Sends the response, which is already serialized, with its 4-byte header.
     ///
     /// # Errors
-    /// When the bytes are not a serialized message, or the client has left.
+    /// When the bytes are not a serialized message; when they cannot be sent; or when the client is
+    /// known to have left.
     pub fn send(mut self, response: &[u8]) -> Result<(), PublishError> {
         self.answered = true;
         let Asked { end, request, troubles } = &self.asked;

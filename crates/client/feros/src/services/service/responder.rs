@@ -38,7 +38,8 @@ impl<S: ServiceType> Responder<S> {
     /// Sends the response.
     ///
     /// # Errors
-    /// When the response violates its type, or the client has left.
+    /// When the response cannot be serialized, for example because it exceeds a bound of its type;
+    /// when it cannot be sent; or when the client is known to have left.
     pub fn send(mut self, response: &S::Response) -> Result<(), PublishError> {
         self.answered = true;
         serialize_into(response, self.troubles.service(), |size, fill| {

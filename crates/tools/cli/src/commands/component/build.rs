@@ -33,8 +33,8 @@ pub(crate) struct Args {
     /// Folders of packages, or of workspaces with packages
     #[arg(value_name = "DIR", default_value = ".")]
     folders: Vec<PathBuf>,
-    /// The prefix to install the packages in; by default ~/.local/share/feros, where containers
-    /// look without any setting
+    /// The prefix to install the packages in; by default $XDG_DATA_HOME/feros, or
+    /// ~/.local/share/feros if XDG_DATA_HOME is not set, where containers look without any setting
     #[arg(long, value_name = "DIR")]
     prefix: Option<PathBuf>,
     /// Build with optimization
