@@ -162,7 +162,7 @@ NOT_HERE = {
     "RMW_IMPLEMENTATION=": "it starts programs of stock ROS 2: tests/rmw and tests/interop",
     "cargo build": "it compiles what other steps of ./test compile",
     "cargo run --release -p feros-placements": "it compiles a release, and measures for minutes",
-    "FEROS_INTERFACES=my_interfaces PYTHONPATH": (
+    "FEROS_INTERFACES=my_interfaces python": (
         "it needs Feros's Python package: crates/bindings/python/tests"
     ),
     "feros run listener.py": "it needs Feros's Python package: crates/bindings/python/tests",
