@@ -24,7 +24,7 @@ pub enum HumbleOn {
     CycloneDds,
 }
 
-/// What is needed to compile the program that uses one of the libraries.
+/// The data for compiling the program that uses one of the libraries.
 struct Recipe {
     name: &'static str,
     source: &'static str,

@@ -1,5 +1,5 @@
-//! The `metadata.yaml` that reindexing replaces. What the files of the bag do not contain is kept:
-//! entries that Feros does not know, which other programs may have written, and some that it knows.
+//! The `metadata.yaml` that reindexing replaces. Reindexing keeps the entries that the files of the
+//! bag do not contain: those that other programs wrote and Feros does not know, and some others.
 
 use std::path::Path;
 
@@ -17,7 +17,7 @@ pub(crate) struct Former {
 }
 
 impl Former {
-    /// Reads the file in the folder of a bag. What is missing or cannot be read is left out.
+    /// Reads the file in the folder of a bag. A missing or unreadable file counts as empty.
     pub(crate) fn read(folder: &Path) -> Self {
         let Ok(Some(text)) = metadata_text(folder) else { return Self::default() };
         let document = tree(&text).ok().flatten();

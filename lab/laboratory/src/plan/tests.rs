@@ -201,7 +201,7 @@ fn the_estimate_learns_what_starting_costs() {
     costs.write(folder.path());
     assert_eq!(Costs::read(folder.path()), costs);
 
-    // A pipe would be waited for without end.
+    // Opening a pipe would block for ever.
     let folder = tempfile::tempdir().unwrap();
     let pipe = folder.path().join("costs.json");
     assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());

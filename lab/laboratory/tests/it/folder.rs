@@ -81,7 +81,7 @@ fn a_folder_with_something_else_is_refused() {
     );
 }
 
-/// A pipe would be waited for without end; it is refused and left as it is.
+/// Opening a pipe would block for ever, so the laboratory refuses it and does not change it.
 #[test]
 fn a_pipe_in_the_place_of_a_file_is_refused() {
     let fixture = Fixture::new();

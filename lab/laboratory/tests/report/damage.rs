@@ -22,7 +22,7 @@ fn a_folder_without_a_run_is_refused() {
     assert!(Results::read(&empty.join("absent")).is_err());
 }
 
-/// A pipe would be waited for without end.
+/// Opening a pipe would block for ever.
 #[test]
 fn a_pipe_in_the_place_of_a_file_is_refused() {
     for name in ["run.json", "cells.jsonl"] {

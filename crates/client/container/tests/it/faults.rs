@@ -26,7 +26,7 @@ fn the_help_needs_no_reader() {
 fn assert_only_the_first(container: &Container) {
     assert_eq!(container.list(), [(1, "/witness".into())]);
     assert!(container.trigger("/witness/ping", WATCHDOG).is_some(), "the rest keeps running");
-    // The component's node was there while its constructor ran, and its end is heard later.
+    // The component's node existed while its constructor ran, and its end arrives later.
     eventually(|| {
         let nodes = container.node.node_names();
         let is_left = nodes.iter().any(|node| node.name().contains("constructor"));

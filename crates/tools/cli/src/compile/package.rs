@@ -129,7 +129,7 @@ pub(crate) fn find_packages(
 fn packages_in(folder: &Path, signals: &EndSignals) -> Result<Vec<ComponentPackage>, BuildError> {
     let manifest = folder.join("Cargo.toml");
     let manifest = manifest.canonicalize().map_err(|_| BuildError::NoManifest(manifest))?;
-    // Cargo would wait for a pipe.
+    // Cargo would wait for ever if the manifest were a pipe.
     feros_files::open(&manifest).map_err(|error| BuildError::file(&manifest, error))?;
     let folder = manifest.parent().unwrap_or(folder);
     let answer = Cargo::in_folder(folder, signals).metadata(&manifest)?;

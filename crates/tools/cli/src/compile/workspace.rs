@@ -404,7 +404,7 @@ mod tests {
         );
     }
 
-    /// A pipe would be waited for without end.
+    /// Opening a pipe would block for ever.
     #[test]
     fn a_pipe_in_the_place_of_a_file_is_refused() {
         let folder = tempfile::tempdir().unwrap();

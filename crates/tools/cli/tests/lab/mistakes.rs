@@ -175,7 +175,7 @@ fn a_folder_that_is_no_run_is_left_as_it_is() {
     assert_eq!(fixture.read("one/cells.jsonl"), before);
 }
 
-/// A pipe would be waited for without end, and no signal would end that.
+/// Opening a pipe would block the command for ever, and no signal would end it.
 #[test]
 fn a_pipe_in_the_place_of_a_file_is_refused() {
     let fixture = Fixture::new();

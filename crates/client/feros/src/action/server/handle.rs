@@ -20,8 +20,8 @@ pub enum SetResultError {
     /// The goal cannot end this way from its present status.
     #[error(transparent)]
     Transition(#[from] GoalTransitionError),
-    /// The result violates its type, for example because it exceeds a bound. The goal has not
-    /// ended.
+    /// The result violates its type, for example because it exceeds a bound. The goal is still
+    /// active.
     #[error(
         "the result of goal {} of {action} cannot be serialized: {source}; end the goal with another result",
         hex(.goal_id)
