@@ -40,6 +40,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!("cargo::rerun-if-changed=build.rs");
     let crates = here.ancestors().nth(2).ok_or("this crate does not lie in a folder")?;
     if crates.join("client/feros/Cargo.toml").is_file() {
+        // The list of crates begins there; the crate itself is not in the list.
+        println!("cargo::rerun-if-changed={}/client/shared/Cargo.toml", crates.display());
         for name in shared_crates::folders(crates)? {
             for part in ["Cargo.toml", "build.rs", "build", "engine", "patches", "shim", "src"] {
                 hash_tree(&crates.join(&name).join(part), &mut hasher)?;
