@@ -69,9 +69,9 @@ impl InputArgs {
 
 /// The storage of this name.
 fn named(name: &str) -> Result<feros_bag::Storage, CliError> {
-    let known = [feros_bag::Storage::Mcap, feros_bag::Storage::Sqlite3];
-    known.into_iter().find(|storage| storage.name() == name).ok_or_else(|| {
-        let names = known.map(feros_bag::Storage::name);
+    Storage::from_str(name, false).map(Into::into).map_err(|_| {
+        let known = Storage::value_variants().iter().copied().map(feros_bag::Storage::from);
+        let names: Vec<&str> = known.map(feros_bag::Storage::name).collect();
         CliError::usage(format!(
             "--input: the word after a bag names its storage, which is {}, not {name}{}; for another \
              bag, repeat --input",
