@@ -30,7 +30,7 @@ LIBRARY="$library" OUT="$out" VERSION="$(sed -n '/^\[workspace.package\]/,/^\[/s
 import base64, hashlib, json, os, pathlib, shutil, subprocess, sys, tempfile, zipfile
 
 sys.path.insert(0, "scripts")
-from release_programs import machine_of
+from release_programs import binutil, machine_of
 
 version, out = os.environ["VERSION"], pathlib.Path(os.environ["OUT"])
 library = pathlib.Path(os.environ["LIBRARY"])
@@ -81,11 +81,19 @@ def digest(content):
     return base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
 
 
+def stripped():
+    """Returns the library without the names that only a debugger needs."""
+    with tempfile.TemporaryDirectory() as folder:
+        copy = shutil.copy(library, folder)
+        binutil(machine, "strip", "--strip-unneeded", copy)
+        return pathlib.Path(copy).read_bytes()
+
+
 def write(folder, platform):
     """Writes the wheel for a platform; returns its path."""
     tag = f"py3-none-{platform}"
     files = {
-        f"feros_rmw-{version}.data/data/lib/librmw_feros.so": library.read_bytes(),
+        f"feros_rmw-{version}.data/data/lib/librmw_feros.so": stripped(),
         "_feros_rmw.py": LOADER.encode(),
         "feros_rmw.pth": PTH.encode(),
         f"{info}/METADATA": METADATA.encode(),

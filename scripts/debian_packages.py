@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Makes the Debian packages `feros` and `feros-containers` from programs that are built already.
+"""Makes Debian packages from programs that are built already: `feros`, `feros-containers`, and
+`ros-DISTRIBUTION-rmw-feros` for a ROS 2 that other Debian packages installed into /opt/ros.
 
     scripts/debian_packages.py --programs TARGET/release [--out FOLDER] [--compression gzip]
 
@@ -16,13 +17,40 @@ from pathlib import Path
 
 import bill_of_materials
 import installed_files
-from installed_files import PROGRAMS
+import rmw_prefix
 from release_programs import ROOT, Programs, ReleaseError, tool
 
 MAINTAINER = "Feros developers"
+# The distributions of the packages with the rmw library; the library recognizes them by itself.
+DISTRIBUTIONS = ["jazzy", "kilted"]
+
+
+def put_rmw(programs, root, distribution):
+    """Puts the rmw library as an ament package into the prefix of a ROS 2 distribution."""
+    prefix = root / "opt/ros" / distribution
+    rmw_prefix.lay_out(programs.path("librmw_feros.so"), prefix)
+    programs.binutil("strip", "--strip-unneeded", prefix / "lib/librmw_feros.so")
+    installed_files.put_documents(programs, root / "usr", f"ros-{distribution}-rmw-feros")
+
+
+def rmw_package(distribution):
+    """Returns what to pack for the ROS 2 that Debian packages install into /opt/ros."""
+    names = [name.replace("_", "-") for name in rmw_prefix.DEPENDENCIES]
+    return {
+        "put": lambda programs, root: put_rmw(programs, root, distribution),
+        "needs": [f"ros-{distribution}-{name}" for name in names],
+        "relations": [],
+        "description": (
+            f"ROS 2 built for the shortest path: the rmw library for ROS 2 {distribution.title()}\n"
+            " Programs of ROS 2 use the transports of Feros if RMW_IMPLEMENTATION is rmw_feros."
+        ),
+    }
+
+
 PACKAGES = {
     "feros": {
-        "put": installed_files.put_command,
+        "put": lambda programs, root: installed_files.put_command(programs, root / "usr"),
+        "needs": [],
         "relations": ["Suggests: feros-containers"],
         "description": (
             "ROS 2 built for the shortest path: the command\n"
@@ -33,7 +61,8 @@ PACKAGES = {
         ),
     },
     "feros-containers": {
-        "put": installed_files.put_containers,
+        "put": lambda programs, root: installed_files.put_containers(programs, root / "usr"),
+        "needs": ["feros (= {version})"],
         "relations": [],
         "description": (
             "ROS 2 built for the shortest path: containers for components in Rust\n"
@@ -42,6 +71,7 @@ PACKAGES = {
             " Rust's standard library."
         ),
     },
+    **{f"ros-{name}-rmw-feros": rmw_package(name) for name in DISTRIBUTIONS},
 }
 
 
@@ -53,20 +83,21 @@ def debian_version(version):
 def system_dependencies(root, architecture):
     """Returns the packages of the system whose libraries the programs below a root use. For another
     architecture, this system needs the packages of that architecture."""
-    private = root / "usr" / PROGRAMS
-    programs = sorted(path for path in private.iterdir() if path.is_file())
+    files = (path for path in root.rglob("*") if path.is_file() and not path.is_symlink())
+    programs = sorted(path for path in files if path.read_bytes()[:4] == b"\x7fELF")
     with tempfile.TemporaryDirectory() as folder:
         control = Path(folder) / "debian/control"
         control.parent.mkdir()
         control.write_text("Source: feros\n\nPackage: feros\nArchitecture: any\n")
-        # No package has the libraries in our own folder, and that is right.
-        words = ["-O", "--ignore-missing-info", f"-l{private}"]
+        # No package has the libraries in our own folders, and that is right.
+        words = ["-O", "--ignore-missing-info"]
+        words += [f"-l{place}" for place in sorted({program.parent for program in programs})]
         words += [f"-e{program}" for program in programs]
         environment = dict(os.environ, DEB_HOST_ARCH=architecture)
         said = tool("dpkg-shlibdeps", "dpkg-dev", *words, cwd=folder, env=environment)
     found = re.search(r"^shlibs:Depends=(.+)$", said, re.M)
     if not found:
-        raise ReleaseError(f"dpkg-shlibdeps found no dependencies of {private}")
+        raise ReleaseError(f"dpkg-shlibdeps found no dependencies of {programs}")
     return found[1].split(", ")
 
 
@@ -76,9 +107,8 @@ def write_control(name, root, version, architecture):
     files = sorted(path for path in root.rglob("*") if path.is_file() and not path.is_symlink())
     sums = (f"{hashlib.md5(f.read_bytes()).hexdigest()}  {f.relative_to(root)}\n" for f in files)
     size = sum(-(-path.stat().st_size // 1024) for path in files)
-    depends = system_dependencies(root, architecture)
-    if name != "feros":
-        depends.insert(0, f"feros (= {version})")
+    depends = [need.format(version=version) for need in package["needs"]]
+    depends += system_dependencies(root, architecture)
     control.mkdir()
     (control / "md5sums").write_text("".join(sums))
     lines = [
@@ -107,7 +137,7 @@ def make(name, programs, out, compression):
     environment = dict(os.environ, SOURCE_DATE_EPOCH=str(moment), DPKG_DEB_THREADS_MAX="1")
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder) / "root"
-        PACKAGES[name]["put"](programs, root / "usr")
+        PACKAGES[name]["put"](programs, root)
         write_control(name, root, version, programs.architecture)
         installed_files.date(root, moment)
         words = ["--build", "--root-owner-group", f"-Z{compression}"]

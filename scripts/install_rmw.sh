@@ -48,63 +48,7 @@ print(text.value.decode(errors="replace"))
 sys.exit(code)
 PYTHON
 )" || fail "$distribution"
-version="$(sed -n '/^\[workspace.package\]/,/^\[/s/^version = "\(.*\)"/\1/p' Cargo.toml)"
-
-install -D -m 755 "$library" "$prefix/lib/librmw_feros.so"
-
-# The ament index: the installed packages, and the type supports that an rmw reads.
-index="$prefix/share/ament_index/resource_index"
-resource() {
-    mkdir -p "$index/$1"
-    printf '%s' "$2" >"$index/$1/rmw_feros"
-}
-c="rosidl_typesupport_c;rosidl_typesupport_introspection_c"
-cpp="rosidl_typesupport_cpp;rosidl_typesupport_introspection_cpp"
-resource packages ""
-resource package_run_dependencies "rmw;rosidl_typesupport_introspection_c;rosidl_typesupport_introspection_cpp"
-resource rmw_typesupport "$c;$cpp"
-resource rmw_typesupport_c "$c"
-resource rmw_typesupport_cpp "$cpp"
-
-share="$prefix/share/rmw_feros"
-mkdir -p "$share/cmake"
-cat >"$share/package.xml" <<XML
-<?xml version="1.0"?>
-<package format="3">
-  <name>rmw_feros</name>
-  <version>$version</version>
-  <description>The ROS middleware interface on the transports of Feros.</description>
-  <maintainer email="feros@invalid.example">Feros</maintainer>
-  <license>Apache-2.0</license>
-  <exec_depend>rmw</exec_depend>
-  <exec_depend>rosidl_typesupport_introspection_c</exec_depend>
-  <exec_depend>rosidl_typesupport_introspection_cpp</exec_depend>
-  <member_of_group>rmw_implementation_packages</member_of_group>
-  <export><build_type>ament_cmake</build_type></export>
-</package>
-XML
-cat >"$share/cmake/rmw_ferosConfig.cmake" <<'CMAKE'
-# rmw_feros::rmw_feros is the library; RMW_IMPLEMENTATION loads it at run time, and programs that
-# use librmw_implementation do not link it.
-get_filename_component(_rmw_feros_prefix "${CMAKE_CURRENT_LIST_DIR}/../../.." ABSOLUTE)
-if(NOT TARGET rmw_feros::rmw_feros)
-  add_library(rmw_feros::rmw_feros SHARED IMPORTED)
-  set_target_properties(rmw_feros::rmw_feros PROPERTIES
-    IMPORTED_LOCATION "${_rmw_feros_prefix}/lib/librmw_feros.so"
-    IMPORTED_SONAME "librmw_feros.so")
-endif()
-set(rmw_feros_LIBRARIES rmw_feros::rmw_feros)
-set(rmw_feros_TARGETS rmw_feros::rmw_feros)
-set(rmw_feros_FOUND_AMENT_PACKAGE TRUE)
-CMAKE
-cat >"$share/cmake/rmw_ferosConfig-version.cmake" <<CMAKE
-set(PACKAGE_VERSION "$version")
-if("\${PACKAGE_FIND_VERSION}" VERSION_GREATER PACKAGE_VERSION)
-  set(PACKAGE_VERSION_COMPATIBLE FALSE)
-else()
-  set(PACKAGE_VERSION_COMPATIBLE TRUE)
-endif()
-CMAKE
+scripts/rmw_prefix.py "$library" "$prefix"
 
 if [[ ! -e $prefix/local_setup.sh && ! -e $prefix/setup.sh ]]; then
     for shell in sh bash zsh; do
@@ -116,4 +60,4 @@ export LD_LIBRARY_PATH="$prefix/lib\${LD_LIBRARY_PATH:+:\$LD_LIBRARY_PATH}"
 SETUP
     done
 fi
-printf 'rmw_feros %s for ROS 2 %s is in %s\n' "$version" "$distribution" "$prefix"
+printf 'rmw_feros for ROS 2 %s is in %s\n' "$distribution" "$prefix"

@@ -61,12 +61,12 @@ def put_program(programs, source, place):
         tool("patchelf", "patchelf", "--set-rpath", "$ORIGIN", place)
 
 
-def put_documents(prefix, package):
+def put_documents(programs, prefix, package):
     """Puts the licence, the changes and the bill of materials into the folder of a package."""
     folder = prefix / "share/doc" / package
     put(PACKAGING / "copyright", folder / "copyright")
     put_compressed((ROOT / "CHANGELOG.md").read_bytes(), folder / "changelog.gz")
-    bill_of_materials.write(folder / BILL)
+    bill_of_materials.write(folder / BILL, programs.target)
     (folder / BILL).chmod(0o644)
 
 
@@ -83,7 +83,7 @@ def put_command(programs, prefix):
             put_compressed(page.read_bytes(), prefix / f"share/man/man1/{page.name}.gz")
     unit = "feros-launch@.service"
     put(PACKAGING / unit, prefix / "lib/systemd/system" / unit)
-    put_documents(prefix, "feros")
+    put_documents(programs, prefix, "feros")
 
 
 def put_containers(programs, prefix):
@@ -91,12 +91,12 @@ def put_containers(programs, prefix):
     starts each container there."""
     for name in [*CONTAINERS, SHARED_FEROS]:
         put_program(programs, programs.path(name), prefix / PROGRAMS / name)
-    library = programs.standard_library()
-    put_program(programs, library, prefix / PROGRAMS / library.name)
+    if library := programs.standard_library():
+        put_program(programs, library, prefix / PROGRAMS / library.name)
     for name in CONTAINERS:
         # At its start, a container compares its build with that of the library.
         programs.run(prefix / PROGRAMS / name, "--help")
-    put_documents(prefix, "feros-containers")
+    put_documents(programs, prefix, "feros-containers")
 
 
 def date(root, moment):

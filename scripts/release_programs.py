@@ -7,6 +7,11 @@ machine runs and reads them.
 
 Programs for another machine are run by the program that cargo also uses, for example with
 CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER=qemu-aarch64.
+
+    scripts/release_programs.py check TRIPLE [zig]
+
+names each tool that a release for a target needs and this machine lacks. With `zig`, zig links
+the command and the wheel.
 """
 
 import os
@@ -89,6 +94,7 @@ class Programs:
         self.folder = Path(folder).resolve()
         self.command = self.path("feros")
         self.machine, self.architecture = machine_of(self.command)
+        self.target = f"{self.machine}-unknown-linux-gnu"
         self.runner = runner(self.machine)
         self.version = self.say("-V").strip().removeprefix("feros ")
         if self.version != workspace_version():
@@ -106,14 +112,14 @@ class Programs:
 
     def standard_library(self):
         """Returns the shared standard library of Rust that the containers need. It is in the
-        folder of the programs or in that of the compiler."""
+        folder of the programs or in that of the compiler. Some compilers have none, such as Debian's
+        for other machines: then libferos_shared.so contains it, and the result is None."""
         needed = self.binutil("readelf", "-d", self.path(CONTAINERS[0]))
         name = re.search(r"\[(libstd-\w+\.so)\]", needed)
         if not name:
-            raise ReleaseError(f"{CONTAINERS[0]} does not use the shared standard library of Rust")
-        target = ["--target", f"{self.machine}-unknown-linux-gnu"]
+            return None
         compiler = os.environ.get("RUSTC", "rustc")
-        compilers = tool(compiler, "rustc", "--print", "target-libdir", *target)
+        compilers = tool(compiler, "rustc", "--print", "target-libdir", "--target", self.target)
         for folder in (self.folder, Path(compilers.strip())):
             if (folder / name[1]).is_file():
                 return folder / name[1]
@@ -136,8 +142,46 @@ class Programs:
         return self.run(self.command, *words)
 
 
+# The tools that a release needs, with the way to get each.
+PYTHON_TOOLS = "run scripts/setup.sh, and put .venv/bin on PATH"
+TOOLS = {
+    "cargo": "install Rust (https://rustup.rs)",
+    "maturin": PYTHON_TOOLS,
+    "auditwheel": PYTHON_TOOLS,
+    "patchelf": "apt-get install patchelf",
+    "dpkg-deb": "apt-get install dpkg",
+    "dpkg-shlibdeps": "apt-get install dpkg-dev",
+}
+ZIG_TOOLS = {"cargo-zigbuild": "pip install -r scripts/requirements-release.txt, and put it on PATH"}
+
+
+def missing_tools(triple, with_zig):
+    """Returns a line for each thing that a release for a target needs and this machine lacks."""
+    wanted = TOOLS | (ZIG_TOOLS if with_zig else {})
+    machine = triple.split("-")[0]
+    foreign = machine != platform.machine()
+    for name in ("strip", "readelf"):
+        prefix = f"{machine}-linux-gnu-" if foreign else ""
+        suffix = f"-{machine}-linux-gnu" if foreign else ""
+        wanted[prefix + name] = f"apt-get install binutils{suffix}"
+    lines = [f"there is no {name}: {cure}" for name, cure in wanted.items() if not shutil.which(name)]
+    if foreign:
+        variable = f"CARGO_TARGET_{triple.upper().replace('-', '_')}"
+        for end, example in (("LINKER", f"{machine}-linux-gnu-gcc"), ("RUNNER", f"qemu-{machine}")):
+            words = os.environ.get(f"{variable}_{end}", "").split()
+            if not words or not shutil.which(words[0]):
+                lines.append(f"{variable}_{end} names no program, such as {example}")
+    library = tool("rustc", "rustc", "--print", "target-libdir", "--target", triple).strip()
+    if not list(Path(library).glob("libstd-*.rlib")):
+        lines.append(f"there is no standard library of Rust for {triple} in {library}")
+    return lines
+
+
 def main():
     match sys.argv[1:]:
+        case ["check", triple, *rest] if rest in ([], ["zig"]):
+            if lines := missing_tools(triple, bool(rest)):
+                raise ReleaseError("the release cannot be made here:\n  " + "\n  ".join(lines))
         case ["run", program, *words]:
             words = [*runner(machine_of(Path(program))[0]), program, *words]
             os.execvp(words[0], words)

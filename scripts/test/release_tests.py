@@ -3,6 +3,7 @@
     python3 scripts/test/release_tests.py
 """
 
+import ctypes
 import gzip
 import hashlib
 import json
@@ -15,6 +16,8 @@ import sys
 import tarfile
 import tempfile
 import unittest
+from unittest import mock
+from xml.etree import ElementTree
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 import bill_of_materials
@@ -82,7 +85,7 @@ class Release(unittest.TestCase):
         sums = dict(reversed(line.split("  ")) for line in (self.out / "SHA256SUMS").read_text().splitlines())
         files = {path.name for path in self.out.iterdir()} - {"SHA256SUMS"}
         self.assertEqual(files, set(sums))
-        self.assertEqual(len(files), 6, files)
+        self.assertEqual(len(files), 8, files)
         for name, digest in sums.items():
             self.assertEqual(hashlib.sha256((self.out / name).read_bytes()).hexdigest(), digest)
 
@@ -139,13 +142,29 @@ class Release(unittest.TestCase):
         self.assertTrue((self.root / program.split()[0].lstrip("/")).exists(), program)
         self.assertIn("KillMode=mixed", unit)
 
+    def test_the_rmw_library_is_a_package_of_each_distribution(self):
+        for name in debian_packages.DISTRIBUTIONS:
+            needed = fields(self.debs[f"ros-{name}-rmw-feros"])["Depends"].split(", ")
+            self.assertIn(f"ros-{name}-rmw", needed)
+            self.assertTrue(any(need.startswith("libstdc++6 (>= ") for need in needed), needed)
+            prefix = self.root / "opt/ros" / name
+            index = prefix / "share/ament_index/resource_index"
+            self.assertEqual((index / "packages/rmw_feros").read_text(), "")
+            self.assertIn("rosidl_typesupport_cpp", (index / "rmw_typesupport/rmw_feros").read_text())
+            manifest = ElementTree.parse(prefix / "share/rmw_feros/package.xml")
+            self.assertEqual(manifest.findtext("version"), VERSION)
+            library = ctypes.CDLL(str(prefix / "lib/librmw_feros.so"))
+            library.rmw_get_implementation_identifier.restype = ctypes.c_char_p
+            self.assertEqual(library.rmw_get_implementation_identifier(), b"rmw_feros")
+
     def test_the_tarball_has_the_files_of_the_packages(self):
         with tarfile.open(self.tarball) as archive:
             top = f"feros-{VERSION}-linux-{platform.machine()}"
             names = {name.removeprefix(top) for name in archive.getnames()}
             owners = {(entry.uid, entry.uname) for entry in archive.getmembers()}
         usr = self.root / "usr"
-        packed = {f"/{path.relative_to(usr)}" for path in usr.rglob("*")}
+        paths = (path.relative_to(usr) for path in usr.rglob("*"))
+        packed = {f"/{path}" for path in paths if not path.match("share/doc/ros-*") and not path.parent.match("share/doc/ros-*")}
         self.assertEqual(names - packed, {"", "/LICENSE"})
         self.assertEqual(packed - names, set())
         self.assertEqual(owners, {(0, "root")})
@@ -209,6 +228,18 @@ class Refusals(unittest.TestCase):
             program.write_bytes(b"\x7fELF" + bytes(14) + other.to_bytes(2, "little"))
             with self.assertRaisesRegex(release_programs.ReleaseError, "apt-get install qemu-user"):
                 release_programs.Programs(folder)
+
+    def test_what_this_machine_lacks_is_told_before_anything_is_built(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for name in ("rustc", "sh"):
+                (pathlib.Path(folder) / name).symlink_to(shutil.which(name))
+            with mock.patch.dict(os.environ, {"PATH": folder}, clear=False):
+                lines = release_programs.missing_tools("riscv64gc-unknown-linux-gnu", True)
+        said = "\n".join(lines)
+        for name in ("maturin", "cargo-zigbuild", "dpkg-shlibdeps", "riscv64gc-linux-gnu-strip"):
+            self.assertIn(f"there is no {name}: ", said)
+        self.assertIn("CARGO_TARGET_RISCV64GC_UNKNOWN_LINUX_GNU_LINKER names no program", said)
+        self.assertIn("no standard library of Rust for riscv64gc-unknown-linux-gnu", said)
 
     def test_versions_before_a_release_come_before_it_in_debian(self):
         self.assertEqual(debian_packages.debian_version("0.2.0-rc.1"), "0.2.0~rc.1")
