@@ -91,6 +91,9 @@ cat >"$package/data/platlib/feros_prefixes.pth" <<'PTH'
 import os, sys; os.environ.get("FEROS_PREFIX_PATH") and exec(open(os.path.join(sys._getframe(1).f_locals["sitedir"], "feros/compat/ament_index_python/_prefixes.py")).read(), {"__name__": "__main__"})
 PTH
 
+mkdir -p "$package/sbom"
+scripts/bill_of_materials.py ${triple:+--target "$triple"} "$package/sbom/feros.cdx.json" >/dev/null
+
 maturin build --locked --quiet --profile "$profile" --manifest-path "$package/Cargo.toml" \
     --out "$out" "${interface[@]}" "${features[@]}" "${platform[@]}"
 wheel="$(ls -t "$out"/feros-*.whl | head -1)"
