@@ -18,6 +18,7 @@ from typing import (
 from . import _link, _wire
 from ._handler import Handler, checked_handler
 from ._positions import Placed
+from ._unsupported import NO_LOOP
 from .event import Event, checked_event
 
 
@@ -190,12 +191,12 @@ class LaunchContext:
 
     def add_completion_future(self, completion_future: Any) -> None:
         """Raises `NotImplementedError`."""
-        raise NotImplementedError(_NO_LOOP)
+        raise NotImplementedError(NO_LOOP)
 
     @property
     def asyncio_loop(self) -> Any:
         """Raises `NotImplementedError`."""
-        raise NotImplementedError(_NO_LOOP)
+        raise NotImplementedError(NO_LOOP)
 
     def _feros_ask(self, question: Dict[str, Any]) -> Any:
         """Asks `feros launch` about the state of this context."""
@@ -221,10 +222,6 @@ class LaunchContext:
                 ' or execute it in the context that `feros launch` gave')
         self._feros_calls[-1].performed.append(data)
 
-
-_NO_LOOP = (
-    '`feros launch` has no event loop of asyncio: return a TimerAction, register an event handler,'
-    ' or start a process')
 
 _host: Optional[LaunchContext] = None
 

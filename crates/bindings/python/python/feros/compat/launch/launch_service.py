@@ -2,11 +2,11 @@
 
 from typing import Any
 
+from ._unsupported import NO_SERVICE
+
 
 class LaunchService:
     """Raises `NotImplementedError` with what to do instead."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        raise NotImplementedError(
-            'Feros has no LaunchService: give the file a function `generate_launch_description`,'
-            ' and run it with `feros launch FILE`')
+        raise NotImplementedError(NO_SERVICE)

@@ -5,6 +5,7 @@ from typing import Any, Dict, Iterable, List, Mapping, Optional, Text, Union
 from .. import _link, _wire
 from .._entities import listed, reaction
 from .._text import flag, normalize_to_list_of_substitutions, some
+from .._unsupported import NO_EFFECT, NO_OUTPUT
 from ..action import KnownAction
 from ..descriptions import Executable
 from ..launch_description_entity import LaunchDescriptionEntity
@@ -118,21 +119,18 @@ class ExecuteLocal(KnownAction):
 
     def get_stdout(self) -> bytes:
         """Raises `NotImplementedError`."""
-        raise NotImplementedError(_NO_OUTPUT)
+        raise NotImplementedError(NO_OUTPUT)
 
     def get_stderr(self) -> bytes:
         """Raises `NotImplementedError`."""
-        raise NotImplementedError(_NO_OUTPUT)
+        raise NotImplementedError(NO_OUTPUT)
 
     def _feros_options(self) -> Dict[str, Any]:
         """The options that all processes have, as data."""
         for name, value in (
                 ('output_format', self.__output_format), ('log_cmd', self.__log_cmd)):
             if value and _link.is_connected():
-                _link.ask({
-                    'ask': 'warn', 'at': _wire.at(self),
-                    'text': f'`{name}` has no effect in Feros, whose lines begin with the name of'
-                            ' the process; `feros launch --print` shows the commands'})
+                _link.ask({'ask': 'warn', 'at': _wire.at(self), 'text': NO_EFFECT.format(name)})
         output = self.__output
         description = self.__process_description
         return {
@@ -160,11 +158,6 @@ class ExecuteLocal(KnownAction):
             'shell': _wire.flag(self.__shell),
             **self._feros_options(),
         }
-
-
-_NO_OUTPUT = (
-    '`feros launch` does not keep the output of processes: write `output="log"`, and read the file'
-    ' in the log folder')
 
 
 class ExecuteProcess(ExecuteLocal):

@@ -7,6 +7,7 @@ from .. import _wire
 from .._entities import entities
 from .._objects import number_of
 from .._text import flag, normalize_to_list_of_substitutions, some
+from .._unsupported import NO_COROUTINE
 from ..action import Action, KnownAction, KnownGroup
 from ..launch_context import LaunchContext, current
 from ..launch_description_entity import LaunchDescriptionEntity
@@ -230,9 +231,7 @@ class ForLoop(_Loop):
 
 
 def _no_coroutine(*args: Any, **kwargs: Any) -> Any:
-    raise NotImplementedError(
-        '`feros launch` has no event loop of asyncio: write `OpaqueFunction`, a `TimerAction`, or'
-        ' an `ExecuteProcess`')
+    raise NotImplementedError(NO_COROUTINE)
 
 
 class OpaqueCoroutine(Action):

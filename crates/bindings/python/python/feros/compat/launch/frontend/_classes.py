@@ -2,6 +2,8 @@
 
 from typing import Any, Callable, Dict, List, Optional, Text, TypeVar
 
+from .._unsupported import NO_TAGS
+
 Exposed = TypeVar('Exposed')
 
 actions: Dict[str, Any] = {}
@@ -9,10 +11,6 @@ actions: Dict[str, Any] = {}
 
 substitutions: Dict[str, Any] = {}
 """The substitutions of packages, by their names."""
-
-_ABSENT = (
-    '`feros launch` reads XML and YAML files itself, and does not give {} to Python: write the'
-    ' action in a launch file in Python')
 
 
 def expose_action(name: Text) -> Callable[[Exposed], Exposed]:
@@ -39,24 +37,24 @@ class Entity:
     @property
     def type_name(self) -> Text:
         """The name of the tag."""
-        raise NotImplementedError(_ABSENT.format('the tag'))
+        raise NotImplementedError(NO_TAGS.format('the tag'))
 
     @property
     def parent(self) -> Optional['Entity']:
         """The tag around this tag."""
-        raise NotImplementedError(_ABSENT.format('the tag around it'))
+        raise NotImplementedError(NO_TAGS.format('the tag around it'))
 
     @property
     def children(self) -> List['Entity']:
         """The tags within this tag."""
-        raise NotImplementedError(_ABSENT.format('the tags within it'))
+        raise NotImplementedError(NO_TAGS.format('the tags within it'))
 
     def get_attr(
         self, name: Text, *, data_type: Any = str, optional: bool = False,
         can_be_str: bool = True,
     ) -> Any:
         """Returns an attribute."""
-        raise NotImplementedError(_ABSENT.format(f'the attribute `{name}`'))
+        raise NotImplementedError(NO_TAGS.format(f'the attribute `{name}`'))
 
     def assert_entity_completely_parsed(self) -> None:
         """Checks that all attributes were read."""
@@ -67,23 +65,23 @@ class Parser:
 
     def parse_action(self, entity: Entity) -> Any:
         """Reads an action."""
-        raise NotImplementedError(_ABSENT.format('the action'))
+        raise NotImplementedError(NO_TAGS.format('the action'))
 
     def parse_substitution(self, value: Text) -> Any:
         """Reads a text with substitutions."""
-        raise NotImplementedError(_ABSENT.format(f'the text {value!r:.80}'))
+        raise NotImplementedError(NO_TAGS.format(f'the text {value!r:.80}'))
 
     def parse_if_substitutions(self, value: Any) -> Any:
         """Reads a value that may have substitutions."""
-        raise NotImplementedError(_ABSENT.format(f'the value {value!r:.80}'))
+        raise NotImplementedError(NO_TAGS.format(f'the value {value!r:.80}'))
 
     def parse_description(self, entity: Entity) -> Any:
         """Reads a launch description."""
-        raise NotImplementedError(_ABSENT.format('the description'))
+        raise NotImplementedError(NO_TAGS.format('the description'))
 
     def escape_characters(self, value: Text) -> Text:
         """Removes the backslashes that make characters literal."""
-        raise NotImplementedError(_ABSENT.format(f'the text {value!r:.80}'))
+        raise NotImplementedError(NO_TAGS.format(f'the text {value!r:.80}'))
 
     @classmethod
     def load(cls, file: Any) -> Any:
