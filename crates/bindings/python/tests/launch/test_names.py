@@ -1,5 +1,7 @@
 """The names of stock `launch` that launch files import, and the errors for other names."""
 
+import json
+import re
 import subprocess
 import sys
 
@@ -292,3 +294,26 @@ def test_the_page_of_the_book_has_all_names(loaded, repository):
     names = set(log["message"].split())
     assert len(names) > 80
     assert [name for name in sorted(names - not_for_files) if f"`{name}`" not in page] == []
+
+
+def test_the_page_of_the_book_has_what_is_not_supported(loaded, repository):
+    page = (repository / "docs/book/pages/from_launch_py.md").read_text()
+    (log,) = loaded("""
+        import importlib, json
+        from launch import LaunchDescription
+        from launch._unsupported import UNSUPPORTED, UNSUPPORTED_KEYWORDS
+        from launch.actions import ExecuteProcess, LogInfo
+        for name in UNSUPPORTED:
+            one, *parts = name.split('.')
+            one = importlib.import_module(one)
+            for part in parts:
+                one = getattr(one, part)
+        for name in UNSUPPORTED_KEYWORDS:
+            ExecuteProcess(cmd=['ls'], **{name: 'x'})
+        names = [*(name.rpartition('.')[2] for name in UNSUPPORTED), *UNSUPPORTED_KEYWORDS]
+        def generate_launch_description():
+            return LaunchDescription([LogInfo(msg=json.dumps(names))])
+    """)
+    names = json.loads(log["message"])
+    assert len(names) > 10
+    assert [name for name in names if not re.search(rf"`[\w.]*\b{name}\b", page)] == []
