@@ -421,3 +421,47 @@ def test_wrong_types_are_told_at_once(refused, line, error):
 ])
 def test_wrong_values_are_told_at_once(refused, line, error):
     assert error in refused(line, "")
+
+
+@pytest.mark.parametrize(("parameters", "given"), [
+    ("context, description", "args=[description]"),
+    ("context, description", "kwargs={'description': description}"),
+    ("context", ""),
+])
+def test_functions_may_add_to_their_description(command, loaded, parameters, given):
+    function, last, added = loaded(f"""
+        from launch import LaunchDescription
+        from launch.actions import *
+        def generate_launch_description():
+            description = LaunchDescription()
+            def more(context):
+                description.add_action(LogInfo(msg='second'))
+            def setup({parameters}):
+                description.add_action(LogInfo(msg='first'))
+                description.add_action(OpaqueFunction(function=more))
+            description.add_action(OpaqueFunction(function=setup, {given}))
+            description.add_action(LogInfo(msg='in the file'))
+            return description
+    """)
+    assert last["message"] == "in the file"
+    assert command.execute(function) == []
+    first, more, again = command.execute(added)
+    assert first["message"] == "first"
+    assert command.execute(more) == []
+    second, again = command.execute(again)
+    assert second["message"] == "second"
+    assert command.execute(again) == []
+
+
+def test_a_global_description_may_grow_too(command, loaded):
+    function, added = loaded("""
+        from launch import LaunchDescription
+        from launch.actions import *
+        def setup(context):
+            description.add_action(LogInfo(msg='first'))
+        description = LaunchDescription([OpaqueFunction(function=setup)])
+        def generate_launch_description():
+            return description
+    """)
+    assert command.execute(function) == []
+    assert command.execute(added)[0]["message"] == "first"

@@ -85,7 +85,10 @@ class LaunchDescription(LaunchDescriptionEntity):
         if not is_method_of_ours(type(self), 'visit'):
             return super()._feros_entities()
         with _wire.in_entity:
-            return [*self.__warnings(), *entities(self.__entities)]
+            found = [*self.__warnings(), *entities(self.__entities)]
+            if any(entity._feros_gets(self) for entity in self.__entities):
+                found += entities(_Added(self))
+            return found
 
     def __warnings(self) -> List[Dict[str, Any]]:
         if self.__deprecated_reason is None:
@@ -93,6 +96,24 @@ class LaunchDescription(LaunchDescriptionEntity):
         return [_wire.present(_wire.numbered(self, {
             'do': 'log', 'level': 'WARNING',
             'message': f'this launch description is deprecated: {self.__deprecated_reason}'}))]
+
+
+class _Added(LaunchDescriptionEntity):
+    """What functions of a description add to it while it is performed."""
+
+    def __init__(self, description: LaunchDescription) -> None:
+        self._feros_at = description._feros_at
+        self._description = description
+        self._count = len(description.entities)
+
+    def visit(self, context: LaunchContext) -> Optional[List[LaunchDescriptionEntity]]:
+        """Returns what has been added, and this entity again, since that may add more."""
+        added = self._description.entities[self._count:]
+        self._count += len(added)
+        return [*added, self] if added else None
+
+    def _feros_entities(self) -> List[Dict[str, Any]]:
+        return [{**_wire.called(self), 'name': type(self._description).__name__}]
 
 
 def _name(value: Any) -> str:

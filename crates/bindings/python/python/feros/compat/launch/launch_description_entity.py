@@ -32,6 +32,10 @@ class LaunchDescriptionEntity(Placed):
         """Returns `None`: `feros launch` waits for processes, timers and reactions itself."""
         return None
 
+    def _feros_gets(self, value: Any) -> bool:
+        """Whether the entity calls a function that gets a value, and so may change it."""
+        return False
+
     def _feros_entities(self) -> List[Dict[str, Any]]:
         """The entity as the data of actions; the command asks for its method."""
         return [_wire.called(self)]

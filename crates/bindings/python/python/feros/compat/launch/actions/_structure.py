@@ -1,7 +1,7 @@
 """Actions that contain or give other actions."""
 
 import functools
-from typing import Any, Callable, Dict, Iterable, List, Optional, Text, Union
+from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Text, Union
 
 from .. import _wire
 from .._entities import entities
@@ -61,6 +61,18 @@ class GroupAction(KnownGroup):
         }
 
 
+def _seen_by(function: Any) -> Iterator[Any]:
+    """The variables around a function that its code names."""
+    for cell in getattr(function, '__closure__', None) or ():
+        try:
+            yield cell.cell_contents
+        except ValueError:
+            pass  # it has no value yet
+    variables = getattr(function, '__globals__', {})
+    for name in getattr(getattr(function, '__code__', None), 'co_names', ()):
+        yield variables.get(name)
+
+
 class OpaqueFunction(KnownAction):
     """Calls a function, which may return actions."""
 
@@ -81,13 +93,17 @@ class OpaqueFunction(KnownAction):
         if kwargs is not None and not isinstance(kwargs, dict):
             raise TypeError(f'`kwargs` of `OpaqueFunction` is {kwargs!r:.80}: expected a dict')
         self.__function = function
-        self.__args = () if args is None else args
+        self.__args = () if args is None else tuple(args)
         self.__kwargs = {} if kwargs is None else kwargs
 
     def execute(self, context: LaunchContext) -> Entities:
         """Calls the function."""
         found: Entities = self.__function(context, *self.__args, **self.__kwargs)
         return found
+
+    def _feros_gets(self, value: Any) -> bool:
+        given = (*self.__args, *self.__kwargs.values(), *_seen_by(self.__function))
+        return any(one is value for one in given)
 
     def _feros_data(self) -> Dict[str, Any]:
         return {'do': 'python', 'name': _wire.name_of(self.__function)}
