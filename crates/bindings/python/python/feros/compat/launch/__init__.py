@@ -12,7 +12,7 @@ The classes hold what a launch file says; the command plans and runs it.
 #   actions, events, handlers. What several groups need is in a file beside the groups:
 #   `_declarations`, `_shutdown`, `_text`.
 # - Bases for what many classes have: `actions/_named`, `substitutions/_shapes`. Keywords of earlier
-#   releases: `_missing`.
+#   releases: `_missing`. What is accepted and not done: `_unsupported`.
 # - Texts and conditions as data: `_wire`; lists of actions and reactions: `_entities`; parameters:
 #   `launch_ros/_parameters`; events that functions get: `events/_received` of both packages.
 # - Questions to the command: `_link`, `launch_context`. Its requests: `feros/_launch_host`.
