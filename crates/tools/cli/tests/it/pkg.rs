@@ -117,3 +117,23 @@ fn a_package_is_created_once() {
     let error = prefix.feros(&["pkg", "create", "x", "--feros-path", &folder]).failure(2);
     assert!(error.contains("does not hold the sources of Feros"), "{error}");
 }
+
+#[test]
+fn a_missing_license_is_told_with_the_files_that_name_it() {
+    let prefix = Prefix::new("license");
+    let folder = prefix.path("");
+    for (name, more, files) in [
+        ("a", &["--build-type", "ament_cargo"][..], "package.xml and Cargo.toml"),
+        ("b", &["--build-type", "ament_python"], "package.xml and setup.py"),
+        ("c", &["--build-type", "ament_cmake", "--launch"], "package.xml"),
+        ("d", &["--own-interfaces"], "package.xml"),
+    ] {
+        let words = ["pkg", "create", name, "--destination-directory", &folder];
+        let made = prefix.feros(&[&words, more].concat());
+        let told = format!("warning: the package has no license yet: name one in {files}\n");
+        assert!(made.err.contains(&told), "{name}: {made:?}");
+        for file in files.split(" and ") {
+            assert!(fs::metadata(prefix.path(&format!("{name}/{file}"))).is_ok(), "{name}");
+        }
+    }
+}

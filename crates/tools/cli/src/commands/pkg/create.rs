@@ -119,10 +119,19 @@ pub(crate) fn run(args: &Args) -> Result<(), CliError> {
     }
     output::print(&format!("{}\n", folder.display()))?;
     if args.license.is_none() {
-        notices::warn("the package has no license yet: name one in package.xml and Cargo.toml");
+        notices::warn(format!("the package has no license yet: name one in {}", manifests(kind)));
     }
     explain(&description);
     Ok(())
+}
+
+/// The files of such a package that name its license.
+fn manifests(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Cargo => "package.xml and Cargo.toml",
+        Kind::Python => "package.xml and setup.py",
+        Kind::Cmake => "package.xml",
+    }
 }
 
 /// The kind of the package that the options describe.
