@@ -34,7 +34,8 @@
 //! | `plan`, `packages` | evaluation with arguments into steps; `plan/actions` dispatches on the tag |
 //! | `commandline`, `output` | the words of a command line, where the output of a process goes |
 //! | `component_packages` | packages of components that no prefix has to have |
-//! | `missing_package` | where a package can be had that is not installed |
+//! | `missing_package`, `missing_module` | where a package or a module that is not installed can be had |
+//! | `python_program` | the Python that a program names in its first line |
 //! | `xml_form` | the actions of a file as XML |
 //! | `run` | runs the steps, in one thread that waits in one `poll` |
 //! | `level`, `error` | severities and errors |
@@ -54,12 +55,14 @@ mod component_packages;
 mod error;
 mod expression;
 mod level;
+mod missing_module;
 mod missing_package;
 mod output;
 mod packages;
 mod plan;
 mod position;
 mod python;
+mod python_program;
 mod run;
 mod substitution;
 mod tree;
@@ -70,6 +73,7 @@ pub use action::ProcessMatch;
 pub use commandline::split_words;
 pub use error::LaunchError;
 pub use level::Level;
+pub use missing_module::told_of_error;
 pub use output::{Output, Sinks};
 pub use packages::{CONTAINER_PACKAGES, FindError, Packages, SHIPPED_PREFIX};
 pub use plan::{
@@ -78,6 +82,7 @@ pub use plan::{
 };
 pub use position::Position;
 pub use python::{PythonHost, PythonOptions};
+pub use python_program::is_python_program;
 pub use run::{
     ComponentLoader, LifecycleManager, Outcome, RunError, RunOptions, ScreenForm, SimulatedClock,
     StateChange, run,

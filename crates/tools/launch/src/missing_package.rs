@@ -1,4 +1,4 @@
-//! Says where a package or a module of Python that is not installed can be had.
+//! Says where a package that is not installed can be had.
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
@@ -13,39 +13,11 @@ const BUILT: [&str; 5] = ["build", "install", "log", "share", "target"];
 /// The folders above the present one in which a prefix is searched.
 const HIGHEST: usize = 4;
 
-/// Modules that are no packages of ROS, and the names under which pip has them.
-const OF_PIP: [(&str, &str); 25] = [
-    ("PIL", "pillow"),
-    ("RPi", "RPi.GPIO"),
-    ("can", "python-can"),
-    ("cv2", "opencv-python"),
-    ("flask", "flask"),
-    ("matplotlib", "matplotlib"),
-    ("networkx", "networkx"),
-    ("numpy", "numpy"),
-    ("open3d", "open3d"),
-    ("pandas", "pandas"),
-    ("psutil", "psutil"),
-    ("pydantic", "pydantic"),
-    ("pymodbus", "pymodbus"),
-    ("requests", "requests"),
-    ("scipy", "scipy"),
-    ("serial", "pyserial"),
-    ("shapely", "shapely"),
-    ("sklearn", "scikit-learn"),
-    ("smbus2", "smbus2"),
-    ("torch", "torch"),
-    ("transforms3d", "transforms3d"),
-    ("trimesh", "trimesh"),
-    ("websockets", "websockets"),
-    ("yaml", "pyyaml"),
-    ("zmq", "pyzmq"),
-];
-
-/// What to do about a missing package: to name its prefix, if a folder `install` has it; to build
-/// it, if its source is below the folder `here`; or else to install it.
-pub(crate) fn cure(package: &str, here: &Path) -> String {
-    if let Some(prefix) = built_near(here, package) {
+/// What to do about a missing package: to name its prefix, if a folder `install` or one of the
+/// `searched` prefixes contains it; to build it, if its source is below the folder `here`; or else
+/// to install it.
+pub(crate) fn cure(package: &str, here: &Path, searched: &[PathBuf]) -> String {
+    if let Some(prefix) = built_near(package, here, searched) {
         return format!(
             "it is installed in {}: name this prefix in FEROS_PREFIX_PATH",
             feros_wording::harmless(&prefix.display().to_string())
@@ -74,49 +46,17 @@ fn is_plain(package: &str) -> bool {
 }
 
 /// The prefix with the package that `feros build` or colcon has made in the folder `here` or above
-/// it, by default in its folder `install`. In colcon's default layout, each package has a prefix.
-pub(crate) fn built_near(here: &Path, package: &str) -> Option<PathBuf> {
+/// it, by default in its folder `install`. In colcon's default layout, each package has a prefix in
+/// that folder, which may be one of the `searched` prefixes.
+pub(crate) fn built_near(package: &str, here: &Path, searched: &[PathBuf]) -> Option<PathBuf> {
     if !is_plain(package) {
         return None;
     }
     let here = here.canonicalize().ok()?;
     let folders = here.ancestors().take(HIGHEST).map(|folder| folder.join("install"));
-    let mut prefixes = folders.flat_map(|prefix| [prefix.join(package), prefix]);
+    let near = folders.flat_map(|prefix| [prefix.join(package), prefix]);
+    let mut prefixes = searched.iter().map(|prefix| prefix.join(package)).chain(near);
     prefixes.find(|prefix| prefix.join("share").join(package).join("package.xml").is_file())
-}
-
-/// The beginning of the last line of a traceback about a module that is missing.
-const NO_MODULE: &str = "ModuleNotFoundError: No module named '";
-
-/// The module that Python does not find, if a text has such a line or quotes it.
-pub(crate) fn missing_module_within(text: &str) -> Option<&str> {
-    text.find(NO_MODULE).and_then(|begin| missing_module(&text[begin..]))
-}
-
-/// The module that Python does not find, if a line says so. A module within a package is left out,
-/// since Python has found the package, and so is a line that says what to do.
-pub(crate) fn missing_module(line: &str) -> Option<&str> {
-    let (module, rest) = line.strip_prefix(NO_MODULE)?.split_once('\'')?;
-    let is_name = |c: char| c == '_' || c.is_alphanumeric();
-    let is_known = rest.starts_with(" (run `");
-    (!is_known && !module.is_empty() && module.chars().all(is_name)).then_some(module)
-}
-
-/// What to do about a module that Python does not find. Packages of ROS have modules of the same
-/// name.
-pub(crate) fn cure_of_module(module: &str, here: &Path, prefix: Option<&Path>) -> String {
-    if let Some(prefix) = prefix {
-        return format!(
-            "the package {module} is in {}, which has no module of it for this Python: use the \
-             Python for which it was built, or build it with feros build or colcon for this one",
-            feros_wording::harmless(&prefix.display().to_string())
-        );
-    }
-    if let Some((_, name)) = OF_PIP.iter().find(|(of_pip, _)| *of_pip == module) {
-        return format!("install it for this Python: pip install {name}");
-    }
-    let cure = cure(module, here);
-    format!("{cure}; if it is no package of ROS, install it with pip for this Python")
 }
 
 /// The folder of the package's source below a folder.
@@ -166,27 +106,18 @@ mod tests {
             let text = format!("<package><name>{name}</name></package>");
             std::fs::write(folder.join("package.xml"), text).unwrap();
         }
-        let told = cure("nav2_bringup", root.path());
+        let told = cure("nav2_bringup", root.path(), &[]);
         assert!(told.contains("src/b: build it with feros build"), "{told}");
-        let told = cure("nav2_bringup", &root.path().join("src/a"));
+        let told = cure("nav2_bringup", &root.path().join("src/a"), &[]);
         assert!(told.contains("apt install ros-DISTRO-nav2-bringup"), "{told}");
         assert!(told.contains("feros build or colcon"), "{told}");
-        let told = cure("c", root.path());
+        let told = cure("c", root.path(), &[]);
         assert!(
             told.starts_with("source a ROS 2 that has it (apt install ros-DISTRO-c)"),
             "{told}"
         );
-        let told = cure("no; name", root.path());
+        let told = cure("no; name", root.path(), &[]);
         assert!(!told.contains("apt"), "{told}");
-        let told = cure_of_module("nav2_bringup", root.path(), None);
-        assert!(told.contains("src/b: build it with feros build"), "{told}");
-        let told = cure_of_module("nav2_common", root.path(), None);
-        assert!(told.contains("apt install ros-DISTRO-nav2-common"), "{told}");
-        assert!(told.ends_with("install it with pip for this Python"), "{told}");
-        let told = cure_of_module("cv2", root.path(), None);
-        assert_eq!(told, "install it for this Python: pip install opencv-python");
-        let told = cure_of_module("nav2_common", root.path(), Some(Path::new("/opt/ros/x")));
-        assert!(told.starts_with("the package nav2_common is in /opt/ros/x"), "{told}");
     }
 
     #[test]
@@ -200,34 +131,19 @@ mod tests {
         }
         let inside = root.join("src/arm");
         std::fs::create_dir_all(&inside).unwrap();
-        let told = cure("arm", &inside);
+        let told = cure("arm", &inside, &[]);
         let install = root.join("install").display().to_string();
         assert!(
             told.contains(&format!("{install}: name this prefix in FEROS_PREFIX_PATH")),
             "{told}"
         );
-        assert_eq!(built_near(&root, "hand"), Some(root.join("install/hand")));
-        assert_eq!(built_near(&root, "leg"), None);
-        assert_eq!(built_near(&root, "../arm"), None);
-    }
-
-    #[test]
-    fn only_a_module_that_is_no_part_of_another_is_missing() {
-        let of = |name: &str| format!("ModuleNotFoundError: No module named '{name}'");
-        assert_eq!(missing_module(&of("nav2_common")), Some("nav2_common"));
-        assert_eq!(missing_module(&(of("yaml") + "; 'a' is not a package")), Some("yaml"));
-        for line in [
-            of("yaml") + " (run `pip install pyyaml`)",
-            of("launch.absent"),
-            of(""),
-            of("a\u{1b}[2J"),
-            " ".to_owned() + &of("a"),
-        ] {
-            assert_eq!(missing_module(&line), None, "{line}");
-        }
-        assert_eq!(missing_module("ModuleNotFoundError: No module named 'a"), None);
-        let quoted = format!("it failed: {} (/a.py, line 3)", of("cv_parts"));
-        assert_eq!(missing_module_within(&quoted), Some("cv_parts"));
-        assert_eq!(missing_module_within("it failed"), None);
+        assert_eq!(built_near("hand", &root, &[]), Some(root.join("install/hand")));
+        assert_eq!(built_near("leg", &root, &[]), None);
+        assert_eq!(built_near("../arm", &root, &[]), None);
+        // A variable names the folder in which colcon has made a prefix for each package.
+        let searched = ["/other".into(), root.join("install")];
+        let elsewhere = tempfile::tempdir().unwrap();
+        let found = built_near("hand", elsewhere.path(), &searched);
+        assert_eq!(found, Some(root.join("install/hand")));
     }
 }

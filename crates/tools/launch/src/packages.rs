@@ -191,14 +191,14 @@ impl Packages {
             if !executables.is_empty() {
                 return FindError::Shipped { package, executables };
             }
-            let prefixes = self.all_prefixes().cloned().collect();
+            let prefixes: Vec<PathBuf> = self.all_prefixes().cloned().collect();
             let known = self.packages();
             let is_typo = !did_you_mean(&package, known.iter().map(String::as_str)).is_empty();
             let here = Path::new(".");
-            let cure = if is_typo && missing_package::built_near(here, &package).is_none() {
-                String::new()
-            } else {
-                missing_package::cure(&package, here)
+            let is_built = missing_package::built_near(&package, here, &prefixes).is_some();
+            let cure = match is_typo && !is_built {
+                true => String::new(),
+                false => missing_package::cure(&package, here, &prefixes),
             };
             FindError::Package { package, known, prefixes, cure }
         })

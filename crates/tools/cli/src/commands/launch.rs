@@ -21,7 +21,7 @@ use self::ros_node::RosNode;
 use self::simulated_clock::ClockListener;
 use crate::error::CliError;
 use crate::packages::installed_packages;
-use crate::python::{launch_host, launch_host_on_standard_input};
+use crate::python::{launch_host, launch_host_on_standard_input, wheel_has};
 use crate::{ending, notices, output};
 
 /// The arguments of a launch.
@@ -135,6 +135,7 @@ fn start(plan: &Plan, args: &Args, signals: EndSignals) -> Result<(), CliError> 
         component_loader: Some(Arc::new(ServiceComponentLoader::new(&node))),
         lifecycle_manager: Some(Arc::new(ServiceLifecycleManager::new(&node))),
         simulated_clock: Some(Arc::<ClockListener>::default()),
+        wheel_has: Some(wheel_has),
         debug: args.debug,
         log_file,
         signals,

@@ -10,7 +10,7 @@ use super::evaluator::{Commands, Evaluator, MAX_TEXT_BYTES, folder_of};
 use super::scope::check_variable;
 use crate::action::{self, Item, LaunchFile, ParameterEntry};
 use crate::error::LaunchError;
-use crate::missing_package::{cure_of_module, missing_module};
+use crate::missing_module::{cure_of_module, missing_module};
 use crate::position::Position;
 use crate::python::{Changes, Decoder, Failure, HostError, Line, Message, value_to_json};
 use crate::substitution::Template;

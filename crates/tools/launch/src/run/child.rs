@@ -11,7 +11,7 @@ use tempfile::NamedTempFile;
 
 use super::spawn;
 use crate::action::IoStream;
-use crate::missing_package::missing_module;
+use crate::missing_module::missing_module;
 use crate::output::Sinks;
 use crate::plan::Process;
 

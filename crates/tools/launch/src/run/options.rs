@@ -20,6 +20,8 @@ pub struct RunOptions {
     pub lifecycle_manager: Option<Arc<dyn LifecycleManager>>,
     /// Waits in simulated time; without a clock, waiting fails.
     pub simulated_clock: Option<Arc<dyn SimulatedClock>>,
+    /// Whether Feros's wheel has a module of Python; it is asked about modules that are missing.
+    pub wheel_has: Option<fn(&str) -> bool>,
     /// Whether debug messages are shown.
     pub debug: bool,
     /// The file for output that goes to the log. It is created when the first line is written.

@@ -7,7 +7,7 @@ mod reading;
 mod signalling;
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -29,8 +29,7 @@ use super::timers::Timers;
 use super::transitions::Transitions;
 use crate::action::EventKind;
 use crate::level::Level;
-use crate::missing_package::{cure_of_module, missing_module_within};
-use crate::packages::Packages;
+use crate::missing_module::{missing_module_within, told};
 use crate::plan::{Component, Delayed, Load, NodeFacts, Plan, Process, Step};
 
 /// Starts, watches and ends the processes of a plan.
@@ -51,6 +50,7 @@ pub(super) struct Supervisor {
     reacting: Reacting,
     transitions: Transitions,
     output: Output,
+    wheel_has: Option<fn(&str) -> bool>,
     is_ending: bool,
     failures: Vec<String>,
 }
@@ -64,10 +64,12 @@ impl Supervisor {
             }
         })?;
         let output = Output::new(options.screen, options.log_file.clone(), options.debug);
+        let wheel_has = options.wheel_has;
         let requests = RequestQueue::new(Arc::new(options))?;
         Ok(Self {
             children: Vec::new(),
             output,
+            wheel_has,
             transitions: Transitions::new(requests.waker()),
             requests,
             timers: Timers::default(),
@@ -354,7 +356,8 @@ impl Supervisor {
         }
         let missing = self.children[index].take_missing_module();
         if let Some(module) = missing.filter(|_| !is_well && !was_asked) {
-            self.tell_cure(&name, &module);
+            let program = self.children[index].words.first().map(PathBuf::from);
+            self.tell_cure(&name, &module, program.as_deref());
         }
         if let Some(node) = node {
             self.requests.cancel(&node);
@@ -412,7 +415,7 @@ impl Supervisor {
                 (Err(problem), request) => {
                     self.fail(&node, format!("{}: {problem}", request.undone()));
                     if let Some(module) = missing_module_within(&problem) {
-                        self.tell_cure(&node, module);
+                        self.tell_cure(&node, module, None);
                     }
                     // As in stock (`launch/launch/launch_service.py`), an error in a reaction ends
                     // the launch.
@@ -425,11 +428,9 @@ impl Supervisor {
     }
 
     /// Reports that `name` (a process or a node) does not find a module of Python, and how to get
-    /// the module.
-    fn tell_cure(&mut self, name: &str, module: &str) {
-        let packages = Packages::from_env();
-        let cure = cure_of_module(module, Path::new("."), packages.prefix(module).ok());
-        let text = format!("Python has no module {module}: {cure}");
+    /// the module. `program` is the file of the process.
+    fn tell_cure(&mut self, name: &str, module: &str, program: Option<&Path>) {
+        let text = told(module, program, self.wheel_has);
         self.output.message(Level::Error, name, &text);
     }
 
