@@ -14,6 +14,7 @@ mod hostile_bags;
 mod launch;
 mod launch_python;
 mod lifecycle;
+mod missing_modules;
 mod multicast;
 mod new_bags;
 mod offline;

@@ -11,7 +11,8 @@ if found is None or found.origin is None:
         f"error: {sys.executable} has no package feros. Install its wheel there with `pip install`,"
         " or activate the environment that has it."
     )
-folders = [os.path.join(os.path.dirname(found.origin), "compat"), os.environ.get("PYTHONPATH")]
+compat = os.path.join(os.path.dirname(found.origin), "compat")
+folders = [sys.argv[1], compat, os.environ.get("PYTHONPATH")]
 # Set in the environment, so that processes that the script starts have them too.
 os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, folders))
-os.execv(sys.executable, [sys.executable, *sys.argv[1:]])
+os.execv(sys.executable, [sys.executable, *sys.argv[2:]])
