@@ -231,7 +231,9 @@ mod tests {
         assert!(test.contains("from my_robot.driver import Driver"), "{test}");
         assert!(test.contains("def test_the_node_says_hello(ros):"), "{test}");
         assert!(text(&files, "package.xml").contains("<build_type>ament_python</build_type>"));
-        for name in ["resource/my_robot", "my_robot/__init__.py", "setup.cfg"] {
+        let scripts = text(&files, "setup.cfg");
+        assert!(scripts.contains("[build_scripts]\nexecutable=/usr/bin/env python3"), "{scripts}");
+        for name in ["resource/my_robot", "my_robot/__init__.py"] {
             text(&files, name);
         }
         assert_no_words_are_left(&files);

@@ -27,8 +27,10 @@ pub(super) fn files(description: &Description) -> Vec<(PathBuf, String)> {
             .replace("NODE_NAME", node)
             .replace("PACKAGE_NAME", package)
     };
+    // Without the last line, programs would start with the Python into which colcon is installed.
     let scripts = format!(
-        "[develop]\nscript_dir=$base/lib/{package}\n[install]\ninstall_scripts=$base/lib/{package}\n"
+        "[develop]\nscript_dir=$base/lib/{package}\n[install]\ninstall_scripts=$base/lib/{package}\n\
+         [build_scripts]\nexecutable=/usr/bin/env python3\n"
     );
     let folder = Path::new(package);
     let mut files = vec![
