@@ -48,7 +48,7 @@ fn is_plain(package: &str) -> bool {
 /// The prefix with the package that `feros build` or colcon has made in the folder `here` or above
 /// it, by default in its folder `install`. In colcon's default layout, each package has a prefix in
 /// that folder, which may be one of the `searched` prefixes.
-pub(crate) fn built_near(package: &str, here: &Path, searched: &[PathBuf]) -> Option<PathBuf> {
+fn built_near(package: &str, here: &Path, searched: &[PathBuf]) -> Option<PathBuf> {
     if !is_plain(package) {
         return None;
     }

@@ -38,7 +38,7 @@ pub const SHIPPED_PREFIX: &str = "lib/feros/shipped";
 #[non_exhaustive]
 pub enum FindError {
     /// No prefix has the package.
-    #[error("there is no package `{package}`{}{}{}", crate::error::hint(.package, .known.iter().map(String::as_str)), looked_in(.prefixes), then(.cure))]
+    #[error("there is no package `{package}`{}{}{}", crate::error::hint(.package, .known.iter().map(String::as_str)), looked_in(.prefixes), then(.package, .known, .cure))]
     Package {
         /// The package.
         package: String,
@@ -46,7 +46,7 @@ pub enum FindError {
         known: Vec<String>,
         /// The prefixes that were searched.
         prefixes: Vec<PathBuf>,
-        /// Where the package can be had; empty if the name is probably that of a known package.
+        /// Where the package can be had.
         cure: String,
     },
     /// The package has no such executable.
@@ -96,8 +96,12 @@ fn looked_in(prefixes: &[PathBuf]) -> String {
     format!(" (looked in {})", feros_files::listed_prefixes(prefixes))
 }
 
-fn then(cure: &str) -> String {
-    if cure.is_empty() { String::new() } else { format!(": {cure}") }
+/// The cure. If the name may be wrong, it is said to which name the cure belongs.
+fn then(package: &str, known: &[String], cure: &str) -> String {
+    if did_you_mean(package, known.iter().map(String::as_str)).is_empty() {
+        return format!(": {cure}");
+    }
+    format!("; if the name `{package}` is right, {cure}")
 }
 
 fn among(given: &str, known: &[String]) -> String {
@@ -193,13 +197,7 @@ impl Packages {
             }
             let prefixes: Vec<PathBuf> = self.all_prefixes().cloned().collect();
             let known = self.packages();
-            let is_typo = !did_you_mean(&package, known.iter().map(String::as_str)).is_empty();
-            let here = Path::new(".");
-            let is_built = missing_package::built_near(&package, here, &prefixes).is_some();
-            let cure = match is_typo && !is_built {
-                true => String::new(),
-                false => missing_package::cure(&package, here, &prefixes),
-            };
+            let cure = missing_package::cure(&package, Path::new("."), &prefixes);
             FindError::Package { package, known, prefixes, cure }
         })
     }
@@ -442,6 +440,18 @@ mod tests {
         let packages = Packages::new(["/a".into(), "/b".into(), "/a".into()]);
         let told = packages.prefix("absent").unwrap_err().to_string();
         assert!(told.contains("/b (which does not exist)): source a ROS 2 that has it"), "{told}");
+    }
+
+    #[test]
+    fn a_package_with_a_similar_name_does_not_hide_the_cure() {
+        let root = tempfile::tempdir().unwrap();
+        executable_file(&root.path().join("lib/robot_safety/watch"));
+        let packages = Packages::new([root.path().to_owned()]);
+        let told = packages.prefix("robot_base").unwrap_err().to_string();
+        assert!(told.contains("; did you mean `robot_safety`? (looked in "), "{told}");
+        let cure = "; if the name `robot_base` is right, source a ROS 2 that has it (apt install \
+                    ros-DISTRO-robot-base), or build its workspace";
+        assert!(told.contains(cure), "{told}");
     }
 
     #[test]
