@@ -60,8 +60,8 @@ pub enum LaunchError {
     Several(Vec<LaunchError>),
 }
 
-/// The limit on reported mistakes per file.
-pub(crate) const MOST_ERRORS: usize = 20;
+/// The limit on reported mistakes.
+const MOST_ERRORS: usize = 100;
 
 fn lines(errors: &[LaunchError]) -> String {
     let mut lines: Vec<String> = errors.iter().take(MOST_ERRORS).map(ToString::to_string).collect();
@@ -78,6 +78,11 @@ fn included_at(from: &Option<Position>) -> String {
 impl LaunchError {
     pub(crate) fn at(position: &Position, problem: impl Into<String>) -> Self {
         Self::InFile { position: position.clone(), problem: problem.into() }
+    }
+
+    /// Combines two errors, each of which may be missing.
+    pub(crate) fn of_either(first: Option<Self>, second: Option<Self>) -> Result<(), Self> {
+        Self::of_all(first.into_iter().chain(second).collect())
     }
 
     /// Combines all mistakes into one error, without duplicates; `Ok` if there are no

@@ -21,15 +21,19 @@ pub struct Output {
 impl Output {
     pub(crate) const MODES: [&'static str; 5] = ["screen", "log", "both", "own_log", "full"];
 
-    /// The destinations in the output mode with this name. In the default mode, `log`, standard
-    /// error is shown and everything is logged.
+    /// The default mode, `log`: standard error is shown, and everything is logged.
+    pub(crate) const LOG: Self = Self {
+        stdout: Sinks { screen: false, log: true },
+        stderr: Sinks { screen: true, log: true },
+    };
+
+    /// The destinations in the output mode with this name.
     pub(crate) fn from_mode(mode: &str) -> Option<Self> {
         let sinks = |screen, log| Sinks { screen, log };
         match mode {
             "screen" => Some(Self { stdout: sinks(true, false), stderr: sinks(true, false) }),
-            "log" | "own_log" => {
-                Some(Self { stdout: sinks(false, true), stderr: sinks(mode == "log", true) })
-            }
+            "log" => Some(Self::LOG),
+            "own_log" => Some(Self { stdout: sinks(false, true), stderr: sinks(false, true) }),
             "both" | "full" => Some(Self { stdout: sinks(true, true), stderr: sinks(true, true) }),
             _ => None,
         }

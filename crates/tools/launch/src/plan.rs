@@ -10,6 +10,7 @@ mod containers;
 mod evaluator;
 mod log_folder;
 mod loops;
+mod mistakes;
 mod parameters;
 mod planner;
 mod print;

@@ -309,6 +309,76 @@ def generate_launch_description():
 }
 
 #[test]
+fn one_run_tells_all_packages_that_are_missing() {
+    let Some(robot) = Robot::new() else { return };
+    robot.file(
+        "inner.launch.py",
+        r#"
+from ament_index_python.packages import get_package_share_directory
+from launch import LaunchDescription
+from launch_ros.actions import Node
+
+FOLDER = get_package_share_directory('share_one')
+
+
+def generate_launch_description():
+    return LaunchDescription([Node(package='node_one', executable='a', parameters=[FOLDER])])
+"#,
+    );
+    let file = robot.file(
+        "all.launch.py",
+        r#"
+from ament_index_python.packages import get_package_share_directory
+from launch import LaunchDescription
+from launch.actions import *
+from launch.conditions import IfCondition
+from launch.substitutions import *
+from launch_ros.actions import Node
+from launch_ros.substitutions import FindPackageShare
+
+
+def setup(context):
+    open(LaunchConfiguration('map').perform(context))
+
+
+def generate_launch_description():
+    share = lambda name: PathJoinSubstitution([FindPackageShare(name), 'a.yaml'])
+    return LaunchDescription([
+        DeclareLaunchArgument('map', default_value=share('maps')),
+        DeclareLaunchArgument('params', default_value=share('settings')),
+        AppendEnvironmentVariable('MODELS', share('models')),
+        OpaqueFunction(function=setup),
+        Node(package='follows', executable='a', condition=IfCondition(LaunchConfiguration('map'))),
+        Node(package='planner', executable='a', parameters=[LaunchConfiguration('params'), share('more')]),
+        IncludeLaunchDescription('inner.launch.py', launch_arguments={'x': share('given')}.items()),
+        IncludeLaunchDescription(share('not_read')),
+        IncludeLaunchDescription('all.launch.py'),
+        Node(package='controller', executable='a'),
+    ])
+"#,
+    );
+    let told = robot.launch(&[&file, "--dry-run"]).failure(1);
+    let lines: Vec<&str> = told.lines().filter(|line| !line.starts_with("  called at ")).collect();
+    let expected = [
+        "`maps`",
+        "`settings`",
+        "`models`",
+        "`more`",
+        "`planner`",
+        "`share_one`",
+        "`node_one`",
+        "`given`",
+        "`not_read`",
+        "a launch file includes itself: ",
+        "`controller`",
+    ];
+    assert_eq!(lines.len(), expected.len(), "{told}");
+    for (line, expected) in lines.iter().zip(expected) {
+        assert!(line.contains(expected), "{expected}: {told}");
+    }
+}
+
+#[test]
 fn a_node_that_lacks_a_module_dies_with_the_cure() {
     let Some(robot) = Robot::new() else { return };
     for (name, module) in [("planner", "nav2_simple_commander"), ("asked", "json.absent")] {

@@ -7,10 +7,10 @@ use super::log_folder::{LOG_VARIABLE, log_folder};
 use super::scope::{Scope, check_namespace, check_variable, joined_namespace};
 use super::steps::{Cancel, Delayed, Parameters, ProcessSignal, Step};
 use crate::action::{
-    Action, Body, Declaration, EventKind, ForEach, Group, Handler, Item, LogLevel, Loop,
+    Action, Body, Declaration, EventKind, ForEach, Group, Handler, Item, LogLevel, Loop, NodeKind,
     ProcessMatch, Source, Timer,
 };
-use crate::error::{LaunchError, MOST_ERRORS, hint, shown};
+use crate::error::{LaunchError, hint, shown};
 use crate::level::Level;
 use crate::position::Position;
 use crate::substitution::Template;
@@ -21,28 +21,19 @@ pub(super) const MAX_ACTIONS: usize = 1_000_000;
 /// The limit on event handlers. Each event costs a look at each handler.
 const MAX_HANDLERS: usize = 1_000;
 
-/// Whether an action declares an argument without a default, and therefore depends on no other
-/// action.
-fn is_required_argument(action: &Action) -> bool {
-    matches!(action, Action::Argument(declaration) if declaration.default.is_none())
-}
-
-/// Whether evaluation can continue after this action has failed, to find more mistakes. This is the
-/// case if the action changes nothing that later actions read, or if it is an argument; then only
-/// other arguments are evaluated.
-fn may_go_on_after(action: &Action) -> bool {
-    matches!(
-        action,
-        Action::Argument(_)
-            | Action::Executable(_)
-            | Action::Load { .. }
-            | Action::Log { .. }
-            | Action::Node(_)
-            | Action::Shutdown { .. }
-            | Action::Change { .. }
-            | Action::Emit { .. }
-            | Action::Signal { .. }
-    )
+/// Whether an action changes nothing that later actions read.
+fn changes_nothing(action: &Action) -> bool {
+    match action {
+        Action::Node(node) => node.kind == NodeKind::Node,
+        Action::Executable(_)
+        | Action::Load { .. }
+        | Action::Log { .. }
+        | Action::Shutdown { .. }
+        | Action::Change { .. }
+        | Action::Emit { .. }
+        | Action::Signal { .. } => true,
+        _ => false,
+    }
 }
 
 /// Whether an action may include files.
@@ -60,45 +51,33 @@ fn may_include(action: &Action) -> bool {
 }
 
 impl Evaluator {
+    /// Evaluates actions. After a mistake, the other actions are evaluated too.
     pub(super) fn items(&mut self, items: &[Item]) -> Result<(), LaunchError> {
         for item in items {
             self.action_count += 1;
             if self.action_count > MAX_ACTIONS {
-                return Err(LaunchError::at(
-                    &item.at,
-                    format!("more than {MAX_ACTIONS} actions, with all included files"),
-                ));
+                let problem = format!("more than {MAX_ACTIONS} actions, with all included files");
+                return Err(self.limit(&item.at, problem));
             }
-            if self.lacks_argument && !is_required_argument(&item.action) {
-                continue;
-            }
-            self.python.begin_action();
+            self.python.forget_error();
             match self.item(item) {
                 Ok(()) => {}
-                // The error that this one follows from is reported.
-                Err(_) if self.python.follows() => {
-                    if self.python.rehearses() {
-                        self.steps.push(Step::Unknown(item.at.clone()));
-                    }
+                Err(_) if self.python.follows() && self.python.rehearses() => {
+                    self.steps.push(Step::Unknown(item.at.clone()));
                 }
-                Err(error) if self.goes_on_after(item) => {
-                    self.lacks_argument |= matches!(item.action, Action::Argument(_));
-                    self.errors.push(error);
-                }
-                Err(error) => return Err(error),
+                Err(error) => self.note(error)?,
             }
         }
         Ok(())
     }
 
-    /// Whether evaluation continues after this action has failed, to find more mistakes.
-    fn goes_on_after(&self, item: &Item) -> bool {
-        (may_go_on_after(&item.action) || self.python.has_failed())
-            && self.errors.len() < MOST_ERRORS
-    }
-
     fn item(&mut self, item: &Item) -> Result<(), LaunchError> {
-        if self.holds(item.condition.as_ref())? {
+        let holds = self.holds(item.condition.as_ref()).inspect_err(|_| {
+            if !changes_nothing(&item.action) {
+                self.python.end_early();
+            }
+        })?;
+        if holds {
             self.action(item)?;
             self.note_completion(item);
             Ok(())
@@ -113,18 +92,14 @@ impl Evaluator {
 
     /// Evaluates a complete file; reports all mistakes that do not follow from earlier ones.
     pub(super) fn all_items(&mut self, items: &[Item]) -> Result<(), LaunchError> {
-        let last = self.items(items);
-        let mut errors = std::mem::take(&mut self.errors);
-        errors.extend(last.err());
-        errors.extend(self.containers.take_errors());
-        LaunchError::of_all(errors)
+        self.with_all_mistakes(|evaluator| evaluator.items(items))
     }
 
     fn action(&mut self, item: &Item) -> Result<(), LaunchError> {
         match &item.action {
             Action::Argument(declaration) => self.argument(declaration, &item.at),
             Action::Let { name, value } => {
-                let (name, value) = (self.text(name)?, self.text(value)?);
+                let (name, value) = (self.name_to_set(name)?, self.text(value)?);
                 self.scope.configurations.insert(name, value);
                 Ok(())
             }
@@ -235,10 +210,8 @@ impl Evaluator {
         action: impl FnOnce(&mut Self) -> Result<(), LaunchError>,
     ) -> Result<(), LaunchError> {
         if self.depth >= MAX_DEPTH {
-            return Err(LaunchError::at(
-                at,
-                format!("groups and included files are nested deeper than {MAX_DEPTH}"),
-            ));
+            let problem = format!("groups and included files are nested deeper than {MAX_DEPTH}");
+            return Err(self.limit(at, problem));
         }
         self.depth += 1;
         let result = action(self);
@@ -247,8 +220,18 @@ impl Evaluator {
     }
 
     fn argument(&mut self, declaration: &Declaration, at: &Position) -> Result<(), LaunchError> {
+        self.declared.insert(declaration.name.clone());
+        let value = self.text_or_placeholder(self.value_of_argument(declaration, at))?;
+        self.scope.configurations.insert(declaration.name.clone(), value);
+        Ok(())
+    }
+
+    fn value_of_argument(
+        &self,
+        declaration: &Declaration,
+        at: &Position,
+    ) -> Result<String, LaunchError> {
         let Declaration { name, default, description, choices } = declaration;
-        self.declared.insert(name.clone());
         let value = match (self.scope.configurations.get(name), default) {
             (Some(given), _) => given,
             (None, Some(default)) => self.text(default)?,
@@ -261,7 +244,7 @@ impl Evaluator {
                 return Err(LaunchError::at(at, problem));
             }
         };
-        if !choices.is_empty() && !choices.contains(&value) {
+        if !choices.is_empty() && !choices.contains(&value) && !self.is_unknown(&value) {
             let problem = format!(
                 "{} for the argument `{name}`: expected one of {}",
                 shown(&value),
@@ -269,12 +252,11 @@ impl Evaluator {
             );
             return Err(LaunchError::at(at, problem));
         }
-        self.scope.configurations.insert(name.clone(), value);
-        Ok(())
+        Ok(value)
     }
 
     fn set_variable(&mut self, name: &Template, value: Option<String>) -> Result<(), LaunchError> {
-        let text = self.text(name)?;
+        let text = self.name_to_set(name)?;
         check_variable(&text, value.as_deref().unwrap_or(""), &name.at)?;
         self.scope.environment.insert(text, value);
         Ok(())
@@ -288,7 +270,7 @@ impl Evaluator {
         separator: Option<&Template>,
     ) -> Result<(), LaunchError> {
         let (added, separator) = (self.text(value)?, self.optional_text(separator)?);
-        let prepend = self.optional_truth(prepend, false)?;
+        let prepend = self.tried(self.optional_truth(prepend, false))?;
         let before = self.scope.variable(&self.text(name)?);
         let separator = separator.unwrap_or_else(|| ":".to_owned());
         let value = match before {
@@ -302,7 +284,7 @@ impl Evaluator {
     fn push_environment(&mut self, at: &Position) -> Result<(), LaunchError> {
         if self.scope.pushed_environments.len() >= MAX_DEPTH {
             let problem = format!("more than {MAX_DEPTH} `push_env` without `pop_env`");
-            return Err(LaunchError::at(at, problem));
+            return Err(self.limit(at, problem));
         }
         self.scope.pushed_environments.push(self.scope.environment.clone());
         Ok(())
@@ -318,7 +300,7 @@ impl Evaluator {
     pub(super) fn register(&mut self, handler: Arc<Handler>) -> Result<(), LaunchError> {
         if self.handlers.len() >= MAX_HANDLERS {
             let problem = format!("more than {MAX_HANDLERS} event handlers");
-            return Err(LaunchError::at(&handler.at, problem));
+            return Err(self.limit(&handler.at, problem));
         }
         self.handlers.push(handler);
         Ok(())
@@ -329,7 +311,7 @@ impl Evaluator {
             let problem = format!(
                 "more than {MAX_DEPTH} `PushLaunchConfigurations` without `PopLaunchConfigurations`"
             );
-            return Err(LaunchError::at(at, problem));
+            return Err(self.limit(at, problem));
         }
         Ok(())
     }
@@ -345,7 +327,14 @@ impl Evaluator {
     fn push_namespace(&mut self, namespace: &Template) -> Result<(), LaunchError> {
         let text = self.text(namespace)?;
         let joined = joined_namespace(self.scope.namespace.as_deref(), Some(&text));
-        check_namespace(joined.as_deref().unwrap_or("/"), &namespace.at)?;
+        let asked = joined.as_deref().unwrap_or("/");
+        if !self.is_unknown(asked)
+            && let Err(error) = check_namespace(asked, &namespace.at)
+        {
+            self.note(error)?;
+            self.scope.namespace = Some(self.placeholder());
+            return Ok(());
+        }
         self.scope.namespace = joined;
         Ok(())
     }
@@ -372,8 +361,11 @@ impl Evaluator {
     /// Evaluates a group. A scoped group restores the scope at its end; without forwarding it also
     /// begins with an empty scope.
     fn group(&mut self, group: &Group) -> Result<(), LaunchError> {
-        let is_scoped = self.optional_truth(group.scoped.as_ref(), true)?;
-        let forwards = self.optional_truth(group.forwarding.as_ref(), true)?;
+        let flag = |given: &Option<Template>| {
+            self.tried(self.optional_truth(given.as_ref(), true).map(Some))
+                .map(|is| is != Some(false))
+        };
+        let (is_scoped, forwards) = (flag(&group.scoped)?, flag(&group.forwarding)?);
         let kept = self.pairs(&group.keep)?;
         let before = is_scoped.then(|| self.scope.clone());
         if is_scoped && !forwards {
@@ -391,12 +383,9 @@ impl Evaluator {
     /// Evaluates a timer. Changes that its actions make to the scope end with the timer, since the
     /// actions are performed later than the rest of the file.
     fn timer(&mut self, timer: &Timer, id: Option<u64>, at: &Position) -> Result<(), LaunchError> {
-        let delay = self.seconds(&timer.period)?;
-        if let Some(cancel) = &timer.cancel_on_shutdown
-            && !self.truth(cancel)?
-        {
-            let problem = "`cancel_on_shutdown`: a timer that outlives the launch is not supported";
-            return Err(LaunchError::at(&cancel.at, problem));
+        let delay = self.tried(self.seconds(&timer.period))?;
+        if let Some(cancel) = &timer.cancel_on_shutdown {
+            self.tried(self.truth(cancel).and_then(|cancels| refuse_to_outlive(cancels, cancel)))?;
         }
         let by_clock = timer.is_ros && self.uses_simulated_time();
         let told = self.awaited(id, &[EventKind::Timer, EventKind::Complete]);
@@ -429,8 +418,9 @@ impl Evaluator {
     }
 
     fn log(&mut self, message: &Template, level: &LogLevel) -> Result<(), LaunchError> {
-        let (level, message) = (self.level(level)?, self.text(message)?);
-        self.steps.push(Step::Log(level, message));
+        let level = self.tried(self.level(level).map(Some))?;
+        let message = self.text(message)?;
+        self.steps.extend(level.map(|level| Step::Log(level, message)));
         Ok(())
     }
 
@@ -439,7 +429,7 @@ impl Evaluator {
             LogLevel::Known(level) => return Ok(*level),
             LogLevel::Named(template) => template,
         };
-        let text = self.text(template)?;
+        let text = self.known_text(template)?;
         let known = Level::NAMES.iter().find(|(name, _)| name.eq_ignore_ascii_case(&text));
         known.map(|(_, level)| *level).ok_or_else(|| {
             let names = Level::NAMES.iter().map(|(name, _)| *name);
@@ -456,10 +446,7 @@ impl Evaluator {
     ) -> Result<(), LaunchError> {
         self.include_count += 1;
         if self.include_count > MAX_INCLUDES {
-            return Err(LaunchError::at(
-                at,
-                format!("more than {MAX_INCLUDES} files are included"),
-            ));
+            return Err(self.limit(at, format!("more than {MAX_INCLUDES} files are included")));
         }
         let (file, language) = match source {
             Source::File { path, language } => (path, *language),
@@ -468,16 +455,25 @@ impl Evaluator {
                 return self.items(items);
             }
         };
-        let path = self.text(file).inspect_err(|_| self.python.end_early())?;
-        let path = self.resolve(&path);
-        self.refuse_cycle(&path, &file.at)?;
-        if self.python.rehearses() && self.python.reads(&path, language) {
+        let found = self.known_text(file).map(|path| self.resolve(&path));
+        let found = found.and_then(|path| self.refuse_cycle(&path, &file.at).map(|()| path));
+        if let Ok(path) = &found
+            && self.python.rehearses()
+            && self.python.reads(path, language)
+        {
             self.steps.push(Step::Call(path.display().to_string()));
             return Ok(());
         }
-        let launch_file = self
-            .launch_file(&path, language, Some(&file.at))
-            .inspect_err(|_| self.python.end_early())?;
+        let read =
+            found.and_then(|path| Ok((self.launch_file(&path, language, Some(&file.at))?, path)));
+        let (launch_file, path) = match read {
+            Ok(read) => read,
+            Err(error) => {
+                self.python.end_early();
+                self.note(error)?;
+                return self.set_arguments(arguments);
+            }
+        };
         self.python.note_read(launch_file.variables);
         self.set_arguments(arguments)?;
         self.files.push(path);
@@ -488,9 +484,18 @@ impl Evaluator {
 
     fn set_arguments(&mut self, arguments: &[(Template, Template)]) -> Result<(), LaunchError> {
         for (name, value) in arguments {
-            let (name, value) = (self.text(name)?, self.text(value)?);
+            let (name, value) = (self.name_to_set(name)?, self.text(value)?);
             self.scope.configurations.insert(name, value);
         }
         Ok(())
     }
+}
+
+/// Refuses a timer whose actions are performed after the end of the launch.
+fn refuse_to_outlive(is_cancelled: bool, cancel: &Template) -> Result<(), LaunchError> {
+    if is_cancelled {
+        return Ok(());
+    }
+    let problem = "`cancel_on_shutdown`: a timer that outlives the launch is not supported";
+    Err(LaunchError::at(&cancel.at, problem))
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::evaluator::Evaluator;
 use super::reactions::Reactions;
 use super::steps::{Delayed, Process, Step, Watch};
+use crate::action::Item;
 use crate::error::LaunchError;
 use crate::python::Session;
 
@@ -70,23 +71,29 @@ impl Plan {
 }
 
 impl Evaluator {
-    /// Makes a plan with the steps and warnings so far, and with the handlers.
+    /// Evaluates a complete file, and plans the reactions of its handlers before their events.
     ///
     /// # Errors
-    /// Fails if a reaction has a mistake that can be seen before its event.
-    pub(super) fn into_plan(mut self, file: &Path) -> Result<Plan, LaunchError> {
-        let mut errors = Vec::new();
-        for handler in self.handlers.clone() {
-            match self.watch(&handler) {
-                Ok(watch) => self.steps.push(Step::Watch(watch)),
-                Err(error) => errors.push(error),
+    /// Fails with all mistakes, also those of reactions that can be seen before their events.
+    pub(super) fn plan_file(&mut self, items: &[Item]) -> Result<(), LaunchError> {
+        let planned = self.all_items(items);
+        let handlers = self.handlers.clone();
+        let watched = self.watches(&handlers);
+        match (planned, watched) {
+            (Ok(()), Ok(steps)) => {
+                self.steps.extend(steps);
+                Ok(())
             }
+            (planned, watched) => LaunchError::of_either(planned.err(), watched.err()),
         }
-        LaunchError::of_all(errors)?;
+    }
+
+    /// Makes a plan with the steps, the warnings and the handlers so far.
+    pub(super) fn into_plan(mut self, file: &Path) -> Plan {
         let session = Arc::clone(self.python.session());
         let (steps, warnings) = (std::mem::take(&mut self.steps), self.take_warnings());
         let reacts = !self.handlers.is_empty() || self.asks_later;
         let reactions = reacts.then(|| Arc::new(Reactions::new(self)));
-        Ok(Plan { file: file.to_owned(), steps, warnings, session, reactions })
+        Plan { file: file.to_owned(), steps, warnings, session, reactions }
     }
 }

@@ -42,6 +42,7 @@ impl Evaluator {
             Target::Name(template) => (self.text(template)?, &template.at),
             Target::Action(id) => (
                 self.python.container(*id).ok_or_else(|| {
+                    self.python.note_missing_setting();
                     let problem = "the target container has not been started: its action must come \
                                    before this action, and its condition must hold";
                     LaunchError::at(at, problem)
@@ -50,10 +51,15 @@ impl Evaluator {
             ),
         };
         let container = format!("/{}", name.trim_matches('/'));
-        check_namespace(&container, place)?;
+        let is_known = !self.is_unknown(&container);
+        if is_known {
+            self.tried(check_namespace(&container, place))?;
+        }
         let planned = self.components(components)?;
-        let unknown = self.unknown_packages(&planned);
-        self.containers.note_unknown(&container, unknown);
+        if is_known {
+            let unknown = self.unknown_packages(&planned);
+            self.containers.note_unknown(&container, unknown);
+        }
         if planned.is_empty() {
             return Ok(());
         }
@@ -66,7 +72,7 @@ impl Evaluator {
     ) -> Result<Vec<Component>, LaunchError> {
         let mut planned = Vec::new();
         for component in components {
-            if !self.holds(component.condition.as_ref())? {
+            if !self.tried(self.holds(component.condition.as_ref()))? {
                 continue;
             }
             let component = self.component(component)?;
@@ -83,13 +89,14 @@ impl Evaluator {
             let error = self.packages.find_components(&component.package).err()?;
             Some(LaunchError::at(&component.at, error.to_string()))
         };
-        components.iter().filter_map(error).collect()
+        let is_known = |component: &&Component| !self.is_unknown(&component.package);
+        components.iter().filter(is_known).filter_map(error).collect()
     }
 
     fn component(&self, component: &action::Component) -> Result<Component, LaunchError> {
         let mut extra_arguments = Vec::new();
         for entry in &component.extra_arguments {
-            self.entry("", entry, &mut extra_arguments)?;
+            self.tried(self.entry("", entry, &mut extra_arguments))?;
         }
         Ok(Component {
             at: component.at.clone(),

@@ -9,6 +9,7 @@ use feros_process::EndSignals;
 use serde_json::Value as Json;
 
 use super::containers::Containers;
+use super::mistakes::Mistakes;
 use super::python_state::PythonState;
 use super::scope::Scope;
 use super::steps::Step;
@@ -56,11 +57,7 @@ pub(super) struct Evaluator {
     pub(super) shows_all_output: bool,
     pub(super) steps: Vec<Step>,
     warnings: RefCell<Vec<String>>,
-    /// The errors found so far that did not stop the evaluation.
-    pub(super) errors: Vec<LaunchError>,
-    /// Whether an argument has no value. If so, only the remaining arguments are evaluated, since
-    /// actions that read the argument would fail as well.
-    pub(super) lacks_argument: bool,
+    pub(super) mistakes: Mistakes,
     /// The handling of `$(command ...)`.
     pub(super) commands: Cell<Commands>,
     /// The signals that end commands.
@@ -87,7 +84,6 @@ pub(super) struct Saved {
     node_names: BTreeSet<String>,
     process_count: usize,
     action_count: usize,
-    lacks_argument: bool,
 }
 
 impl Evaluator {
@@ -112,8 +108,7 @@ impl Evaluator {
             shows_all_output: false,
             steps: Vec::new(),
             warnings: RefCell::default(),
-            errors: Vec::new(),
-            lacks_argument: false,
+            mistakes: Mistakes::default(),
             commands: Cell::new(Commands::Refused),
             signals: EndSignals::default(),
             declared: BTreeSet::new(),
@@ -153,7 +148,6 @@ impl Evaluator {
             node_names: self.node_names.clone(),
             process_count: self.process_count,
             action_count: self.action_count,
-            lacks_argument: self.lacks_argument,
         }
     }
 
@@ -165,7 +159,6 @@ impl Evaluator {
         self.node_names = saved.node_names;
         self.process_count = saved.process_count;
         self.action_count = saved.action_count;
-        self.lacks_argument = saved.lacks_argument;
     }
 
     /// The current file.

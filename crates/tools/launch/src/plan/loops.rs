@@ -19,11 +19,8 @@ type Variables = Vec<(String, Value)>;
 
 impl Evaluator {
     pub(super) fn rounds(&mut self, rounds: &Loop, at: &Position) -> Result<(), LaunchError> {
-        let text = self.text(&rounds.length)?;
-        let length: usize = text.trim().parse().map_err(|_| {
-            let problem = format!("{} for `len` of `for`: expected a whole number", shown(&text));
-            LaunchError::at(&rounds.length.at, problem)
-        })?;
+        // Without its rounds, it is unknown which variables are missing.
+        let length = self.rounds_of(rounds).inspect_err(|_| self.python.end_early())?;
         if length > MAX_ACTIONS {
             let problem = format!("more than {MAX_ACTIONS} rounds");
             return Err(LaunchError::at(at, problem));
@@ -39,15 +36,20 @@ impl Evaluator {
         })
     }
 
+    fn rounds_of(&self, rounds: &Loop) -> Result<usize, LaunchError> {
+        let text = self.known_text(&rounds.length)?;
+        text.trim().parse().map_err(|_| {
+            let problem = format!("{} for `len` of `for`: expected a whole number", shown(&text));
+            LaunchError::at(&rounds.length.at, problem)
+        })
+    }
+
     pub(super) fn for_each(
         &mut self,
         for_each: &ForEach,
         at: &Position,
     ) -> Result<(), LaunchError> {
-        let text = self.text(&for_each.values)?;
-        let sets = text.split(';').map(str::trim).filter(|set| !set.is_empty());
-        let sets = sets.map(variables).collect::<Result<Vec<_>, _>>();
-        let sets = sets.map_err(|problem| LaunchError::at(&for_each.values.at, problem))?;
+        let sets = self.sets_of(for_each).inspect_err(|_| self.python.end_early())?;
         if sets.is_empty() {
             self.warn(at, "`for_each` without values: its actions are skipped");
         }
@@ -61,6 +63,14 @@ impl Evaluator {
                 self.round(texts(variables), &actions)
             }
         })
+    }
+
+    /// The names and values of the loop variables in each iteration.
+    fn sets_of(&self, for_each: &ForEach) -> Result<Vec<Variables>, LaunchError> {
+        let text = self.known_text(&for_each.values)?;
+        let sets = text.split(';').map(str::trim).filter(|set| !set.is_empty());
+        let sets = sets.map(variables).collect::<Result<Vec<_>, _>>();
+        sets.map_err(|problem| LaunchError::at(&for_each.values.at, problem))
     }
 
     /// Evaluates the actions of a loop once, with the variables of this iteration.

@@ -12,7 +12,8 @@ use crate::value::{Value, ValueType, quoted};
 impl Evaluator {
     pub(super) fn set_parameter(&mut self, entry: &ParameterEntry) -> Result<(), LaunchError> {
         let mut values = Vec::new();
-        self.entry("", entry, &mut values)?;
+        // Without the value, it is unknown which parameters are missing.
+        self.entry("", entry, &mut values).inspect_err(|_| self.python.end_early())?;
         self.scope.parameters.push(Parameters::Values(values));
         Ok(())
     }
@@ -33,13 +34,14 @@ impl Evaluator {
         let mut values = Vec::new();
         for parameter in parameters {
             match parameter {
-                Parameter::Entry(entry) => self.entry("", entry, &mut values)?,
+                Parameter::Entry(entry) => self.tried(self.entry("", entry, &mut values))?,
                 Parameter::File { path, substitute, may_be_missing } => {
                     if !values.is_empty() {
                         sources.push(Parameters::Values(std::mem::take(&mut values)));
                     }
-                    let substitute = self.optional_truth(substitute.as_ref(), false)?;
-                    sources.extend(self.parameter_file(path, substitute, *may_be_missing)?);
+                    let substitute = self.tried(self.optional_truth(substitute.as_ref(), false))?;
+                    let file = self.parameter_file(path, substitute, *may_be_missing);
+                    sources.extend(self.tried(file)?);
                 }
             }
         }
@@ -57,7 +59,7 @@ impl Evaluator {
         substitute: bool,
         may_be_missing: bool,
     ) -> Result<Option<Parameters>, LaunchError> {
-        let path = self.resolve(&self.text(template)?);
+        let path = self.resolve(&self.known_text(template)?);
         if !path.is_file() {
             let problem = format!("the parameter file {} does not exist", path.display());
             if may_be_missing {
@@ -82,7 +84,7 @@ impl Evaluator {
         entry: &ParameterEntry,
         values: &mut Vec<(String, Value)>,
     ) -> Result<(), LaunchError> {
-        let own = self.text(&entry.name)?;
+        let own = self.known_text(&entry.name)?;
         if own.is_empty() {
             return Err(LaunchError::at(&entry.name.at, "a parameter without a name"));
         }
@@ -92,7 +94,10 @@ impl Evaluator {
         };
         let value = match &entry.content {
             ParameterContent::Nested(entries) => {
-                return entries.iter().try_for_each(|entry| self.entry(&name, entry, values));
+                return entries.iter().try_for_each(|entry| {
+                    let result = self.entry(&name, entry, values);
+                    self.tried(result)
+                });
             }
             ParameterContent::One { value, kind } => {
                 self.value(value, *kind).map_err(|error| error.or(fail))?
@@ -115,7 +120,7 @@ impl Evaluator {
         let (value, source) = match text {
             ParameterText::Known { value, source } => (value.clone(), source.clone()),
             ParameterText::Later(template) => {
-                let text = self.text(template).map_err(ValueError::Substitution)?;
+                let text = self.known_text(template).map_err(ValueError::Substitution)?;
                 (Value::from_yaml(&text).map_err(ValueError::Value)?, text)
             }
         };

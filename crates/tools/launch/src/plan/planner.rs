@@ -106,7 +106,7 @@ impl Planner {
         if survey.is_complete {
             arguments::refuse_unknown(assignments, survey.names())?;
         }
-        self.unless_signalled(evaluator.all_items(&launch_file.items))?;
+        self.unless_signalled(evaluator.plan_file(&launch_file.items))?;
         let read = evaluator.python.read();
         let known = survey.names().chain(evaluator.declared.iter().map(String::as_str));
         let unknown =
@@ -118,7 +118,7 @@ impl Planner {
             }
             known => known?,
         }
-        self.unless_signalled(evaluator.into_plan(file))
+        self.unless_signalled(Ok(evaluator.into_plan(file)))
     }
 
     /// The result, or the signal that ends the planning.
@@ -175,8 +175,8 @@ impl Planner {
         let items = action::parse(root)?;
         let session = Arc::<Session>::default();
         let mut evaluator = Evaluator::new(Arc::clone(&self.packages), session, file, assignments);
-        evaluator.all_items(&items)?;
-        evaluator.into_plan(file)
+        evaluator.plan_file(&items)?;
+        Ok(evaluator.into_plan(file))
     }
 
     /// Plans the actions in a line of JSON that Python would hand over. This function is for tests
@@ -188,8 +188,8 @@ impl Planner {
         let actions = handed_over(file, line)?;
         let session = Arc::<Session>::default();
         let mut evaluator = Evaluator::new(Arc::clone(&self.packages), session, file, &[]);
-        evaluator.all_items(&actions.items)?;
-        evaluator.into_plan(file)
+        evaluator.plan_file(&actions.items)?;
+        Ok(evaluator.into_plan(file))
     }
 
     /// The XML form of such a line.

@@ -17,6 +17,7 @@ use crate::action::{
 use crate::commandline;
 use crate::error::{LaunchError, hint, shown};
 use crate::output::{Output, Sinks};
+use crate::packages::FindError;
 use crate::position::Position;
 use crate::substitution::Template;
 
@@ -36,7 +37,18 @@ impl Evaluator {
         id: Option<u64>,
         at: &Position,
     ) -> Result<(), LaunchError> {
-        let words = if self.optional_truth(executable.shell.as_ref(), false)? {
+        let words = self.tried(self.words_of(executable, at))?;
+        let program = file_name(words.first().map_or("", String::as_str));
+        let words = words.into_iter().map(Word::Text).collect();
+        let label = executable.name.as_ref();
+        let process = self.process(words, &program, label, &executable.options, at)?;
+        self.start(process, id, &executable.options)
+    }
+
+    /// The words of the command line, at least one.
+    fn words_of(&self, executable: &Executable, at: &Position) -> Result<Vec<String>, LaunchError> {
+        let by_shell = self.tried(self.optional_truth(executable.shell.as_ref(), false))?;
+        let words = if by_shell {
             let line = match &executable.command {
                 Words::Line(line) => self.text(line)?,
                 Words::List(words) => self.texts(words)?.join(" "),
@@ -52,11 +64,7 @@ impl Evaluator {
             };
             return Err(LaunchError::at(place, "the command is empty"));
         }
-        let program = file_name(words.first().map_or("", String::as_str));
-        let words = words.into_iter().map(Word::Text).collect();
-        let label = executable.name.as_ref();
-        let process = self.process(words, &program, label, &executable.options, at)?;
-        self.start(process, id, &executable.options)
+        Ok(words)
     }
 
     /// Evaluates a node; `id` is the number of its Python object, if it has any.
@@ -75,20 +83,12 @@ impl Evaluator {
         let executable = self.text(&node.executable)?;
         let program = file_name(&executable);
         let command = match &node.package {
-            Some(package) => {
-                let package_name = self.text(package)?;
-                let found = self.packages.command(&package_name, &executable);
-                found.map_err(|error| {
-                    let is_package = matches!(error, crate::packages::FindError::Package { .. });
-                    let place = if is_package { &package.at } else { &node.executable.at };
-                    LaunchError::at(place, error.to_string())
-                })?
-            }
+            Some(package) => self.tried(self.command_of(package, &node.executable, &executable))?,
             None => vec![executable],
         };
         let mut words: Vec<Word> = command.into_iter().map(Word::Text).collect();
         let text_words = |given: Option<&Words>| -> Result<Vec<Word>, LaunchError> {
-            Ok(self.words(given)?.into_iter().map(Word::Text).collect())
+            Ok(self.tried(self.words(given))?.into_iter().map(Word::Text).collect())
         };
         words.extend(text_words(node.arguments.as_ref())?);
         let mut ros_words = text_words(node.ros_arguments.as_ref())?;
@@ -106,12 +106,28 @@ impl Evaluator {
         }
         if node.kind == NodeKind::Container {
             self.python.note_container(id, facts.full_name());
-            self.load_at_start(&mut process, facts.full_name(), &node.components)?;
+            let loaded = self.load_at_start(&mut process, facts.full_name(), &node.components);
+            self.tried(loaded)?;
         }
         process.node = Some(facts);
-        process.by_shell = self.optional_truth(node.shell.as_ref(), false)?;
-        process.autostart = self.optional_truth(node.autostart.as_ref(), false)?;
+        process.by_shell = self.tried(self.optional_truth(node.shell.as_ref(), false))?;
+        process.autostart = self.tried(self.optional_truth(node.autostart.as_ref(), false))?;
         self.start(process, id, &node.options)
+    }
+
+    /// The words of the command line that start an executable of a package.
+    fn command_of(
+        &self,
+        package: &Template,
+        executable: &Template,
+        name: &str,
+    ) -> Result<Vec<String>, LaunchError> {
+        let found = self.packages.command(&self.known_text(package)?, name);
+        found.map_err(|error| match error {
+            FindError::Package { .. } => LaunchError::at(&package.at, error.to_string()),
+            _ if self.is_unknown(name) => self.unknown(&executable.at),
+            _ => LaunchError::at(&executable.at, error.to_string()),
+        })
     }
 
     /// Adds the start of a process, and the reaction to its end.
@@ -122,6 +138,7 @@ impl Evaluator {
         options: &ProcessOptions,
     ) -> Result<(), LaunchError> {
         let at = process.at.clone();
+        self.refuse_placeholders(&process)?;
         process.action = id;
         process.tells_completion = self.awaited(id, &[EventKind::Complete]).is_some();
         self.python.note_process(id, &process.name);
@@ -141,12 +158,22 @@ impl Evaluator {
         Ok(())
     }
 
+    /// Refuses a process whose command line has a placeholder from an earlier reaction that failed.
+    fn refuse_placeholders(&self, process: &Process) -> Result<(), LaunchError> {
+        let is_unknown = |word: &Word| match word {
+            Word::Text(text) => self.is_unknown(text),
+            Word::ParameterFile(file) => self.is_unknown(&file.text),
+        };
+        if process.command.iter().any(is_unknown) {
+            self.note(self.unknown(&process.at))?;
+        }
+        Ok(())
+    }
+
     pub(super) fn push(&mut self, step: Step, at: &Position) -> Result<(), LaunchError> {
         if self.step_count >= MAX_STEPS {
-            return Err(LaunchError::at(
-                at,
-                format!("more than {MAX_STEPS} processes, components and timers"),
-            ));
+            let problem = format!("more than {MAX_STEPS} processes, components and timers");
+            return Err(self.limit(at, problem));
         }
         self.step_count += 1;
         self.steps.push(step);
@@ -175,7 +202,7 @@ impl Evaluator {
         options: &ProcessOptions,
         at: &Position,
     ) -> Result<Process, LaunchError> {
-        let prefix = self.prefix(options, program, at)?;
+        let prefix = self.tried(self.prefix(options, program, at))?;
         let name = match (self.optional_text(label)?, prefix.first()) {
             (Some(label), _) => label,
             (None, Some(first)) => file_name(first),
@@ -184,32 +211,28 @@ impl Evaluator {
         command.splice(0..0, prefix.into_iter().map(Word::Text));
         let has_nul = |word: &Word| matches!(word, Word::Text(text) if text.contains('\0'));
         if command.iter().any(has_nul) {
-            return Err(LaunchError::at(at, "a NUL character in a command line"));
+            self.note(LaunchError::at(at, "a NUL character in a command line"))?;
         }
         let replaces_environment = options.replaces_environment;
         let mut environment =
             if replaces_environment { BTreeMap::new() } else { self.scope.environment.all() };
         for (name, value) in &options.environment {
             let (text, value) = (self.text(name)?, self.text(value)?);
-            check_variable(&text, &value, &name.at)?;
+            self.tried(check_variable(&text, &value, &name.at))?;
             environment.insert(text, Some(value));
         }
-        let emulate_tty = match (&options.emulate_tty, self.scope.configurations.get("emulate_tty"))
-        {
-            (_, Some(everywhere)) => parse_truth(&everywhere).ok_or_else(|| {
-                LaunchError::Argument(format!("emulate_tty:={everywhere}: expected true or false"))
-            })?,
-            (own, None) => self.optional_truth(own.as_ref(), false)?,
-        };
+        let emulate_tty = self.tried(self.emulate_tty(options))?;
+        let output = self.tried(self.output(options).map(Some))?.unwrap_or(Output::LOG);
+        let timeout =
+            |own: &Option<Template>, name: &str| self.tried(self.timeout(own.as_ref(), name));
+        let directory = self.optional_text(options.directory.as_ref())?;
         Ok(Process {
-            output: self.output(options)?,
-            directory: self
-                .optional_text(options.directory.as_ref())?
-                .map(|path| self.resolve(&path)),
-            respawn: self.respawn(options)?,
+            output,
+            directory: directory.map(|path| self.resolve(&path)),
+            respawn: self.tried(self.respawn(options))?,
             ends_launch: options.ends_launch,
-            sigterm_timeout: self.timeout(options.sigterm_timeout.as_ref(), "sigterm_timeout")?,
-            sigkill_timeout: self.timeout(options.sigkill_timeout.as_ref(), "sigkill_timeout")?,
+            sigterm_timeout: timeout(&options.sigterm_timeout, "sigterm_timeout")?,
+            sigkill_timeout: timeout(&options.sigkill_timeout, "sigkill_timeout")?,
             emulate_tty,
             name: format!("{}-{}", feros_wording::harmless(&name), self.next_process()),
             at: at.clone(),
@@ -222,6 +245,15 @@ impl Evaluator {
             node: None,
             autostart: false,
             components: Vec::new(),
+        })
+    }
+
+    fn emulate_tty(&self, options: &ProcessOptions) -> Result<bool, LaunchError> {
+        let Some(everywhere) = self.scope.configurations.get("emulate_tty") else {
+            return self.optional_truth(options.emulate_tty.as_ref(), false);
+        };
+        parse_truth(&everywhere).ok_or_else(|| {
+            LaunchError::Argument(format!("emulate_tty:={everywhere}: expected true or false"))
         })
     }
 
@@ -264,7 +296,7 @@ impl Evaluator {
         let (mode, at) = match (std::env::var("OVERRIDE_LAUNCH_PROCESS_OUTPUT"), &options.output) {
             (Ok(mode), _) => (mode, None),
             (Err(_), Some(OutputChoice::Streams(output))) => return Ok(*output),
-            (Err(_), Some(OutputChoice::Mode(mode))) => (self.text(mode)?, Some(&mode.at)),
+            (Err(_), Some(OutputChoice::Mode(mode))) => (self.known_text(mode)?, Some(&mode.at)),
             (Err(_), None) => ("log".to_owned(), None),
         };
         Output::from_mode(&mode).ok_or_else(|| {
@@ -281,7 +313,7 @@ impl Evaluator {
         let max_retries = match &options.respawn_max_retries {
             None => None,
             Some(template) => {
-                let text = self.text(template)?;
+                let text = self.known_text(template)?;
                 let number: i64 = text.trim().parse().map_err(|_| {
                     LaunchError::at(
                         &template.at,
@@ -313,7 +345,7 @@ impl Evaluator {
     }
 
     pub(super) fn seconds(&self, template: &Template) -> Result<Duration, LaunchError> {
-        let text = self.text(template)?;
+        let text = self.known_text(template)?;
         parse_seconds(&text).ok_or_else(|| {
             LaunchError::at(
                 &template.at,
@@ -335,21 +367,23 @@ impl Evaluator {
     fn node_name(&self, template: Option<&Template>) -> Result<Option<String>, LaunchError> {
         let Some(template) = template else { return Ok(None) };
         let name = self.text(template)?;
-        if !is_token(&name) {
-            let problem = format!(
-                "{} is not a valid node name: expected letters, digits and _, with no digit first",
-                shown(&name)
-            );
-            return Err(LaunchError::at(&template.at, problem));
+        if is_token(&name) || self.is_unknown(&name) {
+            return Ok(Some(name));
         }
-        Ok(Some(name))
+        let problem = format!(
+            "{} is not a valid node name: expected letters, digits and _, with no digit first",
+            shown(&name)
+        );
+        self.text_or_placeholder(Err(LaunchError::at(&template.at, problem))).map(Some)
     }
 
     fn namespace(&self, template: Option<&Template>) -> Result<Option<String>, LaunchError> {
         let asked = self.optional_text(template)?;
         let namespace = self.scope.namespace_of(asked.as_deref());
-        if let (Some(namespace), Some(template)) = (&namespace, template) {
-            check_namespace(namespace, &template.at)?;
+        if let (Some(namespace), Some(template)) = (&namespace, template)
+            && !self.is_unknown(namespace)
+        {
+            self.tried(check_namespace(namespace, &template.at))?;
         }
         Ok(namespace)
     }

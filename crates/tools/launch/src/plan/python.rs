@@ -111,6 +111,9 @@ impl Evaluator {
     /// The text of a Python object.
     pub(super) fn perform(&self, id: u64, at: &Position) -> Result<String, LaunchError> {
         let done = self.ask_object("perform", id, at)?;
+        if self.python.has_seen_placeholder.get() {
+            return Ok(self.placeholder());
+        }
         match done.get("text").and_then(Json::as_str) {
             Some(text) if text.len() > MAX_TEXT_BYTES => Err(LaunchError::at(
                 at,
@@ -124,6 +127,9 @@ impl Evaluator {
     /// Whether a condition that only Python can evaluate holds.
     pub(super) fn python_holds(&self, id: u64, at: &Position) -> Result<bool, LaunchError> {
         let done = self.ask_object("holds", id, at)?;
+        if self.python.has_seen_placeholder.get() {
+            return Err(self.unknown(at));
+        }
         let holds = done.get("holds").and_then(Json::as_bool);
         holds.ok_or_else(|| LaunchError::at(at, "Python's answer is neither true nor false"))
     }
@@ -156,7 +162,11 @@ impl Evaluator {
         }
         self.add_state(&mut message, file);
         self.python.depth.set(depth + 1);
+        let before = self.python.has_seen_placeholder.take();
         let reply = self.converse(&message, depth == 0, at);
+        // The function that waits for the answer sees what this one has seen.
+        let seen = &self.python.has_seen_placeholder;
+        seen.set(seen.get() || (before && depth > 0));
         self.python.depth.set(depth);
         reply
     }
@@ -174,25 +184,39 @@ impl Evaluator {
             let (name, fields) = match session.receive(is_outermost).map_err(broken)? {
                 Line::Question { name, fields } => (name, fields),
                 Line::Done(done) => {
+                    self.note_seen(&done);
                     self.apply(&done, at)?;
                     return Ok(done);
                 }
                 Line::Failed(failed) => {
-                    self.python.end_early();
+                    self.note_seen(&failed);
+                    if is_outermost {
+                        // The code that asked for an inner request may handle its failure.
+                        self.python.end_early();
+                    }
                     self.apply(&failed, at)?;
-                    let Failure { at: place, problem } = Failure::from_json(&failed);
-                    let problem = self.with_cure(problem);
-                    return Err(LaunchError::at(place.as_ref().unwrap_or(at), problem));
+                    return Err(self.failure(&failed, at));
                 }
             };
             let mut answer = Message::new();
-            match self.answer(&name, &fields, at) {
+            // Python code may handle a failure, so it gets no placeholders for mistakes.
+            let before = self.mistakes.go_on(false);
+            let answered = self.answer(&name, &fields, at);
+            self.mistakes.go_on(before);
+            match answered {
                 Ok(value) => {
+                    if self.depends_on_mistake(&value.to_string()) {
+                        self.python.has_seen_placeholder.set(true);
+                    }
                     answer.insert("answer".to_owned(), value);
                 }
                 // The host has ended, and this error says why.
                 Err(Refusal { error, .. }) if session.is_lost() => return Err(error),
                 Err(Refusal { kind, error }) => {
+                    if self.python.follows() {
+                        self.python.has_seen_placeholder.set(true);
+                        self.python.forget_error();
+                    }
                     let text = match error {
                         LaunchError::InFile { problem, .. } => problem,
                         other => other.to_string(),
@@ -203,6 +227,34 @@ impl Evaluator {
             }
             session.send(&answer).map_err(broken)?;
         }
+    }
+
+    /// Notes whether Python code has read a variable that is a placeholder.
+    fn note_seen(&self, reply: &Message) {
+        let names = reply.get("read").and_then(Json::as_array).into_iter().flatten();
+        let is_unknown = |name: &str| {
+            let value = self.scope.configurations.get(name);
+            value.is_some_and(|value| self.is_unknown(&value))
+        };
+        if names.filter_map(Json::as_str).any(is_unknown) {
+            self.python.has_seen_placeholder.set(true);
+        }
+    }
+
+    /// The error of a request that failed. It follows from an earlier mistake if the code has seen
+    /// a placeholder.
+    fn failure(&self, failed: &Message, at: &Position) -> LaunchError {
+        let Failure { at: place, problem, others } = Failure::from_json(failed);
+        if self.python.has_seen_placeholder.get() {
+            self.python.follow();
+        }
+        let first = LaunchError::at(place.as_ref().unwrap_or(at), self.with_cure(problem));
+        if others.is_empty() {
+            return first;
+        }
+        let others = others.into_iter();
+        let others = others.map(|(at, problem)| LaunchError::at(&at, self.with_cure(problem)));
+        LaunchError::Several(std::iter::once(first).chain(others).collect())
     }
 
     /// A problem of Python code, with what to do about a missing module.
@@ -218,7 +270,7 @@ impl Evaluator {
         match error {
             HostError::Signal(signal) => return LaunchError::Signal(signal),
             // The first error says why Python has ended, unless it was long ago.
-            HostError::Lost => self.python.follows.set(self.event.is_none()),
+            HostError::Lost if self.event.is_none() => self.python.follow(),
             _ => {}
         }
         LaunchError::at(at, error.to_string())
@@ -290,6 +342,10 @@ impl Evaluator {
             "executable" => {
                 let found = self.packages.executable(text("package")?, text("executable")?);
                 Ok(shown(&found.map_err(package)?))
+            }
+            "program" => {
+                let found = self.packages.command(text("package")?, text("executable")?);
+                Ok(Json::from(found.map_err(package)?))
             }
             "packages" => {
                 let names = self.packages.packages().into_iter();

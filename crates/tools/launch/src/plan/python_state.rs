@@ -18,12 +18,13 @@ pub(super) struct PythonState {
     session: Arc<Session>,
     /// The number of requests that wait for their replies.
     pub(super) depth: Cell<usize>,
-    /// Whether Python code has failed, or an include has no file, since the last look.
-    pub(super) has_failed: Cell<bool>,
-    /// Whether a file was left early or not read, so that some of its variables may be missing.
-    pub(super) has_ended_early: Cell<bool>,
-    /// Whether the last error may follow from that.
-    pub(super) follows: Cell<bool>,
+    /// Whether Python code has seen a placeholder since its request began.
+    pub(super) has_seen_placeholder: Cell<bool>,
+    /// Whether a file was left early or not read, or an action that sets variables was left out, so
+    /// that variables may be missing.
+    has_ended_early: Cell<bool>,
+    /// Whether the last error may follow from an earlier error.
+    follows: Cell<bool>,
     /// The objects that have started a process.
     started: BTreeSet<u64>,
     /// What Python sees of the processes that have started, by the objects that start them.
@@ -59,35 +60,45 @@ impl PythonState {
             && language.or_else(|| Language::of(path)) == Some(Language::Python)
     }
 
-    /// Forgets what is known about earlier errors, before the next action.
-    pub(super) fn begin_action(&self) {
-        self.has_failed.set(false);
+    /// Forgets what is known about the last error, before the next action or after the error is
+    /// noted.
+    pub(super) fn forget_error(&self) {
         self.follows.set(false);
     }
 
-    /// Notes that Python code failed or that an included file cannot be read. Other mistakes can be
-    /// found after that, but the file did not set its variables.
+    /// Notes that Python code failed, that an included file cannot be read, or that an action that
+    /// sets variables is left out: variables may be missing.
     pub(super) fn end_early(&self) {
-        self.has_failed.set(true);
         self.has_ended_early.set(true);
     }
 
-    /// Whether the error of the current action is one of Python code or of an included file, after
-    /// which other mistakes can be found.
-    pub(super) fn has_failed(&self) -> bool {
-        self.has_failed.get()
+    /// Notes that the error which is about to be returned may follow from an earlier error.
+    pub(super) fn follow(&self) {
+        self.follows.set(true);
     }
 
-    /// Whether the error of the current action may follow from an earlier error.
+    /// Whether the last error may follow from an earlier error.
     pub(super) fn follows(&self) -> bool {
         self.follows.get()
     }
 
-    /// Notes that a variable is missing, which a file that ended early may have set.
+    /// Notes that something is missing which a file that ended early may have set.
     pub(super) fn note_missing(&self) {
         if self.has_ended_early.get() {
-            self.follows.set(true);
+            self.follow();
         }
+    }
+
+    /// Notes that something is missing that no event sets, but perhaps a file that ended early.
+    pub(super) fn note_missing_setting(&self) {
+        if self.may_lack_variables() {
+            self.follow();
+        }
+    }
+
+    /// Whether variables may be missing because of an earlier mistake.
+    pub(super) fn may_lack_variables(&self) -> bool {
+        self.rehearsal.get().unwrap_or(self.has_ended_early.get())
     }
 
     /// Notes the variables that a file or an object reads.

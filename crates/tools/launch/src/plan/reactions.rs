@@ -134,7 +134,7 @@ impl Reactions {
 impl Evaluator {
     /// Plans a reaction before its event, to show it and to find its mistakes. This has no lasting
     /// effect. The values that the event would set are unknown, so variables may be missing.
-    pub(super) fn watch(&mut self, handler: &Handler) -> Result<Watch, LaunchError> {
+    fn watch(&mut self, handler: &Handler) -> Result<Watch, LaunchError> {
         let before = self.save();
         let first_own = self.handlers.len();
         let commands = match self.commands.get() {
@@ -152,18 +152,33 @@ impl Evaluator {
             }
         };
         let own = self.handlers.split_off(first_own.min(self.handlers.len()));
-        let mut inner = Vec::new();
-        for handler in &own {
-            inner.push(self.watch(handler).map(Step::Watch));
-        }
+        let mut steps = std::mem::take(&mut self.steps);
+        let inner = self.watches(&own);
         self.python.end_rehearsal();
         self.commands.set(commands);
-        let mut steps = std::mem::take(&mut self.steps);
         self.restore(before);
-        result?;
-        steps.extend(inner.into_iter().collect::<Result<Vec<_>, _>>()?);
+        match (result, inner) {
+            (Ok(()), Ok(inner)) => steps.extend(inner),
+            (result, inner) => LaunchError::of_either(result.err(), inner.err())?,
+        }
         let (at, when) = (handler.at.clone(), self.when(handler));
         Ok(Watch { at, when, once: handler.once, steps })
+    }
+
+    /// Plans the reactions of these handlers before their events.
+    ///
+    /// # Errors
+    /// Fails with all mistakes that can be seen before the events.
+    pub(super) fn watches(&mut self, handlers: &[Arc<Handler>]) -> Result<Vec<Step>, LaunchError> {
+        let (mut steps, mut errors) = (Vec::new(), Vec::new());
+        for handler in handlers {
+            match self.watch(handler) {
+                Ok(watch) => steps.push(Step::Watch(watch)),
+                Err(error) => errors.push(error),
+            }
+        }
+        LaunchError::of_all(errors)?;
+        Ok(steps)
     }
 
     /// The event of a handler in words.
@@ -285,7 +300,7 @@ impl Evaluator {
         for node in nodes {
             for name in self.matched(node, at)? {
                 for transition in transitions {
-                    let text = self.text(transition)?;
+                    let text = self.known_text(transition)?;
                     let number = text.trim().parse().map_err(|_| {
                         let problem = format!(
                             "{} is not the number of a transition: expected a constant of \
@@ -311,13 +326,14 @@ impl Evaluator {
                 Some(name) => Ok(vec![name.clone()]),
                 None if self.python.rehearses() => Ok(Vec::new()),
                 None => {
+                    self.python.note_missing_setting();
                     let problem = "the managed node has not been started: its `LifecycleNode` must \
                                    come before this action, and its condition must hold";
                     Err(LaunchError::at(at, problem))
                 }
             },
             NodeMatch::Name(template) => {
-                let name = format!("/{}", self.text(template)?.trim_matches('/'));
+                let name = format!("/{}", self.known_text(template)?.trim_matches('/'));
                 check_namespace(&name, &template.at)?;
                 Ok(vec![name])
             }
@@ -364,7 +380,11 @@ impl Evaluator {
             self.python.note_details(action, &event.details);
         }
         self.event = Some(event.to_json(self.action_of(event)));
-        let result = self.react_all(event);
+        let before = self.scope.clone();
+        let result = self.react_all(event).inspect_err(|_| {
+            // No later reaction sees the placeholders of this one.
+            self.scope = before;
+        });
         self.event = None;
         let warnings = self.take_warnings().into_iter();
         let mut steps: Vec<Step> = warnings.map(|text| Step::Log(Level::Warning, text)).collect();

@@ -9,11 +9,12 @@ use crate::action::Condition;
 use crate::error::{LaunchError, hint, shown};
 use crate::expression;
 use crate::packages::{FindError, is_executable};
+use crate::position::Position;
 use crate::substitution::{Call, Kind, Part, Template};
 use crate::tree::{self, Language};
 
 impl Evaluator {
-    /// Evaluates a template.
+    /// Evaluates a template. A text with a mistake is a placeholder, if planning goes on.
     pub(super) fn text(&self, template: &Template) -> Result<String, LaunchError> {
         let mut text = String::new();
         for part in &template.parts {
@@ -21,17 +22,17 @@ impl Evaluator {
             if text.len() > MAX_TEXT_BYTES {
                 let problem =
                     format!("{} gives more than {MAX_TEXT_BYTES} bytes", shown(&template.source));
-                return Err(LaunchError::at(&template.at, problem));
+                return self.text_or_placeholder(Err(LaunchError::at(&template.at, problem)));
             }
         }
-        Ok(text)
+        if self.is_unknown(&text) { Ok(self.placeholder()) } else { Ok(text) }
     }
 
     pub(super) fn part(&self, part: &Part) -> Result<String, LaunchError> {
         match part {
             Part::Text(text) => Ok(text.clone()),
-            Part::Call(call) => self.call(call),
-            Part::Object(object) => self.perform(object.id, &object.at),
+            Part::Call(call) => self.text_or_placeholder(self.call(call)),
+            Part::Object(object) => self.text_or_placeholder(self.perform(object.id, &object.at)),
         }
     }
 
@@ -52,7 +53,7 @@ impl Evaluator {
 
     /// Evaluates a template that must be a boolean, as conditions and `$(not ...)` need it.
     pub(super) fn truth(&self, template: &Template) -> Result<bool, LaunchError> {
-        let text = self.text(template)?;
+        let text = self.known_text(template)?;
         parse_truth(&text).ok_or_else(|| {
             let from = if template.as_text().is_some() {
                 String::new()
@@ -79,8 +80,18 @@ impl Evaluator {
             None => Ok(true),
             Some(Condition::Truth { value, negated }) => Ok(self.truth(value)? != *negated),
             Some(Condition::Equals { name, expected, negated }) => {
-                let expected = self.optional_text(expected.as_ref())?;
-                Ok((self.scope.configurations.get(name) == expected) != *negated)
+                let expected = expected.as_ref().map(|expected| self.known_text(expected));
+                let (value, expected) =
+                    (self.scope.configurations.get(name), expected.transpose()?);
+                let is_unknown = match &value {
+                    Some(value) => self.is_unknown(value),
+                    None => self.python.may_lack_variables(),
+                };
+                if is_unknown {
+                    let here = Position::new(&self.file().into(), 1, 1);
+                    return Err(self.unknown(&here));
+                }
+                Ok((value == expected) != *negated)
             }
             Some(Condition::Python { id, at }) => self.python_holds(*id, at),
         }
@@ -88,7 +99,7 @@ impl Evaluator {
 
     fn call(&self, call: &Call) -> Result<String, LaunchError> {
         let fail = |problem: String| LaunchError::at(&call.at, problem);
-        let argument = |index: usize| self.text(&call.arguments[index]);
+        let argument = |index: usize| self.known_text(&call.arguments[index]);
         match call.kind {
             Kind::Var => {
                 let configurations = &self.scope.configurations;
@@ -119,6 +130,7 @@ impl Evaluator {
                     (Some(value), _) => Ok(value.as_python()),
                     (None, Some(default)) => self.text(default),
                     (None, None) => {
+                        self.python.note_missing_setting();
                         Err(fail(format!("no earlier `set_parameter` sets {}", shown(&name))))
                     }
                 }
@@ -157,7 +169,8 @@ impl Evaluator {
                 (false, None) => Ok(String::new()),
             },
             Kind::StringJoin => {
-                let texts = (1..call.arguments.len()).map(argument);
+                let texts =
+                    (1..call.arguments.len()).map(|index| self.text(&call.arguments[index]));
                 Ok(texts.collect::<Result<Vec<_>, _>>()?.join(&argument(0)?))
             }
             Kind::StringStrip => Ok(argument(0)?.trim().to_owned()),
@@ -167,7 +180,7 @@ impl Evaluator {
     /// Evaluates a substitution whose value is a file or folder.
     fn path(&self, call: &Call) -> Result<PathBuf, LaunchError> {
         let fail = |problem: String| LaunchError::at(&call.at, problem);
-        let argument = |index: usize| self.text(&call.arguments[index]);
+        let argument = |index: usize| self.known_text(&call.arguments[index]);
         let packages = &self.packages;
         let found =
             |result: Result<PathBuf, FindError>| result.map_err(|error| fail(error.to_string()));
@@ -192,7 +205,7 @@ impl Evaluator {
             }
             Kind::Directory => Ok(absolute(folder_of(self.file()))),
             Kind::File => Ok(absolute(self.file())),
-            Kind::PathJoin => (0..call.arguments.len()).map(argument).collect(),
+            Kind::PathJoin => call.arguments.iter().map(|part| self.text(part)).collect(),
             _ => {
                 let folder = log_folder(|name| std::env::var(name).ok());
                 let missing = || fail("there is no folder for logs: set ROS_LOG_DIR".to_owned());
@@ -203,7 +216,7 @@ impl Evaluator {
 
     /// Evaluates a substitution whose value is true or false.
     fn verdict(&self, call: &Call) -> Result<bool, LaunchError> {
-        let text = |index: usize| self.text(&call.arguments[index]);
+        let text = |index: usize| self.known_text(&call.arguments[index]);
         let truth = |index: usize| self.truth(&call.arguments[index]);
         // All arguments are evaluated, so that the first argument does not hide a mistake in the
         // second.
@@ -222,7 +235,7 @@ impl Evaluator {
     /// Evaluates `$(command ...)`: the output of a command.
     fn command(&self, call: &Call) -> Result<String, LaunchError> {
         let fail = |problem: String| LaunchError::at(&call.at, problem);
-        let line = self.text(&call.arguments[0])?;
+        let line = self.known_text(&call.arguments[0])?;
         let on_stderr = self.optional_text(call.arguments.get(1))?;
         let on_stderr =
             OnStderr::from_name(on_stderr.as_deref().unwrap_or("fail")).map_err(fail)?;
@@ -264,7 +277,7 @@ impl Evaluator {
         value_of: impl FnOnce(&str) -> Option<String>,
         missing: impl FnOnce(&str) -> String,
     ) -> Result<String, LaunchError> {
-        let name = self.text(&call.arguments[0])?;
+        let name = self.known_text(&call.arguments[0])?;
         match (value_of(&name), call.arguments.get(1)) {
             (Some(value), _) => Ok(value),
             (None, Some(default)) => self.text(default),
@@ -273,12 +286,13 @@ impl Evaluator {
     }
 
     fn environment_variable(&self, call: &Call) -> Result<String, LaunchError> {
-        let name = self.text(&call.arguments[0])?;
+        let name = self.known_text(&call.arguments[0])?;
         match (self.scope.variable(&name), call.arguments.get(1)) {
             (Some(value), _) => Ok(value),
             (None, Some(default)) => self.text(default),
             (None, None) if call.kind == Kind::OptionalEnv => Ok(String::new()),
             (None, None) => {
+                self.python.note_missing_setting();
                 let default = match Language::of(&call.at.file) {
                     Some(Language::Python) => "EnvironmentVariable(NAME, default_value=DEFAULT)",
                     _ => "$(env NAME DEFAULT)",

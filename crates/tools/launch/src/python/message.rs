@@ -14,6 +14,8 @@ pub(crate) type Message = Map<String, Json>;
 const MAX_CALLS: usize = 10;
 /// The limit on the characters of the text of a failure.
 const MAX_CHARACTERS: usize = 2000;
+/// The limit on the further errors of a failure.
+const MAX_OTHERS: usize = 100;
 
 /// A line from the host.
 #[derive(Debug)]
@@ -100,15 +102,14 @@ pub(crate) struct Failure {
     pub(crate) at: Option<Position>,
     /// The exception, and the calls that led to it, on lines of their own.
     pub(crate) problem: String,
+    /// Errors that would occur later in the file, with their positions.
+    pub(crate) others: Vec<(Position, String)>,
 }
 
 impl Failure {
     pub(crate) fn from_json(message: &Message) -> Self {
         let error = message.get("error").and_then(Json::as_str).unwrap_or("Python failed");
-        let mut problem = match error.char_indices().nth(MAX_CHARACTERS) {
-            Some((end, _)) => format!("{}...", harmless(&error[..end])),
-            None => harmless(error),
-        };
+        let mut problem = shortened(error);
         let calls = message.get("calls").and_then(Json::as_array).map_or(&[][..], Vec::as_slice);
         for call in calls.iter().take(MAX_CALLS) {
             let Some([file, line, function]) = call.as_array().map(Vec::as_slice) else { continue };
@@ -117,7 +118,22 @@ impl Failure {
             let function = feros_wording::harmless(function);
             problem.push_str(&format!("\n  called at {file}:{line}, in {function}"));
         }
-        Self { at: message.get("at").and_then(position), problem }
+        let others = message.get("others").and_then(Json::as_array).into_iter().flatten();
+        let others = others.filter_map(|other| {
+            Some((position(other.get("at")?)?, shortened(other.get("error")?.as_str()?)))
+        });
+        Self {
+            at: message.get("at").and_then(position),
+            problem,
+            others: others.take(MAX_OTHERS).collect(),
+        }
+    }
+}
+
+fn shortened(error: &str) -> String {
+    match error.char_indices().nth(MAX_CHARACTERS) {
+        Some((end, _)) => format!("{}...", harmless(&error[..end])),
+        None => harmless(error),
     }
 }
 
@@ -177,6 +193,11 @@ mod tests {
             "ValueError: a\n  b\\u{1b}[2J\n  called at b.launch.py:30, in setup\n  \
              called at c.launch.py:2, in <module>"
         );
+        let others = serde_json::json!({"error": "a", "others": [
+            {"at": ["f", 1, 2], "error": "b\u{1b}"}, {"at": ["f"], "error": "c"}, 5, {"at": ["f", 1, 2]}]});
+        let others = Failure::from_json(others.as_object().unwrap()).others;
+        let told: Vec<String> = others.iter().map(|(at, text)| format!("{at}: {text}")).collect();
+        assert_eq!(told, ["f:1:2: b\\u{1b}"]);
         let unknown = Failure::from_json(&Message::new());
         assert_eq!((unknown.at, unknown.problem.as_str()), (None, "Python failed"));
         let long = serde_json::json!({"error": "é".repeat(5000), "at": ["f", -1, 2]});

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod actions;
+mod all_mistakes;
 mod errors;
 mod launcher;
 mod plans;

@@ -2,6 +2,7 @@
 
 mod hostile;
 mod loads;
+mod mistakes;
 mod objects;
 mod xml_form;
 

@@ -268,3 +268,31 @@ entities = [
     assert!(order.is_sorted(), "{lines:#?}");
     assert!(!has(&lines, "[INFO] [launch]: never"), "{lines:#?}");
 }
+
+#[test]
+fn a_reaction_with_a_mistake_starts_nothing() {
+    let workspace = Workspace::new();
+    let text = r#"
+def var(name):
+    return {"s": "var", "a": [name]}
+def echo(number, *words):
+    return {"do": "execute", "id": number, "at": at, "cmd": ["echo", *words], "name": "echo",
+            "output": "screen"}
+entities = [
+    shell(1, "first", "echo first"),
+    on(10, "process_exit", [1],
+       {"do": "set", "id": 12, "at": at, "name": "b", "value": [var("later")]},
+       echo(2, "second", [var("b")]), say(13, [var("too")])),
+    on(20, "shutdown", None, echo(3, "third", [var("b")]), say(23, ["b is ", {"s": "var", "a": ["b", "nothing"]}])),
+]
+"#;
+    let Some(launch) = start(&workspace, text) else { return };
+    let (code, lines) = launch.end();
+    assert_eq!(code, 1, "{lines:#?}");
+    for name in ["later", "too"] {
+        let told = format!("there is no argument or variable `{name}`");
+        assert!(lines.iter().any(|line| line.contains(&told)), "{lines:#?}");
+    }
+    assert!(!lines.iter().any(|line| line.contains("[echo-")), "{lines:#?}");
+    assert!(!lines.iter().any(|line| line.contains('\u{fdd0}')), "{lines:#?}");
+}
