@@ -143,7 +143,9 @@ class Host:
             changes = changes or call.changes()
             if isinstance(error, SystemExit):
                 _reopen_standard_input()
-            self._channel.send({'failed': {**self._failure(error, request), **changes}})
+            told = {**self._failure(error, request), **changes}
+            told['read'] = sorted(call.configurations.names_read)
+            self._channel.send({'failed': told})
         finally:
             del calls[depth - 1:]
         self._tell_caller(changes)
@@ -166,6 +168,10 @@ class Host:
                 told['at'] = _wire.at(object_of(request['id']))
             except LookupError:
                 pass
+        # An error of the command that is a LookupError says that a package is missing.
+        is_package = isinstance(error, LookupError) and getattr(error, '_feros_is_whole', False)
+        if is_package or isinstance(error, ModuleNotFoundError):
+            told['others'] = list(_other_errors(request.get('path'), error))
         return told
 
     def _set_environment(self, differences):
@@ -193,20 +199,8 @@ class Host:
         made = self._descriptions.get(path)
         if made is not None:
             return {'entities': _entities.entities(made)}
-        try:
-            description = get_launch_description_from_python_launch_file(path)
-        except LookupError as error:
-            if getattr(error, '_feros_is_whole', False):
-                self._add_missing_packages(path, error)
-            raise
+        description = get_launch_description_from_python_launch_file(path)
         return {'entities': _entities.entities(description)}
-
-    def _add_missing_packages(self, path, error):
-        """Adds the other packages of a file that are missing to the error of the first one."""
-        from launch._absent_packages import other_errors
-
-        for text in other_errors(path, str(error.args[0])):
-            error.args = (f'{error.args[0]}\n{text}',)
 
     def _execute(self, request):
         made = object_of(request['id'])
@@ -263,6 +257,15 @@ class Host:
     def _react(self, request):
         event = self._context._feros_calls[-1].locals['event']
         return self._entities(object_of(request['id'])(event, self._context))
+
+
+def _other_errors(path, error):
+    """Returns the errors of other packages and modules that are missing."""
+    try:
+        from launch._absent_packages import other_errors
+    except ImportError:
+        return ()  # the launch file has changed where Python searches
+    return other_errors(path, error)
 
 
 def _reopen_standard_input():

@@ -99,7 +99,7 @@ class Command:
         try:
             return {"answer": getattr(self, "ask_" + question["ask"])(question)}
         except LookupError as error:
-            kind = "package" if question["ask"] in ("share", "prefix") else "substitution"
+            kind = "package" if question["ask"] in ("share", "prefix", "program") else "substitution"
             return {"error": str(error.args[0]), "kind": kind}
 
     def ask_text(self, question):
@@ -130,6 +130,9 @@ class Command:
         if name not in self.packages:
             raise LookupError(f"there is no package `{name}`")
         return self.packages[name]
+
+    def ask_program(self, question):
+        return [self.ask_prefix(question) + "/lib/" + question["executable"]]
 
     def ask_packages(self, question):
         return [[name, prefix] for name, prefix in self.packages.items()]

@@ -129,19 +129,70 @@ def test_all_packages_that_are_missing_are_told(command, written):
     path = written("""
         from ament_index_python.packages import get_package_share_directory as share
         from ament_index_python.packages import get_package_share_directory
+        from launch_ros.actions import Node
         from launch_ros.substitutions import FindPackageShare
         def generate_launch_description():
             get_package_share_directory('first')
             get_package_share_directory('second')
             FindPackageShare('third'), FindPackageShare(package='demo'), FindPackageShare('demo')
+            Node(package='fourth', executable='a'), Node(package='demo', executable='talker')
+            Node(package='fifth', executable='a', condition=None), Node(package=str(6))
     """)
     command.packages = {"demo": "/ws"}
     with pytest.raises(command.Failed) as failed:
         command.load(path)
-    assert failed.value.error.splitlines() == [
-        "there is no package `first`", f"{path}:6:5: there is no package `second`",
-        f"{path}:7:5: there is no package `third`"]
-    assert failed.value.at == [str(path), 5, failed.value.at[2]]
+    assert failed.value.error == "there is no package `first`"
+    assert failed.value.at == [str(path), 6, failed.value.at[2]]
+    assert failed.value.told["others"] == [
+        {"at": [str(path), 7, 5], "error": "there is no package `second`"},
+        {"at": [str(path), 8, 5], "error": "there is no package `third`"},
+        {"at": [str(path), 9, 5], "error": "there is no package `fourth`"}]
+
+
+def test_a_function_tells_all_its_packages_that_are_missing(command, loaded, tmp_path):
+    (function,) = loaded("""
+        from launch import LaunchDescription
+        from launch.actions import *
+        from launch_ros.actions import Node
+        from launch_ros.substitutions import FindPackageShare
+        from ament_index_python.packages import get_package_share_directory
+        def setup(context):
+            context.launch_configurations.get('rate')
+            folder = get_package_share_directory('first')
+            return [Node(package='second', executable='a', parameters=[folder])]
+        def generate_launch_description():
+            Node(package='not_in_the_function', executable='a')
+            return LaunchDescription([OpaqueFunction(function=setup)])
+    """)
+    with pytest.raises(command.Failed) as failed:
+        command.execute(function)
+    assert failed.value.error == "there is no package `first`"
+    assert [other["error"] for other in failed.value.told["others"]] == [
+        "there is no package `second`"]
+    assert "rate" in failed.value.told["read"], "the command knows what a failure may follow from"
+
+
+def test_all_modules_that_are_missing_are_told(command, written):
+    path = written("""
+        import os
+        import absent_a.sub
+        from absent_b.sub import x
+        try:
+            import absent_c
+        except ImportError:
+            pass
+        from launch_ros.substitutions import FindPackageShare
+        def generate_launch_description():
+            import absent_d, absent_a
+            FindPackageShare('first')
+    """)
+    with pytest.raises(command.Failed, match="No module named 'absent_a'") as failed:
+        command.load(path)
+    name = "ModuleNotFoundError: No module named 'absent_{}'".format
+    assert failed.value.told["others"] == [
+        {"at": [str(path), 3, 1], "error": name("b")},
+        {"at": [str(path), 10, 5], "error": name("d")},
+        {"at": [str(path), 11, 5], "error": "there is no package `first`"}]
 
 
 def test_wrong_numbers_and_requests_are_answered(command):

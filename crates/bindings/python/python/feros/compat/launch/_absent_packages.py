@@ -1,48 +1,133 @@
-"""Finds all packages that a launch file names and nobody has installed.
+"""Finds all packages and modules that a launch file names and nobody has installed.
 
-A file ends at the first such package, so the user would hear of one package at a time.
+Code ends at the first of them, so the user would hear of one at a time.
 """
 
 import ast
-from typing import Dict, Iterator, List, Tuple
+from importlib.util import find_spec
+from types import TracebackType
+from typing import Any, Dict, Iterator, Optional, Tuple
 
 from . import _link
+from ._positions import is_ours, text_of
 
 _FUNCTIONS = {
     'get_package_prefix', 'get_package_share_directory', 'get_package_share_path',
     'FindPackagePrefix', 'FindPackageShare',
 }
-_MOST_ERRORS = 20
+_NODES = {'Node', 'LifecycleNode', 'ComposableNodeContainer'}
+_MOST_ERRORS = 100
+
+_Place = Tuple[int, int]
 
 
-def _named(path: str) -> List[Tuple[int, int, str]]:
-    """The constant names of packages with their lines and columns, each name once."""
+def _constant(value: Any) -> Optional[str]:
+    """The text of a constant."""
+    if isinstance(value, ast.Constant) and isinstance(value.value, str):
+        return value.value
+    return None
+
+
+def _question(call: ast.Call) -> Optional[Dict[str, str]]:
+    """The question whether the command has the package that a call names by a constant."""
+    name = getattr(call.func, 'id', getattr(call.func, 'attr', None))
+    if name in _FUNCTIONS and call.args:
+        package = _constant(call.args[0])
+        return None if package is None else {'ask': 'share', 'package': package}
+    if name not in _NODES:
+        return None
+    keywords = {keyword.arg: keyword.value for keyword in call.keywords}
+    package, executable = (_constant(keywords.get(key)) for key in ('package', 'executable'))
+    # It is unknown whether a condition holds.
+    if package is None or executable is None or 'condition' in keywords:
+        return None
+    return {'ask': 'program', 'package': package, 'executable': executable}
+
+
+def _function(tree: ast.AST, name: str, line: int) -> ast.AST:
+    """The innermost function of this name with this line."""
+    found = [
+        node for node in ast.walk(tree)
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.name == name
+        and node.lineno <= line <= (node.end_lineno or node.lineno)]
+    return max(found, key=lambda node: node.lineno, default=tree)
+
+
+def _caller(traceback: Optional[TracebackType]) -> Optional[Tuple[str, str, int]]:
+    """The user's function that was called first: its file, its name and the line in it."""
+    while traceback is not None:
+        code = traceback.tb_frame.f_code
+        if not is_ours(code):
+            return code.co_filename, code.co_name, traceback.tb_lineno
+        traceback = traceback.tb_next
+    return None
+
+
+def _parsed(path: str, function: Optional[Tuple[str, int]]) -> Optional[ast.AST]:
+    """A file, or a function in it."""
     try:
         with open(path, 'rb') as file:
-            tree = ast.parse(file.read())
+            tree: ast.AST = ast.parse(file.read())
     except (OSError, SyntaxError, ValueError, RecursionError):
-        return []
-    found: Dict[str, Tuple[int, int]] = {}
+        return None
+    return tree if function is None else _function(tree, *function)
+
+
+def _absent_packages(tree: ast.AST) -> Iterator[Tuple[_Place, str]]:
+    """The errors of the packages that calls name, each at its first place."""
+    found: Dict[Tuple[str, ...], Tuple[_Place, Dict[str, str]]] = {}
     for call in ast.walk(tree):
-        if not isinstance(call, ast.Call) or not call.args:
-            continue
-        name = getattr(call.func, 'id', getattr(call.func, 'attr', None))
-        argument = call.args[0]
-        if name in _FUNCTIONS and isinstance(argument, ast.Constant) and isinstance(
-                argument.value, str):
+        question = _question(call) if isinstance(call, ast.Call) else None
+        if question is not None and isinstance(call, ast.Call):
             place = call.lineno, call.col_offset + 1
-            found[argument.value] = min(place, found.get(argument.value, place))
-    return sorted((*place, package) for package, place in found.items())
-
-
-def other_errors(path: str, first: str) -> Iterator[str]:
-    """Yields the errors of the packages of a file that are missing, without the first error."""
-    count = 0
-    for line, column, package in _named(path):
+            known = found.setdefault(tuple(question.values()), (place, question))
+            found[tuple(question.values())] = min(place, known[0]), question
+    for place, question in found.values():
         try:
-            _link.ask({'ask': 'share', 'package': package})
+            _link.ask(question)
         except LookupError as error:
-            text = str(error.args[0])
-            if text != first and count < _MOST_ERRORS:
-                count += 1
-                yield f'{path}:{line}:{column}: {text}'
+            yield place, str(error.args[0])
+
+
+def _imports(node: ast.AST) -> Iterator[Tuple[_Place, str]]:
+    """The packages of the imported modules, except where code may handle that they are missing."""
+    for inner in ast.iter_child_nodes(node):
+        if isinstance(inner, ast.Import):
+            for alias in inner.names:
+                yield (inner.lineno, inner.col_offset + 1), alias.name.partition('.')[0]
+        elif isinstance(inner, ast.ImportFrom) and inner.module and not inner.level:
+            yield (inner.lineno, inner.col_offset + 1), inner.module.partition('.')[0]
+        elif not isinstance(inner, (ast.Try, ast.If)):
+            yield from _imports(inner)
+
+
+def _absent_modules(tree: ast.AST) -> Iterator[Tuple[_Place, str]]:
+    """The errors of the modules that a file imports."""
+    for place, name in _imports(tree):
+        try:
+            is_absent = find_spec(name) is None
+        except (ImportError, ValueError):
+            continue
+        if is_absent:
+            yield place, text_of(ModuleNotFoundError(f"No module named '{name}'", name=name))
+
+
+def other_errors(path: Optional[str], error: BaseException) -> Iterator[Dict[str, Any]]:
+    """Yields the errors of packages and modules that are missing, without the error that was raised.
+
+    The file at the path is searched, or else the function whose call raised the error.
+    """
+    function = None
+    if path is None:
+        caller = _caller(error.__traceback__)
+        if caller is None:
+            return
+        path, function = caller[0], caller[1:]
+    tree = _parsed(path, function)
+    if tree is None:
+        return
+    told = {text_of(error)}
+    for place, text in sorted([*_absent_packages(tree), *_absent_modules(tree)]):
+        if text not in told and len(told) <= _MOST_ERRORS:
+            told.add(text)
+            yield {'at': [path, *place], 'error': text}
