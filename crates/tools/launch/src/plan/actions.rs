@@ -59,7 +59,7 @@ impl Evaluator {
                 let problem = format!("more than {MAX_ACTIONS} actions, with all included files");
                 return Err(self.limit(&item.at, problem));
             }
-            self.python.forget_error();
+            self.forget_error();
             match self.item(item) {
                 Ok(()) => {}
                 Err(_) if self.python.follows() && self.python.rehearses() => {

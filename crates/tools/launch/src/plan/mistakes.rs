@@ -32,6 +32,8 @@ pub(super) struct Mistakes {
     is_over: Cell<bool>,
     told: RefCell<Vec<LaunchError>>,
     repetitions: Cell<usize>,
+    /// Whether the last error is that of a value which depends on a placeholder.
+    depends: Cell<bool>,
     /// The first mistake that may follow from another.
     following: RefCell<Option<LaunchError>>,
     /// Whether there are placeholders.
@@ -104,17 +106,25 @@ impl Evaluator {
         {
             return Err(error);
         }
-        if !self.python.follows() && !self.depends_on_mistake(&error.to_string()) {
+        let depends = self.depends_on_mistake(&error.to_string());
+        let depends = mistakes.depends.take() || depends;
+        if !depends && !self.python.follows() {
             return mistakes.add(error);
         }
         if self.python.rehearses() {
-            // The action is shown as one that depends on the event.
-            self.python.follow();
-            return Err(error);
+            // The action is shown as one that depends on the event, unless there is a mistake.
+            return if depends { Ok(()) } else { Err(error) };
         }
         self.python.forget_error();
         mistakes.following.borrow_mut().get_or_insert(error);
         Ok(())
+    }
+
+    /// Forgets what is known about the last error; returns whether it may follow from another.
+    pub(super) fn forget_error(&self) -> bool {
+        let follows = self.mistakes.depends.take() || self.python.follows();
+        self.python.forget_error();
+        follows
     }
 
     /// The result, or a default after a mistake, which is noted: then the other parts of an action
@@ -164,7 +174,7 @@ impl Evaluator {
 
     /// The error of a value that depends on a placeholder.
     pub(super) fn unknown(&self, at: &Position) -> LaunchError {
-        self.python.follow();
+        self.mistakes.depends.set(true);
         LaunchError::at(at, "this value depends on a mistake elsewhere")
     }
 

@@ -213,9 +213,8 @@ impl Evaluator {
                 // The host has ended, and this error says why.
                 Err(Refusal { error, .. }) if session.is_lost() => return Err(error),
                 Err(Refusal { kind, error }) => {
-                    if self.python.follows() {
+                    if self.forget_error() {
                         self.python.has_seen_placeholder.set(true);
-                        self.python.forget_error();
                     }
                     let text = match error {
                         LaunchError::InFile { problem, .. } => problem,

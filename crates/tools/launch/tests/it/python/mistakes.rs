@@ -33,11 +33,14 @@ entities = [
     default,
     {'do': 'append_environment', 'id': 1, 'at': at, 'name': 'A', 'value': [share('two')]},
     {'do': 'register', 'id': 2, 'at': at, 'handler': {'id': 3, 'at': at, 'on': 'shutdown',
-        'reaction': {'entities': [node(4, 'three'), node(5, 'four')]}}},
+        'reaction': {'entities': [
+            node(4, 'three'), node(5, 'four', parameters=[{'file': [share('seven')]}]),
+            log(7, [{'s': 'var', 'a': ['later']}]), node(8, 'eight', parameters=[{'file': [{'s': 'var', 'a': ['map']}]}]),
+            {**log(9, 'a'), 'if': {'truth': [{'s': 'var', 'a': ['map']}]}}]}}},
     node(6, 'five', parameters=[{'file': [share('six')]}]),
 ]
 ";
-    let expected = ["`one`", "`two`", "`six`", "`five`", "`three`", "`four`"];
+    let expected = ["`one`", "`two`", "`six`", "`five`", "`three`", "`seven`", "`four`", "`eight`"];
     assert_told(&scripts, text, &expected);
 }
 
