@@ -171,7 +171,7 @@ class Host:
         # An error of the command that is a LookupError says that a package is missing.
         is_package = isinstance(error, LookupError) and getattr(error, '_feros_is_whole', False)
         if is_package or isinstance(error, ModuleNotFoundError):
-            told['others'] = list(_other_errors(request.get('path'), error))
+            told['others'] = _other_errors(request.get('path'), error)
         return told
 
     def _set_environment(self, differences):
@@ -263,9 +263,13 @@ def _other_errors(path, error):
     """Returns the errors of other packages and modules that are missing."""
     try:
         from launch._absent_packages import other_errors
-    except ImportError:
-        return ()  # the launch file has changed where Python searches
-    return other_errors(path, error)
+
+        return list(other_errors(path, error))
+    except Ended:
+        raise
+    except BaseException:
+        # The launch ends, or its file has changed where Python searches. The first error is told.
+        return []
 
 
 def _reopen_standard_input():

@@ -222,6 +222,21 @@ def test_a_signal_answer_ends_the_function(command, loaded):
     assert "the launch ends" in command.receive()["failed"]["error"]
 
 
+def test_a_signal_answer_does_not_hide_the_first_error(command, written):
+    path = written("""
+        from launch_ros.substitutions import FindPackageShare
+        from ament_index_python.packages import get_package_share_directory
+        get_package_share_directory('first'), FindPackageShare('second')
+    """)
+    command.send({"ask": "load", "path": str(path)})
+    assert command.receive()["package"] == "first"
+    command.send({"error": "there is no package `first`", "kind": "package"})
+    assert command.receive()["ask"] == "share"
+    command.send({"error": "the launch ends", "kind": "signal"})
+    failed = command.receive()["failed"]
+    assert (failed["error"], failed["others"]) == ("there is no package `first`", [])
+
+
 @pytest.mark.parametrize("line", [
     "GroupAction([x])", "NotSubstitution(x)", "RegisterEventHandler(OnShutdown(on_shutdown=x))",
     "LaunchDescription([x])",
