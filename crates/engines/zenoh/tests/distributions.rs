@@ -126,6 +126,49 @@ fn keys_of_humble_reach_sessions_in_its_form() {
     assert_eq!(text_in(&reply.result().unwrap().payload().to_bytes()[4..]), "ours");
 }
 
+/// A subscription and a client of Humble get nothing from a session in the usual form, so they do
+/// not count as matches there. Those of Feros without a hash get everything.
+#[test]
+fn endpoints_of_humble_do_not_match_those_in_the_usual_form() {
+    let network = Network::new();
+    let ours = wire_node(network.client(), "ours");
+    let publisher = ours.publisher_of("/wire/words", STRING, QOS());
+    let server = ours.service_of("/wire/switch", SET_BOOL);
+    let stranger = network.stranger();
+    let key = |hash: &str| format!("{DOMAIN_ID}/wire/words/{WIRE_STRING}/{hash}");
+    let heard = stranger.declare_subscriber(key(NO_HASH)).wait().unwrap();
+    let heard_usual = stranger.declare_subscriber(key(STRING.1)).wait().unwrap();
+    let token = |entity: u64, kind: &str, name: &str, ty: &str| {
+        let node =
+            format!("@ros2_lv/{DOMAIN_ID}/{}/0/{entity}/{kind}/%/%/of_humble", stranger.zid());
+        let token = format!("{node}/%wire%{name}/{ty}/{NO_HASH}/::,10:,:,:,,");
+        stranger.liveliness().declare_token(token).wait().unwrap()
+    };
+    let _tokens = [token(1, "MS", "words", WIRE_STRING), token(2, "SC", "switch", WIRE_SET_BOOL)];
+    ours.wait_for_graph("the endpoints of Humble", |graph| {
+        let counts = [
+            graph.count(EndpointKind::Subscription, "/wire/words"),
+            graph.count(EndpointKind::Client, "/wire/switch"),
+        ];
+        (counts == [1, 1]).then_some(())
+    });
+    assert_eq!(publisher.publisher.matched_subscriptions(), 0);
+    assert!(server.service.clients().is_empty(), "{:?}", server.service.clients());
+    // It is published all the same, for a subscription that has declared no token.
+    publisher.publish(&text_message("usual"));
+    let came = heard_usual.recv_timeout(WATCHDOG).unwrap().unwrap();
+    assert_eq!(text_in(&came.payload().to_bytes()), "usual");
+    assert!(heard.try_recv().unwrap().is_none());
+
+    let of_feros = wire_node(network.client(), "of_feros");
+    let of_all = of_feros.subscription_of("/wire/words", (STRING.0, ""), QOS());
+    let client = of_feros.client_of("/wire/switch", (SET_BOOL.0, ""));
+    publisher.wait_for_matches(1);
+    of_all.wait_for_matches(1);
+    client.wait_for_server();
+    until("the client of Feros", || server.service.clients().len() == 1);
+}
+
 #[test]
 fn a_session_in_the_form_of_humble_hears_the_usual_form() {
     let network = Network::new();

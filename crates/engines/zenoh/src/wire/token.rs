@@ -6,6 +6,7 @@ use std::sync::Arc;
 use feros_engine::dds::names;
 use feros_engine::{BufferBackend, EndpointKind, Gid, NodeName, QosProfile, TypeHash};
 
+use super::announcement::FIRST_ENTITY;
 use super::{percent, qos};
 
 /// The first chunk of all tokens.
@@ -136,7 +137,7 @@ impl EndpointToken {
     }
 
     /// Returns the key expression for the endpoint's messages, requests and responses. For a
-    /// subscription or client without a type hash, the key expression matches any hash.
+    /// subscription or client of Feros without a type hash, the key expression matches any hash.
     pub fn data_key(&self) -> String {
         let hash = match self.type_hash {
             None if self.takes_any_hash() => "*".into(),
@@ -147,13 +148,16 @@ impl EndpointToken {
     }
 
     /// Whether the endpoint gets messages or responses of any hash, because it has no hash itself.
+    /// Only endpoints of Feros do: those of `rmw_zenoh_cpp` of Humble use the key with the word for
+    /// a missing hash.
     pub fn takes_any_hash(&self) -> bool {
         let receives = matches!(self.kind, EndpointKind::Subscription | EndpointKind::Client);
-        receives && self.type_hash.is_none()
+        receives && self.type_hash.is_none() && self.entity >= FIRST_ENTITY
     }
 
     /// Whether messages pass between two endpoints. Their names, types and hashes must be equal,
-    /// but a subscription or client without a type hash takes any. Policies are ignored.
+    /// but a subscription or client [may take any hash](Self::takes_any_hash). Policies are
+    /// ignored.
     pub fn matches(&self, other: &Self) -> bool {
         self.has_name_of(other)
             && self.wire_type == other.wire_type
