@@ -1,14 +1,10 @@
 // A participant of ROS 2 Humble, made by hand on Cyclone DDS 0.10, the library of Humble's time. As with rmw_cyclonedds of
 // Humble, requests and responses begin with the client and the number of the request, and the USER_DATA of the endpoints
-// of a service says which reader and writer belong together.
+// of a service says which reader and writer belong together. HUMBLE_INTERFACES names the interfaces, separated by spaces;
+// by default, it is that of loopback alone, as with ROS_LOCALHOST_ONLY in rmw_cyclonedds of Humble.
 #include "humble.hpp"
 
 #include <cstdio>
-#include <set>
-
-#include <ifaddrs.h>
-#include <net/if.h>
-#include <sys/socket.h>
 
 #include <dds/dds.h>
 #include <dds/ddsi/ddsi_serdata.h>
@@ -183,18 +179,13 @@ class CycloneDdsPeer : public Peer {
   ~CycloneDdsPeer() override { dds_delete(DDS_CYCLONEDDS_HANDLE); }
 
  private:
-  /// Looks for the participants of this host, and listens to no multicast. Fast DDS announces no address of loopback if
-  /// there are others, and Cyclone DDS ignores participants without an address on its interfaces.
+  /// Looks for the participants of this host, and listens to no multicast. Cyclone DDS ignores participants without an
+  /// address on its interfaces.
   static std::string configuration() {
-    std::set<std::string> names = {"lo"};
-    ifaddrs *interfaces = nullptr;
-    if (getifaddrs(&interfaces) != 0) throw std::runtime_error("no interfaces");
-    for (const ifaddrs *each = interfaces; each != nullptr && names.size() < 2; each = each->ifa_next)
-      if ((each->ifa_flags & IFF_UP) != 0 && each->ifa_addr != nullptr && each->ifa_addr->sa_family == AF_INET)
-        names.insert(each->ifa_name);
-    freeifaddrs(interfaces);
+    const char *named = getenv("HUMBLE_INTERFACES");
+    std::istringstream names(named != nullptr ? named : "lo");
     std::string used;
-    for (const std::string &name : names) used += "<NetworkInterface name=\"" + name + "\"/>";
+    for (std::string name; names >> name;) used += "<NetworkInterface name=\"" + name + "\"/>";
     return "<General><Interfaces>" + used + "</Interfaces><AllowMulticast>false</AllowMulticast></General>"
            "<Discovery><ParticipantIndex>auto</ParticipantIndex><MaxAutoParticipantIndex>" +
            std::to_string(PARTICIPANTS - 1) +

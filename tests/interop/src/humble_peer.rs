@@ -64,6 +64,23 @@ impl HumblePeer {
     /// If the program cannot be compiled or started.
     #[must_use]
     pub fn start(domain: &Domain, on: HumbleOn, namespace: &str, name: &str) -> Option<Self> {
+        Self::start_prepared(domain, on, namespace, name, |_| ())
+    }
+
+    /// Like [`start`](Self::start), after `prepare` has changed the command. On Cyclone DDS, the
+    /// variable `HUMBLE_INTERFACES` names the interfaces that the node uses, which by default is
+    /// that of loopback alone.
+    ///
+    /// # Panics
+    /// See [`start`](Self::start).
+    #[must_use]
+    pub fn start_prepared(
+        domain: &Domain,
+        on: HumbleOn,
+        namespace: &str,
+        name: &str,
+        prepare: impl FnOnce(&mut Command),
+    ) -> Option<Self> {
         let recipe = match on {
             HumbleOn::FastDds => &ON_FAST_DDS,
             HumbleOn::CycloneDds => &ON_CYCLONE_DDS,
@@ -74,7 +91,8 @@ impl HumblePeer {
         }
         let mut command = Command::new(compiled(recipe));
         domain.confine(&mut command);
-        command.env_remove("LD_PRELOAD");
+        command.env_remove("LD_PRELOAD").env_remove("HUMBLE_INTERFACES");
+        prepare(&mut command);
         let mut peer = Self(Process::start(command));
         assert_eq!(peer.answer(), "ready");
         peer.ask(format_args!("node {namespace} {name}"));

@@ -2,6 +2,9 @@
 // DDS announces itself before it starts to receive (RTPSParticipantImpl::enable in both versions).
 // Existing participants answer at once, on loopback even before the participant receives, and they
 // repeat their answer only seconds later.
+//
+// The transport also decides which addresses its participant announces. Fast DDS announces that of
+// the loopback interface only if there is no other interface.
 #pragma once
 
 #include <atomic>
@@ -54,9 +57,11 @@ public:
 
     HeldUdpDescriptor(
             std::shared_ptr<transports::UDPv4TransportDescriptor> udp,
-            std::shared_ptr<Reception> reception)
+            std::shared_ptr<Reception> reception,
+            bool announces_loopback)
         : ChainingTransportDescriptor(udp)
         , reception_(std::move(reception))
+        , announces_loopback_(announces_loopback)
     {
     }
 
@@ -67,6 +72,7 @@ private:
     friend class HeldUdp;
 
     std::shared_ptr<Reception> reception_;
+    bool announces_loopback_;
 };
 
 class HeldUdp : public PassingTransport
@@ -93,6 +99,22 @@ public:
     {
         descriptor_.reception_->wait();
         next->OnDataReceived(data, size_bytes, local, remote);
+    }
+
+    // Fast DDS calls this for each list of own locators, to replace a locator without an address by
+    // the addresses of this host.
+    rtps::LocatorList_t NormalizeLocator(const rtps::Locator_t& locator) override
+    {
+        rtps::LocatorList_t all;
+        if (descriptor_.announces_loopback_ && rtps::IPLocator::isAny(locator))
+        {
+            // It is the first, because participants keep only the first few locators of others.
+            rtps::Locator_t loopback(locator);
+            rtps::IPLocator::setIPv4(loopback, "127.0.0.1");
+            all.push_back(loopback);
+        }
+        all.push_back(PassingTransport::NormalizeLocator(locator)); // leaves out a repeated locator
+        return all;
     }
 
 private:

@@ -112,7 +112,9 @@ uint32_t shared_bytes()
 // larger messages. UDP datagrams are held back until the returned reception is opened. If XML or
 // the environment chooses the transports, or if shared memory is not available, the transports stay
 // unchanged.
-std::shared_ptr<Reception> choose_transports(fast::DomainParticipantQos& qos)
+std::shared_ptr<Reception> choose_transports(
+        const feros_fastdds_participant_options& options,
+        fast::DomainParticipantQos& qos)
 {
     constexpr uint32_t DEFAULT_BYTES = 512 << 10;
     auto reception = std::make_shared<Reception>();
@@ -129,7 +131,11 @@ std::shared_ptr<Reception> choose_transports(fast::DomainParticipantQos& qos)
     udp->sendBufferSize = transport.send_socket_buffer_size;
     udp->receiveBufferSize = transport.listen_socket_buffer_size;
     transport.use_builtin_transports = false;
-    transport.user_transports = {shared_memory, std::make_shared<HeldUdpDescriptor>(udp, reception)};
+    // Participants of this host may use the loopback interface alone, as rmw_cyclonedds of Humble
+    // does with ROS_LOCALHOST_ONLY. Static peers are on other hosts, which cannot use its address.
+    const bool announces_loopback = options.range == LOCALHOST && options.peers_count == 0;
+    transport.user_transports = {
+        shared_memory, std::make_shared<HeldUdpDescriptor>(udp, reception, announces_loopback)};
     return reception;
 }
 
@@ -214,7 +220,7 @@ feros_fastdds_participant::feros_fastdds_participant(
     feros::load_profiles(*factory);
     fast::DomainParticipantQos qos = factory->get_default_participant_qos();
     look_for(options, qos);
-    const auto reception = choose_transports(qos);
+    const auto reception = choose_transports(options, qos);
     // Makes the depth of histories visible to other participants.
     qos.properties().properties().emplace_back("fastdds.serialize_optional_qos", "true");
     // The string ends with one NUL, as in rmw_fastrtps.
