@@ -12,6 +12,7 @@ mod conformance;
 mod distributions;
 mod events;
 mod executors;
+mod humble;
 mod installation;
 mod lifetimes;
 mod pairs;
