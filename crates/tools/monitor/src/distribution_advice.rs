@@ -32,25 +32,38 @@ impl DistributionAdvice {
 
 impl Distributions {
     /// Which of the distributions Feros speaks with, and what to set: one piece for each group in
-    /// their order, and one more if they do not understand each other.
+    /// their order, and one more for each protocol on which they do not understand each other.
     pub fn advice(&self) -> Vec<DistributionAdvice> {
+        let of_group_here = |group| of_group(group, self.is_own_form_of_humble);
+        let of_groups = self.groups.iter().map(of_group_here);
+        let apart = [true, false].into_iter().filter_map(|on_dds| self.humble_beside_newer(on_dds));
+        of_groups.chain(apart).collect()
+    }
+
+    /// The warning if nodes of Humble and of newer distributions are on one protocol.
+    fn humble_beside_newer(&self, on_dds: bool) -> Option<DistributionAdvice> {
+        let mut there = self.groups.iter().filter(|group| group.is_on_dds == on_dds);
         let is_newer = |group: &&DistributionGroup| {
             !matches!(group.may_be, [] | [Distribution::Feros | Distribution::Humble])
         };
-        let humble = self.groups.iter().find(|group| group.may_be == [Distribution::Humble]);
-        let newer: Vec<_> =
-            self.groups.iter().filter(is_newer).map(DistributionGroup::name).collect();
-        let of_group_here = |group| of_group(group, self.is_own_form_of_humble);
-        let mut all: Vec<_> = self.groups.iter().map(of_group_here).collect();
-        if humble.is_some() && !newer.is_empty() {
-            let text = format!(
-                "Humble and {} are in one domain: each cannot read the other's announcements of \
-                 nodes, and nodes of Humble may run out of memory over them",
-                newer.join(", ")
-            );
-            all.push(DistributionAdvice::warning(text, SEPARATE));
+        let newer: Vec<_> = there.clone().filter(is_newer).map(DistributionGroup::name).collect();
+        let is_humble = |group: &DistributionGroup| group.may_be == [Distribution::Humble];
+        if newer.is_empty() || !there.any(is_humble) {
+            return None;
         }
-        all
+        let newer = newer.join(", ");
+        let text = if on_dds {
+            format!(
+                "Humble and {newer} are in one domain: each cannot read the other's announcements \
+                 of nodes, and nodes of Humble may run out of memory over them"
+            )
+        } else {
+            format!(
+                "Humble and {newer} are in one domain: on Zenoh, no message passes between them, \
+                 because the keys of Humble have no type hashes"
+            )
+        };
+        Some(DistributionAdvice::warning(text, SEPARATE))
     }
 }
 
@@ -78,12 +91,26 @@ fn of_group(group: &DistributionGroup, as_humble: bool) -> DistributionAdvice {
         [Distribution::Humble] if as_humble => DistributionAdvice::fine(format!(
             "{who}; Feros speaks with {them} in the form of Humble"
         )),
+        [Distribution::Humble] if !group.is_on_dds => {
+            let text = format!(
+                "{who}; on Zenoh, no message passes between Humble and Feros without the setting \
+                 for Humble, because the keys of Humble have no type hashes"
+            );
+            DistributionAdvice::warning(text, SPEAK_AS_HUMBLE)
+        }
         [Distribution::Humble] => {
             let text = format!(
                 "{who}; Feros reads the announcements of Humble, but Humble cannot read those of \
                  Feros, and may run out of memory over them"
             );
             DistributionAdvice::warning(text, SPEAK_AS_HUMBLE)
+        }
+        _ if as_humble && !group.is_on_dds => {
+            let text = format!(
+                "{who}; here Feros has the setting for Humble (FEROS_ROS_DISTRO or --distro): it \
+                 hears {them}, but on Zenoh, none of its messages reaches {them}"
+            );
+            DistributionAdvice::warning(text, SPEAK_AS_USUAL)
         }
         _ if as_humble => {
             let text = format!(
@@ -195,6 +222,50 @@ mod tests {
     fn warnings(as_humble: bool, participants: Vec<ParticipantInfo>) -> Vec<(String, String)> {
         let found = told(as_humble, participants).into_iter();
         found.filter_map(|found| Some((found.text, found.cure?))).collect()
+    }
+
+    fn on_zenoh(of: ParticipantInfo) -> ParticipantInfo {
+        ParticipantInfo { library: None, ..of }
+    }
+
+    /// The form of Humble costs no memory on Zenoh, where messages do not pass.
+    #[test]
+    fn warnings_about_zenoh_say_what_does_not_pass() {
+        for (as_humble, participant, text, cure) in [
+            (
+                false,
+                humble(1),
+                "1 participant of Humble: /n1; on Zenoh, no message passes between Humble and \
+                 Feros without the setting for Humble, because the keys of Humble have no type \
+                 hashes",
+                SPEAK_AS_HUMBLE,
+            ),
+            (
+                true,
+                kilted(1),
+                "1 participant of Jazzy, Kilted, Lyrical or later: /n1; here Feros has the setting \
+                 for Humble (FEROS_ROS_DISTRO or --distro): it hears it, but on Zenoh, none of its \
+                 messages reaches it",
+                SPEAK_AS_USUAL,
+            ),
+        ] {
+            let expected = [(text.to_owned(), cure.to_owned())];
+            assert_eq!(warnings(as_humble, vec![on_zenoh(participant)]), expected);
+        }
+        let found = warnings(false, vec![on_zenoh(humble(1)), on_zenoh(kilted(2))]);
+        let [_, (text, cure)] = &found[..] else { panic!("two warnings: {found:?}") };
+        let said = "Humble and Jazzy, Kilted, Lyrical or later are in one domain: on Zenoh, no \
+                    message passes between them, because the keys of Humble have no type hashes";
+        assert_eq!((text.as_str(), cure.as_str()), (said, SEPARATE));
+        let fine = "1 participant of Humble: /n1; Feros speaks with it in the form of Humble";
+        assert_eq!(told(true, vec![on_zenoh(humble(1))]), [DistributionAdvice::fine(fine)]);
+    }
+
+    #[test]
+    fn humble_on_one_protocol_does_not_meet_newer_ones_on_the_other() {
+        let found = warnings(false, vec![humble(1), on_zenoh(kilted(2))]);
+        let [(text, _)] = &found[..] else { panic!("one warning: {found:?}") };
+        assert!(text.starts_with("1 participant of Humble (Fast DDS 3.2.2): /n1; "), "{text}");
     }
 
     #[test]

@@ -61,12 +61,14 @@ impl fmt::Display for Distribution {
     }
 }
 
-/// The participants whose announcements leave the same distributions.
+/// The participants on one protocol whose announcements leave the same distributions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DistributionGroup {
     /// The distributions that the announcements leave, in the order of their release. It is empty
     /// if the announcements show nothing, as those of programs without ROS 2.
     pub may_be: &'static [Distribution],
+    /// Whether the participants are on DDS. The others are on Zenoh, or nodes of ROS 1.
+    pub is_on_dds: bool,
     /// The number of participants.
     pub participants: usize,
     /// The number of participants that announce their nodes in the form of Humble.
@@ -95,7 +97,7 @@ impl DistributionGroup {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Distributions {
     /// The participants in groups: Feros, then the distributions in the order of their release,
-    /// then the unknown.
+    /// then the unknown. A program on two engines may see a distribution on both, in two groups.
     pub groups: Vec<DistributionGroup>,
     /// Whether this process announces its nodes in the form of Humble.
     pub is_own_form_of_humble: bool,
@@ -108,7 +110,7 @@ impl Distributions {
         for node in &graph.nodes {
             nodes.entry(node.participant).or_default().push(&node.name);
         }
-        let mut groups: BTreeMap<(bool, &'static [Distribution]), DistributionGroup> =
+        let mut groups: BTreeMap<(bool, &'static [Distribution], bool), DistributionGroup> =
             BTreeMap::new();
         let mut is_own_form_of_humble = false;
         for participant in &graph.participants {
@@ -117,9 +119,11 @@ impl Distributions {
                 is_own_form_of_humble |= is_humble;
                 continue;
             }
-            let may_be = may_be(participant);
-            let group = groups.entry((may_be.is_empty(), may_be)).or_insert(DistributionGroup {
+            let (may_be, is_on_dds) = (may_be(participant), participant.library.is_some());
+            let group = groups.entry((may_be.is_empty(), may_be, !is_on_dds));
+            let group = group.or_insert(DistributionGroup {
                 may_be,
+                is_on_dds,
                 participants: 0,
                 in_form_of_humble: 0,
                 libraries: BTreeSet::new(),
@@ -281,6 +285,14 @@ mod tests {
         let node = |name| NodeName::new("/", name).unwrap();
         assert_eq!(found.of_node(&node("n4")).unwrap().name(), "Humble");
         assert_eq!(found.of_node(&node("n6")), None, "this process is left out");
+    }
+
+    #[test]
+    fn a_distribution_on_dds_and_on_zenoh_is_in_two_groups() {
+        let on_zenoh = ParticipantInfo { library: None, ..humble(2) };
+        let found = distributions(vec![on_zenoh, humble(1)], &[]);
+        let shown: Vec<_> = found.groups.iter().map(|of| (of.name(), of.is_on_dds)).collect();
+        assert_eq!(shown, [("Humble".to_owned(), true), ("Humble".to_owned(), false)]);
     }
 
     #[test]
