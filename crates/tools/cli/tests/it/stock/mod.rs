@@ -4,6 +4,7 @@
 mod actions;
 mod bag;
 mod bridge;
+mod bridge_to_humble;
 mod components;
 mod distributions;
 mod errors;
