@@ -131,6 +131,9 @@ impl ZenohClient {
         };
         let querier = querier.wait().map_err(refused)?;
         let matches = Matches::new(Some(options.on_match));
+        let told = matches.clone();
+        let listener = querier.matching_listener().callback(move |_| told.notify());
+        listener.background().wait().map_err(refused)?;
         let own = token::gid(&token.encode());
         let receiving = Arc::new(Receiving {
             responses: Responses::new(options.on_response),
@@ -168,8 +171,11 @@ impl Client for ZenohClient {
         self.qos
     }
 
+    /// Some servers declare their token before the queryable that receives requests, and both can
+    /// come on different ways. A request in between would reach no server, and get no response.
     fn service_is_available(&self) -> bool {
-        self.matches.count() > 0
+        let reaches = || self.querier.matching_status().wait().is_ok_and(|now| now.matching());
+        self.matches.count() > 0 && reaches()
     }
 
     fn servers(&self) -> Vec<ServerMatch> {

@@ -37,6 +37,34 @@ fn peers_outlive_their_router() {
     assert_eq!(text_in(&late.next().payload), "again");
 }
 
+/// Some peers declare the token of a server before the queryable that receives its requests. Until
+/// then, a request would be lost.
+#[test]
+fn a_server_is_available_once_it_receives_requests() {
+    let network = Network::new();
+    let node = wire_node(network.client(), "feros");
+    let client = node.client_of("/wire/slow", SET_BOOL);
+    let stranger = network.stranger();
+    let key = format!("{DOMAIN_ID}/wire/slow/std_srvs::srv::dds_::SetBool_/{}", SET_BOOL.1);
+    let at = format!("@ros2_lv/{DOMAIN_ID}/{}/0/1/SS/%/%/slow", stranger.zid());
+    let token =
+        format!("{at}/%wire%slow/std_srvs::srv::dds_::SetBool_/{}/::,10:,:,:,,", SET_BOOL.1);
+    let _token = stranger.liveliness().declare_token(token).wait().unwrap();
+    until("the token is known", || client.client.responders().len() == 1);
+    assert!(!client.client.service_is_available(), "it receives no requests yet");
+    let asked = stranger.declare_queryable(&key).complete(true).wait().unwrap();
+    client.wait_for_server();
+    let number = client.send(&[0, 1, 0, 0, 1]);
+    let query = asked.recv().unwrap();
+    let of_request = query.attachment().unwrap().to_bytes().to_vec();
+    query.reply(&key, response(true, "late")).attachment(of_request).wait().unwrap();
+    drop(query);
+    let (answered, came) = client.next();
+    assert_eq!((answered, text_in(&came.payload[4..])), (number, "late"));
+    drop(asked);
+    client.wait_for_end_of_server();
+}
+
 /// Sessions that are connected only through the router lose each other when the router ends, and
 /// find each other again when a new router starts. A call in the meantime does no harm.
 #[test]
