@@ -465,3 +465,19 @@ def test_a_global_description_may_grow_too(command, loaded):
     """)
     assert command.execute(function) == []
     assert command.execute(added)[0]["message"] == "first"
+
+
+def test_functions_in_groups_may_add_to_their_description(command, loaded):
+    group, added = loaded("""
+        from launch import LaunchDescription
+        from launch.actions import *
+        def generate_launch_description():
+            description = LaunchDescription()
+            def setup(context):
+                description.add_action(LogInfo(msg='first'))
+            description.add_action(GroupAction([GroupAction([OpaqueFunction(function=setup)])]))
+            return description
+    """)
+    function, = group["actions"][0]["actions"]
+    assert command.execute(function) == []
+    assert command.execute(added)[0]["message"] == "first"

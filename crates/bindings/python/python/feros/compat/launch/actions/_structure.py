@@ -51,6 +51,9 @@ class GroupAction(KnownGroup):
         """Returns the actions."""
         return list(self.__actions)
 
+    def _feros_gets(self, value: Any) -> bool:
+        return any(action._feros_gets(value) for action in self.__actions)
+
     def _feros_data(self) -> Dict[str, Any]:
         return {
             'do': 'group',
