@@ -195,6 +195,56 @@ def test_all_modules_that_are_missing_are_told(command, written):
         {"at": [str(path), 11, 5], "error": "there is no package `first`"}]
 
 
+def test_what_may_not_run_is_not_told(command, written):
+    path = written("""
+        from contextlib import suppress
+        from ament_index_python.packages import get_package_share_directory as first
+        from ament_index_python.packages import get_package_share_directory
+        from launch.actions import *
+        from launch_ros.actions import Node
+        def generate_launch_description():
+            'éé', get_package_share_directory(package_name='told')
+            first('raised')
+            try:
+                get_package_share_directory('handled')
+            except LookupError:
+                pass
+            with suppress(ImportError):
+                import absent_a
+            if False:
+                get_package_share_directory('in_a_branch')
+            get_package_share_directory('in_an_operand') if False else None
+            GroupAction([Node(package='in_a_group', executable='a')], condition=None)
+            lambda: get_package_share_directory('in_a_function')
+    """)
+    with pytest.raises(command.Failed, match="there is no package `told`"):
+        command.load(path)
+    command.packages = {"told": "/ws"}
+    with pytest.raises(command.Failed, match="there is no package `raised`") as failed:
+        command.load(path)
+    assert failed.value.told["others"] == []
+    command.packages = {"raised": "/ws"}
+    with pytest.raises(command.Failed) as failed:
+        command.load(path)
+    assert failed.value.at == [str(path), 7, 11], "a column of characters"
+
+
+def test_what_a_lambda_lacks_is_told_alone(command, loaded):
+    (function,) = loaded("""
+        from ament_index_python.packages import get_package_share_directory
+        from launch import LaunchDescription
+        from launch.actions import *
+        def other():
+            get_package_share_directory('second')
+        def generate_launch_description():
+            function = lambda context: get_package_share_directory('first')
+            return LaunchDescription([OpaqueFunction(function=function)])
+    """)
+    with pytest.raises(command.Failed, match="there is no package `first`") as failed:
+        command.execute(function)
+    assert failed.value.told["others"] == []
+
+
 def test_wrong_numbers_and_requests_are_answered(command):
     for request in ({"ask": "execute", "id": 99}, {"ask": "perform", "id": None},
                     {"ask": "other"}, {"ask": "holds", "id": True}, {"ask": "iterate"}):

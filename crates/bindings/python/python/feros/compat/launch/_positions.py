@@ -92,7 +92,7 @@ def _line_of(path: str, number: int) -> bytes:
     return lines[number - 1] if 0 < number <= len(lines) else b''
 
 
-def _in_characters(path: str, line: int, column: int) -> int:
+def in_characters(path: str, line: int, column: int) -> int:
     """The column counted in characters from 1; the compiler counts bytes from 0."""
     before = _line_of(path, line)[:column]
     return 1 + (len(before.decode('utf-8', 'replace')) if before else column)
@@ -111,7 +111,7 @@ def position(place: Place) -> Tuple[str, int, int]:
     start, _, column, _ = positions[index] if index < len(positions) else (None,) * 4
     if start is None or column is None:
         return path, line, 1
-    return path, start, _in_characters(path, start, column)
+    return path, start, in_characters(path, start, column)
 
 
 def _places(traceback: Optional[TracebackType]) -> List[Tuple[Place, str]]:
