@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Installs the files of a release into bare root folders of Debian, and uses each as a newcomer
-would: as an ordinary user, with nothing but Python, without a network but loopback.
+would: as an ordinary user (root only installs the Debian packages), with nothing but Python, without
+a network but loopback.
 
     scripts/check_in_bare_roots.py FOLDER [SUITE...]
 
@@ -25,6 +26,8 @@ PACKAGES = "python3,python3-venv,ca-certificates"
 NEEDED = {"debootstrap": "debootstrap", "unshare": "util-linux", "ip": "iproute2"}
 # In the root, everything lies below this folder of the user.
 HOME = "/home/user"
+# A limit for what hangs, not a measure.
+SECONDS = 900
 # /dev/shm as a container has it.
 SHARED_MEMORY = "64m"
 ENTER = """
@@ -61,7 +64,10 @@ feros bag record -o bag /chatter >/dev/null 2>&1 & recorder=$!
 sleep 4
 kill -INT $recorder; wait $recorder || true
 kill $publisher; wait $publisher || true
-feros bag info bag | grep -q chatter
+feros topic echo --once /chatter >heard & listener=$!
+feros bag play bag >/dev/null 2>&1
+wait $listener
+grep -q hello heard
 feros view --port 18642 >view.log 2>&1 & view=$!
 python - <<'PYTHON'
 import time, urllib.request
@@ -85,7 +91,11 @@ class CheckError(Exception):
 
 def run(words, **options):
     """Runs a command, which must succeed; returns its output."""
-    done = subprocess.run([str(word) for word in words], capture_output=True, text=True, **options)
+    options = {"capture_output": True, "text": True, "timeout": SECONDS} | options
+    try:
+        done = subprocess.run([str(word) for word in words], **options)
+    except subprocess.TimeoutExpired as error:
+        raise CheckError(f"{' '.join(map(str, words[:3]))} ... did not end: {error.stdout}") from error
     if done.returncode:
         said = (done.stdout + done.stderr)[-3000:]
         raise CheckError(f"{' '.join(map(str, words[:3]))} ... failed ({done.returncode}):\n{said}")
@@ -126,7 +136,7 @@ class Root:
 
 def only(folder, pattern):
     """Returns the one file of a release that has a name of this form."""
-    found = glob.glob(str(Path(folder) / pattern))
+    found = glob.glob(str(Path(glob.escape(str(folder))) / pattern))
     if len(found) != 1:
         raise CheckError(f"{folder} has {len(found)} files {pattern}, not one")
     return found[0]

@@ -7,9 +7,9 @@ command lines of the processes.
 FOLDER has clones of repositories; if there are any PARTs, only these files and folders of it are
 planned. STOCK_PYTHON is a Python that finds stock `launch` and `launch_ros`; it gets this process's
 PYTHONPATH and AMENT_PREFIX_PATH, which Feros does not get. FEROS must not have xacro beside it,
-since both get a false one. Nothing is started. The packages of FOLDER are copied into a prefix, and
-scripts/plan_with_stock.py adds what is missing there. The actions of a timer count; the reactions
-to events, and components, do not.
+since both get a false one. No process of a launch file is started. The packages of FOLDER are copied
+into a prefix, and scripts/plan_with_stock.py adds what is missing there. The actions of a timer
+count; the reactions to events, and components, do not.
 """
 
 import json
@@ -45,7 +45,12 @@ def make_prefix(folder, prefix):
     (prefix / "bin/xacro").write_text(XACRO)
     (prefix / "bin/xacro").chmod(0o755)
     for manifest in sorted(folder.rglob("package.xml")):
-        name = ElementTree.parse(manifest).findtext("name").strip()
+        try:
+            name = ElementTree.parse(manifest).findtext("name", "").strip()
+        except ElementTree.ParseError:
+            continue
+        if not name:
+            continue
         if not (packages / name).exists():
             (packages / name).touch()
             shutil.copytree(manifest.parent, prefix / "share" / name)
@@ -57,6 +62,15 @@ def make_prefix(folder, prefix):
     return modules
 
 
+def words_of(text, lines):
+    """The words of a quoted command line, which goes on in the next lines if a word has them."""
+    while True:
+        try:
+            return shlex.split(text)
+        except ValueError:  # a quotation does not end in this line
+            text += "\n" + next(lines)
+
+
 def commands_of(plan):
     """The command lines of a plan that `feros launch --dry-run` printed."""
     found, lines, within = [], iter(plan.splitlines()), None
@@ -66,19 +80,16 @@ def commands_of(plan):
             continue
         within = indent if re.match(r" *when (?!it )", line) else None
         if line.lstrip().startswith("command: "):
-            words = line.partition("command: ")[2]
-            while words.count("'") % 2:
-                words += "\n" + next(lines)
-            words = shlex.split(words)
+            words = words_of(line.partition("command: ")[2], lines)
             found.append(shlex.split(words[2]) if words[:2] == ["/bin/sh", "-c"] else words)
     return found
 
 
 def same_form(commands):
-    """Command lines in an order of their own, without what means the same in both: the names of
-    temporary files, two files of parameters (or `-p`) for one, the output of a command, which a dry
-    run does not have, and a `--ros-args` that nothing or another one follows. So the parameters of
-    a launch file are not compared, but the files that it names are."""
+    """Sorts command lines, and removes what means the same in both: the names of temporary files; the
+    number of files of parameters, and the word after each `-p`; the output of commands, which a dry
+    run does not have; a `--ros-args` before another one or at the end. So parameters are not
+    compared, but the files of parameters that a launch file names are."""
     found = []
     for words in commands:
         found.append([])
@@ -107,8 +118,8 @@ def run(words, environment, folder):
 
 
 def add_what_lacks(prefix, why):
-    """Makes the packages and executables that Feros misses in reactions, at which stock does not
-    look before the event; returns whether there are such."""
+    """Makes the packages and executables that Feros misses, since stock looks for those of reactions
+    only after the event; returns whether there are any."""
     found = re.findall(r"no (?:executable `([^`]+)` in the )?package `([^`]+)`", why)
     for executable, package in found:
         path = prefix / (f"lib/{package}/{executable}" if executable

@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
-"""The programs of a release, which are built already: for which machine they are, and how this
-machine runs and reads them.
+"""Finds out for which machine the built programs of a release are, and runs and reads them here.
 
     scripts/release_programs.py run PROGRAM [ARGUMENT...]
     scripts/release_programs.py strip PROGRAM
@@ -64,11 +63,16 @@ def machine_of(program):
     return found
 
 
+def variable_of_cargo(machine, end):
+    """Returns the variable that tells cargo how it links or runs programs for a machine."""
+    return f"CARGO_TARGET_{machine.upper()}_UNKNOWN_LINUX_GNU_{end}"
+
+
 def runner(machine):
     """Returns the words that run a program for a machine, before the name of the program."""
     if machine == platform.machine():
         return []
-    variable = f"CARGO_TARGET_{machine.upper()}_UNKNOWN_LINUX_GNU_RUNNER"
+    variable = variable_of_cargo(machine, "RUNNER")
     words = os.environ.get(variable, "").split()
     if not words:
         raise ReleaseError(
@@ -79,11 +83,16 @@ def runner(machine):
     return words
 
 
+def binutils(machine):
+    """Returns the beginning of the names of the tools for a machine, and Debian's package of them."""
+    if machine == platform.machine():
+        return "", "binutils"
+    return f"{machine}-linux-gnu-", f"binutils-{machine.replace('_', '-')}-linux-gnu"
+
+
 def binutil(machine, name, *words):
     """Runs a tool that reads or changes programs for a machine; returns its output."""
-    prefix, package = "", "binutils"
-    if machine != platform.machine():
-        prefix, package = f"{machine}-linux-gnu-", f"binutils-{machine}-linux-gnu"
+    prefix, package = binutils(machine)
     return tool(prefix + name, package, *words)
 
 
@@ -129,7 +138,7 @@ class Programs:
         )
 
     def binutil(self, name, *words):
-        """Runs a tool that reads or changes programs of this machine; returns its output."""
+        """Runs a tool that reads or changes these programs; returns its output."""
         return binutil(self.machine, name, *words)
 
     def run(self, program, *words):
@@ -146,6 +155,9 @@ class Programs:
 PYTHON_TOOLS = "run scripts/setup.sh, and put .venv/bin on PATH"
 TOOLS = {
     "cargo": "install Rust (https://rustup.rs)",
+    "cmake": "run scripts/setup.sh --demo",
+    "cc": "run scripts/setup.sh --demo",
+    "c++": "apt-get install g++",
     "maturin": PYTHON_TOOLS,
     "auditwheel": PYTHON_TOOLS,
     "patchelf": "apt-get install patchelf",
@@ -159,20 +171,20 @@ def missing_tools(triple, with_zig):
     """Returns a line for each thing that a release for a target needs and this machine lacks."""
     wanted = TOOLS | (ZIG_TOOLS if with_zig else {})
     machine = triple.split("-")[0]
-    foreign = machine != platform.machine()
-    for name in ("strip", "readelf"):
-        prefix = f"{machine}-linux-gnu-" if foreign else ""
-        suffix = f"-{machine}-linux-gnu" if foreign else ""
-        wanted[prefix + name] = f"apt-get install binutils{suffix}"
+    prefix, package = binutils(machine)
+    wanted |= {prefix + name: f"apt-get install {package}" for name in ("strip", "readelf")}
     lines = [f"there is no {name}: {cure}" for name, cure in wanted.items() if not shutil.which(name)]
-    if foreign:
-        variable = f"CARGO_TARGET_{triple.upper().replace('-', '_')}"
+    if machine != platform.machine():
         for end, example in (("LINKER", f"{machine}-linux-gnu-gcc"), ("RUNNER", f"qemu-{machine}")):
-            words = os.environ.get(f"{variable}_{end}", "").split()
+            variable = variable_of_cargo(machine, end)
+            words = os.environ.get(variable, "").split()
             if not words or not shutil.which(words[0]):
-                lines.append(f"{variable}_{end} names no program, such as {example}")
-    library = tool("rustc", "rustc", "--print", "target-libdir", "--target", triple).strip()
-    if not list(Path(library).glob("libstd-*.rlib")):
+                lines.append(f"{variable} names no program, such as {example}")
+    try:
+        library = Path(tool("rustc", "rustc", "--print", "target-libdir", "--target", triple).strip())
+    except ReleaseError as error:
+        return [*lines, str(error)]
+    if not list(library.glob("libstd-*.rlib")):
         lines.append(f"there is no standard library of Rust for {triple} in {library}")
     return lines
 
