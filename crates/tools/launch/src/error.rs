@@ -66,7 +66,7 @@ const MOST_ERRORS: usize = 100;
 fn lines(errors: &[LaunchError]) -> String {
     let mut lines: Vec<String> = errors.iter().take(MOST_ERRORS).map(ToString::to_string).collect();
     if errors.len() > MOST_ERRORS {
-        lines.push(format!("and {} more", errors.len() - MOST_ERRORS));
+        lines.push(format!("and at least {} more", errors.len() - MOST_ERRORS));
     }
     lines.join("\n")
 }

@@ -82,7 +82,7 @@ pub use plan::{
 };
 pub use position::Position;
 pub use python::{PythonHost, PythonOptions};
-pub use python_program::is_python_program;
+pub use python_program::imports_sitecustomize;
 pub use run::{
     ComponentLoader, LifecycleManager, Outcome, RunError, RunOptions, ScreenForm, SimulatedClock,
     StateChange, run,

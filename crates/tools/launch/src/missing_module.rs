@@ -7,7 +7,7 @@ use crate::packages::Packages;
 use crate::python_program::PythonProgram;
 
 /// Modules that are no packages of ROS, and the names under which pip has them.
-const OF_PIP: [(&str, &str); 25] = [
+const OF_PIP: [(&str, &str); 26] = [
     ("PIL", "pillow"),
     ("RPi", "RPi.GPIO"),
     ("can", "python-can"),
@@ -31,6 +31,7 @@ const OF_PIP: [(&str, &str); 25] = [
     ("transforms3d", "transforms3d"),
     ("trimesh", "trimesh"),
     ("websockets", "websockets"),
+    ("xacro", "xacro"),
     ("yaml", "pyyaml"),
     ("zmq", "pyzmq"),
 ];
@@ -43,8 +44,8 @@ pub(crate) fn missing_module_within(text: &str) -> Option<&str> {
     text.find(NO_MODULE).and_then(|begin| missing_module(&text[begin..]))
 }
 
-/// The module that Python does not find, if a line says so. A module within a package is left out,
-/// since Python has found the package, and so is a line that says what to do.
+/// The module that Python does not find, if a line says so. Returns `None` for a module within a
+/// package, because Python has found the package, and for a line that already says what to do.
 pub(crate) fn missing_module(line: &str) -> Option<&str> {
     let (module, rest) = line.strip_prefix(NO_MODULE)?.split_once('\'')?;
     let is_name = |c: char| c == '_' || c.is_alphanumeric();

@@ -14,11 +14,14 @@ pub(crate) struct PythonProgram {
     pub(crate) file: PathBuf,
     /// A path, or a name that `env` looks up on `PATH`.
     pub(crate) python: String,
+    /// Whether options of Python make it ignore `PYTHONPATH` or the module `sitecustomize`.
+    is_isolated: bool,
 }
 
-/// Whether the first line of a file names Python as its interpreter.
-pub fn is_python_program(file: &Path) -> bool {
-    PythonProgram::read(file).is_some()
+/// Whether a file is a program in Python that imports the module `sitecustomize` from `PYTHONPATH`.
+/// The options `-E`, `-I` and `-S` of the first line prevent that.
+pub fn imports_sitecustomize(file: &Path) -> bool {
+    PythonProgram::read(file).is_some_and(|program| !program.is_isolated)
 }
 
 impl PythonProgram {
@@ -30,8 +33,8 @@ impl PythonProgram {
         }
         let mut bytes = Vec::new();
         File::open(file).ok()?.take(MOST_BYTES).read_to_end(&mut bytes).ok()?;
-        let python = named_python(&String::from_utf8_lossy(&bytes))?;
-        Some(Self { file: file.to_owned(), python })
+        let (python, is_isolated) = named_python(&String::from_utf8_lossy(&bytes))?;
+        Some(Self { file: file.to_owned(), python, is_isolated })
     }
 
     /// Whether the first line names the interpreter by its path.
@@ -40,8 +43,8 @@ impl PythonProgram {
     }
 }
 
-/// The interpreter in the first line of a program, if it is a Python.
-fn named_python(text: &str) -> Option<String> {
+/// The interpreter in the first line of a program, if it is a Python, and whether it is isolated.
+fn named_python(text: &str) -> Option<(String, bool)> {
     let mut lines = text.lines();
     let mut first = lines.next()?.strip_prefix("#!")?.trim();
     // pip writes a path with spaces, or one that is too long for a first line, into the second
@@ -50,17 +53,16 @@ fn named_python(text: &str) -> Option<String> {
         first = lines.next()?.strip_prefix("'''exec' ")?;
     }
     if let Some(rest) = first.strip_prefix('"') {
-        return rest
-            .split_once('"')
-            .map(|(path, _)| path.to_owned())
-            .filter(|path| is_python(path));
+        let (path, _) = rest.split_once('"')?;
+        return is_python(path).then(|| (path.to_owned(), false));
     }
     let mut words = first.split_whitespace();
     let mut python = words.next()?;
     if python.ends_with("/env") {
         python = words.find(|word| !word.starts_with('-') && !word.contains('='))?;
     }
-    is_python(python).then(|| python.to_owned())
+    let isolates = |word: &str| word.starts_with('-') && word.contains(['E', 'I', 'S']);
+    is_python(python).then(|| (python.to_owned(), words.any(isolates)))
 }
 
 fn is_python(path: &str) -> bool {
@@ -93,18 +95,34 @@ mod tests {
             ("import rclpy\n", None),
             ("", None),
         ] {
-            assert_eq!(named_python(text).as_deref(), expected, "{text}");
+            let found = named_python(text).map(|(python, _)| python);
+            assert_eq!(found.as_deref(), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn options_may_isolate_a_program() {
+        for (line, expected) in [
+            ("#!/usr/bin/python3", false),
+            ("#!/usr/bin/python3 -u", false),
+            ("#!/usr/bin/python3 -E", true),
+            ("#!/usr/bin/env -S python3 -sI", true),
+            ("#!/usr/bin/python3 -S", true),
+        ] {
+            assert_eq!(named_python(line).unwrap().1, expected, "{line}");
         }
     }
 
     #[test]
     fn only_a_file_is_read() {
         let folder = tempfile::tempdir().unwrap();
-        assert!(!is_python_program(folder.path()));
-        assert!(!is_python_program(&folder.path().join("absent")));
+        assert!(!imports_sitecustomize(folder.path()));
+        assert!(!imports_sitecustomize(&folder.path().join("absent")));
         let file = folder.path().join("node");
         std::fs::write(&file, [b"#!/usr/bin/python3\n".as_slice(), &[0xff; 9000]].concat())
             .unwrap();
-        assert!(is_python_program(&file));
+        assert!(imports_sitecustomize(&file));
+        std::fs::write(&file, "#!/usr/bin/python3 -E\n").unwrap();
+        assert!(!imports_sitecustomize(&file));
     }
 }

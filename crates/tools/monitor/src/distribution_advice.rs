@@ -5,7 +5,7 @@ use crate::distributions::{Distribution, DistributionGroup, Distributions};
 use crate::lists::listed;
 
 const SPEAK_AS_HUMBLE: &str = "export FEROS_ROS_DISTRO=humble for this shell and all programs of \
-                               Feros that these nodes shall understand";
+                               Feros that these nodes have to understand";
 const SPEAK_AS_USUAL: &str = "unset FEROS_ROS_DISTRO, or leave out --distro, for this shell and \
                               all programs of Feros in this domain";
 const SEPARATE: &str = "give Humble a domain of its own (ROS_DOMAIN_ID), and carry topics between \
@@ -32,7 +32,7 @@ impl DistributionAdvice {
 
 impl Distributions {
     /// Which of the distributions Feros speaks with, and what to set: one piece for each group in
-    /// their order, and one more for each protocol on which they do not understand each other.
+    /// their order, and one more for each protocol on which Humble and newer distributions meet.
     pub fn advice(&self) -> Vec<DistributionAdvice> {
         let of_group_here = |group| of_group(group, self.is_own_form_of_humble);
         let of_groups = self.groups.iter().map(of_group_here);
@@ -54,7 +54,7 @@ impl Distributions {
         let newer = newer.join(", ");
         let text = if on_dds {
             format!(
-                "Humble and {newer} are in one domain: each cannot read the other's announcements \
+                "Humble and {newer} are in one domain: neither can read the other's announcements \
                  of nodes, and nodes of Humble may run out of memory over them"
             )
         } else {
@@ -83,8 +83,11 @@ fn of_group(group: &DistributionGroup, as_humble: bool) -> DistributionAdvice {
             DistributionAdvice::warning(text, both)
         }
         [Distribution::Feros] if !as_humble && others_as_humble > 0 => {
-            let text =
-                format!("{who}; {others_as_humble} in the form of Humble, unlike this shell");
+            let announce = if others_as_humble == 1 { "announces its" } else { "announce their" };
+            let text = format!(
+                "{who}; {others_as_humble} of them {announce} nodes in the form of Humble, and \
+                 this shell does not"
+            );
             DistributionAdvice::warning(text, both)
         }
         [Distribution::Feros] => DistributionAdvice::fine(who),
@@ -108,7 +111,7 @@ fn of_group(group: &DistributionGroup, as_humble: bool) -> DistributionAdvice {
         _ if as_humble && !group.is_on_dds => {
             let text = format!(
                 "{who}; here Feros has the setting for Humble (FEROS_ROS_DISTRO or --distro): it \
-                 hears {them}, but on Zenoh, none of its messages reaches {them}"
+                 receives their messages, but on Zenoh, they receive no message of Feros"
             );
             DistributionAdvice::warning(text, SPEAK_AS_USUAL)
         }
@@ -228,7 +231,7 @@ mod tests {
         ParticipantInfo { library: None, ..of }
     }
 
-    /// The form of Humble costs no memory on Zenoh, where messages do not pass.
+    /// On Zenoh, Humble needs no more memory; messages do not pass.
     #[test]
     fn warnings_about_zenoh_say_what_does_not_pass() {
         for (as_humble, participant, text, cure) in [
@@ -244,8 +247,8 @@ mod tests {
                 true,
                 kilted(1),
                 "1 participant of Jazzy, Kilted, Lyrical or later: /n1; here Feros has the setting \
-                 for Humble (FEROS_ROS_DISTRO or --distro): it hears it, but on Zenoh, none of its \
-                 messages reaches it",
+                 for Humble (FEROS_ROS_DISTRO or --distro): it receives their messages, but on \
+                 Zenoh, they receive no message of Feros",
                 SPEAK_AS_USUAL,
             ),
         ] {
@@ -277,7 +280,12 @@ mod tests {
             (false, humble(1), "Humble cannot read those of Feros", vec![set]),
             (true, kilted(1), "which Kilted cannot read", vec![unset]),
             (true, feros(kilted(1)), "in the form of Humble, unlike it", vec![set, unset]),
-            (false, feros(humble(1)), "1 in the form of Humble, unlike", vec![set, unset]),
+            (
+                false,
+                feros(humble(1)),
+                "1 of them announces its nodes in the form of Humble, and",
+                vec![set, unset],
+            ),
         ] {
             let found = warnings(as_humble, vec![participant]);
             let [warning] = &found[..] else { panic!("one warning: {found:?}") };

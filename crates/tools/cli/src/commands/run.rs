@@ -7,7 +7,7 @@ use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use feros_launch::{FindError, is_python_program};
+use feros_launch::{FindError, imports_sitecustomize};
 use feros_process::python_interpreter;
 
 use crate::error::CliError;
@@ -54,7 +54,7 @@ pub(crate) fn run(args: &Args) -> Result<(), CliError> {
         let packages = installed_packages();
         let found = packages.executable(package, name);
         // A debugger before the program may contain Python itself.
-        let is_explained = |path: &&PathBuf| words.is_empty() && is_python_program(path);
+        let is_explained = |path: &&PathBuf| words.is_empty() && imports_sitecustomize(path);
         if let Some(path) = found.as_ref().ok().filter(is_explained) {
             archive = explained::archive(Some(path));
         }

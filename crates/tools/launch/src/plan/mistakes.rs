@@ -77,7 +77,7 @@ impl Mistakes {
 }
 
 impl Evaluator {
-    /// Evaluates everything that `evaluate` does, also after mistakes.
+    /// Runs `evaluate`, which goes on after mistakes.
     ///
     /// # Errors
     /// Fails with all mistakes.
@@ -112,7 +112,7 @@ impl Evaluator {
             return mistakes.add(error);
         }
         if self.python.rehearses() {
-            // The action is shown as one that depends on the event, unless there is a mistake.
+            // A rehearsed action that needs the event is shown as unknown, which is no mistake.
             return if depends { Ok(()) } else { Err(error) };
         }
         self.python.forget_error();

@@ -2,9 +2,9 @@
 //! become that program and no longer exists.
 //!
 //! Python imports the module `sitecustomize` when it starts. An archive in memory, which the
-//! program inherits as a descriptor and finds on `PYTHONPATH`, has one that asks this command
-//! after a traceback. So there is no second process while the program runs, and no file is left
-//! behind.
+//! program inherits as a descriptor and finds on `PYTHONPATH`, contains a module of this name,
+//! which asks this command after a traceback. So there is no second process while the program runs,
+//! and no file is left behind.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -23,7 +23,7 @@ const MODULE: &str = include_str!("sitecustomize.py");
 const NAME: &str = "sitecustomize.py";
 
 /// The entry of `PYTHONPATH` that makes the program with this file explain its end. `None` if the
-/// system refuses it; then the program has to do without.
+/// system refuses it, or if a path is not UTF-8; then the program explains nothing.
 pub(super) fn archive(program: Option<&Path>) -> Option<String> {
     let program = program.unwrap_or(Path::new("")).to_str()?;
     let command = std::env::current_exe().ok()?;

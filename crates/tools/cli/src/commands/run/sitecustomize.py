@@ -1,8 +1,8 @@
 # Lets a program in Python, started by `feros run`, say what to do about a module that it lacks.
 #
-# Python imports this module when it starts, from an archive in memory. The module takes away
-# everything by which it was found, so that neither the program nor its processes meet it, and
-# loads the module with the same name that Python would have found without it.
+# Python imports this module when it starts, from an archive in memory. The module removes its
+# archive from the path and closes the descriptor, so that neither the program nor its processes meet
+# it, and loads the module with the same name that Python would have found without it.
 import os
 import sys
 from importlib.machinery import PathFinder
