@@ -46,6 +46,7 @@ pub struct Robot {
     joints: Vec<Joint>,
     meshes: Vec<Mesh>,
     places: HashMap<String, usize>,
+    unprocessed: Option<String>,
 }
 
 /// A mesh, which is a file with the shape of a link.
@@ -81,6 +82,12 @@ impl Robot {
         &self.meshes
     }
 
+    /// What to do about the first element of xacro, if the description still has any. Such elements
+    /// are ignored.
+    pub(crate) fn unprocessed(&self) -> Option<&str> {
+        self.unprocessed.as_deref()
+    }
+
     /// The place of a joint in [`Robot::joints`].
     #[must_use]
     pub fn place(&self, joint: &str) -> Option<usize> {
@@ -99,7 +106,9 @@ impl FromStr for Robot {
         let named = parts.joints.iter().enumerate();
         let places = named.map(|(place, joint)| (joint.name.clone(), place)).collect();
         tree::refuse_mimic_loops(&parts.joints, &places, text)?;
-        Ok(Self { name: parts.name, root, joints: parts.joints, meshes: parts.meshes, places })
+        let unprocessed = parts.xacro.map(|element| element.to_string());
+        let (name, joints, meshes) = (parts.name, parts.joints, parts.meshes);
+        Ok(Self { name, root, joints, meshes, places, unprocessed })
     }
 }
 

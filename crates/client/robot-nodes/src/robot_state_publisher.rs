@@ -215,6 +215,9 @@ impl Outlet {
                 movable.count(),
                 fixed.transforms.len()
             );
+            if let Some(element) = robot.unprocessed() {
+                feros::warn!(self.node, "the robot may be incomplete: {element}");
+            }
         }
         self.fixed.publish(fixed)?;
         *self.next.lock() = Some(Poses::new(robot, &prefix));

@@ -45,7 +45,7 @@ pub enum DescriptionError {
         /// The name of the outermost element.
         found: String,
     },
-    /// The links do not form a tree, and the text has elements of xacro.
+    /// The text has elements of xacro. This is an error if the links do not form a tree.
     #[error(
         "line {line}: <{element}> is an element of xacro: run xacro first, and pass its output as the \
          robot description (pip install xacro; in a launch file, Command(['xacro ', file]))"

@@ -21,8 +21,8 @@ pub(super) struct Parts {
     pub(super) links: Vec<(String, usize)>,
     pub(super) joints: Vec<Joint>,
     pub(super) meshes: Vec<Mesh>,
-    /// An element of xacro, if there is any. Like every element of an extension, it is ignored, but
-    /// it is the probable cause if links are missing.
+    /// An element of xacro, if there is any. It is ignored, as by other parsers, because public
+    /// robots have such elements; but it is the probable cause if links are missing.
     pub(super) xacro: Option<DescriptionError>,
 }
 

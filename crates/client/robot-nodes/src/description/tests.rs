@@ -120,6 +120,10 @@ fn what_other_parsers_ignore_is_ignored() {
     );
     let robot: Robot = text.parse().unwrap();
     assert_eq!(robot.root(), "${n}base");
+    let said = robot.unprocessed().unwrap();
+    assert!(said.starts_with("line 4: <xacro:arg> is an element of xacro: run xacro"), "{said}");
+    let without: Robot = "<robot><link name=\"a\"/></robot>".parse().unwrap();
+    assert_eq!(without.unprocessed(), None);
     let late: DescriptionError =
         format!("{head}<robot><link/></robot>").parse::<Robot>().unwrap_err();
     assert_eq!(late.to_string(), "line 4: a link has no name", "lines are counted as before");

@@ -166,21 +166,32 @@ def with_own_python(content):
     return content
 
 
-def commands(site):
-    """The entry points that are commands, as names with modules and functions."""
+COMMANDS = ("console_scripts", "gui_scripts")
+COMPONENTS = "rclpy_components"
+
+
+def entry_points(site):
+    """The entry points that are commands or components: the group, the name, the module, and the
+    function or class."""
     for listed in site.glob("*-info/entry_points.txt"):
         section = ""
         for line in listed.read_text(encoding="utf-8").splitlines():
             line = line.strip()
             if line.startswith("["):
                 section = line.strip("[] ")
-            elif "=" in line and section in ("console_scripts", "gui_scripts"):
+            elif "=" in line and section in (*COMMANDS, COMPONENTS):
                 name, target = (part.strip() for part in line.split("=", 1))
                 module, _, attribute = target.split("[")[0].strip().partition(":")
                 if not attribute or "/" in name:
+                    last = "CLASS" if section == COMPONENTS else "FUNCTION"
                     raise Refused(
-                        f"its entry point {line!r} does not have the form NAME = MODULE:FUNCTION")
-                yield name, module, attribute
+                        f"its entry point {line!r} does not have the form NAME = MODULE:{last}")
+                yield section, name, module, attribute
+
+
+def commands(site):
+    """The entry points that are commands, as names with modules and functions."""
+    return [found[1:] for found in entry_points(site) if found[0] in COMMANDS]
 
 
 def write_executables(stage, site, package):
@@ -206,7 +217,9 @@ def unusable(site):
         except (SyntaxError, ValueError) as error:
             line = getattr(error, "lineno", None) or 1
             yield f"{name}:{line}: Python does not understand it: {getattr(error, 'msg', error)}"
-    for name, module, attribute in commands(site):
+    for group, name, module, attribute in entry_points(site):
+        fails = (f"the component {name} cannot be loaded" if group == COMPONENTS
+                 else f"the executable {name} cannot start")
         parts = module.split(".")
         if not any(parts[0] in (file.name, file.stem) for file in site.glob("*")):
             continue  # a module of another package
@@ -214,12 +227,12 @@ def unusable(site):
         files = [path.with_suffix(".py"), path / "__init__.py"]
         if not any((site / file).is_file() for file in files):
             if not list((site / path.parent).glob(f"{path.name}.*.so")):
-                yield f"the executable {name} cannot start: there is no module {module}"
+                yield f"{fails}: there is no module {module}"
             continue
         tree = next((trees[file] for file in files if file in trees), None)
         wanted = attribute.split(".")[0]
         if tree is not None and not has_name(tree, wanted):
-            yield f"the executable {name} cannot start: {module} has no {wanted}"
+            yield f"{fails}: {module} has no {wanted}"
 
 
 def has_name(tree, name):

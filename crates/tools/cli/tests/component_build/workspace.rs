@@ -128,7 +128,9 @@ impl Robot {
             "from setuptools import setup\nsetup(name='odd_nodes', version='1.0.0', \
              packages=['odd_nodes'],\n entry_points={'console_scripts': [\n\
              'talk = odd_nodes.talk:main',\n'gone = odd_nodes.gone:main',\n\
-             'other = odd_nodes.talk:start',\n'far = json.tool:main']})\n",
+             'other = odd_nodes.talk:start',\n'far = json.tool:main'],\n\
+             'rclpy_components': ['odd::Talk = odd_nodes.talk:main',\n\
+             'odd::Gone = odd_nodes.talk:Gone']})\n",
         );
         self.write("odd_nodes/odd_nodes/__init__.py", "");
         self.write("odd_nodes/odd_nodes/talk.py", "def main():\n    pass\n");
@@ -142,10 +144,11 @@ impl Robot {
                 "warning: odd_nodes: odd_nodes/broken.py:1: ",
                 "the executable gone cannot start: there is no module odd_nodes.gone",
                 "the executable other cannot start: odd_nodes.talk has no start",
+                "the component odd::Gone cannot be loaded: odd_nodes.talk has no Gone",
             ] {
                 assert!(told.contains(words), "{words:?} is not in {told}");
             }
-            assert_eq!(told.matches("warning: ").count(), 3, "{told}");
+            assert_eq!(told.matches("warning: ").count(), 4, "{told}");
         }
         fs::remove_dir_all(self.folder.join("odd_nodes")).unwrap();
     }

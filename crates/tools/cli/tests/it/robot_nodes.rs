@@ -283,6 +283,8 @@ fn a_launch_file_with_the_stock_names_moves_a_robot() {
     launch.interrupt();
     let ended = launch.finish();
     assert!(ended.out.contains("[robot_state_publisher-1]"), "{ended:?}");
+    let told = "the robot may be incomplete: line 1: <xacro:wheel> is an element of xacro";
+    assert!(format!("{}{}", ended.out, ended.err).contains(told), "{ended:?}");
 }
 
 /// A description that cannot be used changes nothing; another one replaces the robot.
@@ -293,6 +295,9 @@ fn change_the_robot(place: &Place) {
     let refused = set("<robot name='r'/>").failure(1);
     assert!(refused.contains("the robot \"r\" has no <link>"), "{refused}");
     let two = ROBOT.replace("laser", "lidar");
+    let raw = "<robot name='r' xmlns:xacro='http://ros.org/wiki/xacro'><link name='a'/>\
+               <xacro:wheel/></robot>";
+    set(raw).success();
     set(&two).success();
     let fixed = place.static_transforms();
     assert_eq!(fixed[0]["child_frame_id"], "r1/lidar", "{fixed}");

@@ -53,6 +53,11 @@ pub(super) fn start(process: &Process, words: &[String]) -> io::Result<(ChildGro
         };
     }
     if let Some(folder) = &process.directory {
+        // The system's error would not say whether the program or the folder is missing.
+        if !folder.is_dir() {
+            let problem = format!("there is no folder {}, which `cwd` names", folder.display());
+            return Err(io::Error::new(io::ErrorKind::NotFound, problem));
+        }
         command.current_dir(folder);
     }
     let pair = || if process.emulate_tty { terminal() } else { pipe() };

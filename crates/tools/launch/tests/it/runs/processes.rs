@@ -26,6 +26,11 @@ fn a_process_that_fails_by_itself_is_told_and_the_rest_goes_on() {
         "{lines:?}"
     );
     assert!(has(&lines, "[other-2] done"), "{lines:?}");
+    let nowhere = shell("nowhere", "pwd", "cwd='/no/folder'");
+    let (code, lines) = Launch::start(&workspace, &launch(&[nowhere])).end();
+    assert_eq!(code, 1);
+    let told = "[nowhere-1]: cannot be started: there is no folder /no/folder, which `cwd` names";
+    assert!(lines.iter().any(|line| line.contains(told)), "{lines:?}");
 }
 
 #[test]
