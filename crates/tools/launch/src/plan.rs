@@ -2,6 +2,7 @@
 //! load, with complete command lines and parameters.
 
 mod actions;
+mod after_mistakes;
 mod arguments;
 mod command;
 mod complete;
