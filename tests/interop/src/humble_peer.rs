@@ -108,6 +108,17 @@ impl HumblePeer {
         self.answer()
     }
 
+    /// Makes the client, server, publisher or subscription that the request describes, waits until
+    /// it matches one other endpoint, and returns its number.
+    ///
+    /// # Panics
+    /// See [`ask`](Self::ask).
+    pub fn ask_matched(&mut self, request: impl Display) -> String {
+        let number = self.ask(request);
+        self.ask(format_args!("matched {number} 1"));
+        number
+    }
+
     /// Like [`ask`](Self::ask), for operations whose result is a message.
     ///
     /// # Panics

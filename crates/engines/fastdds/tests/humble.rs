@@ -25,12 +25,6 @@ fn ours(domain: &Domain) -> TestNode {
     TestNode::named(FastDdsEngine.open(&options).unwrap(), "/ours", "on_fastdds")
 }
 
-fn matched(peer: &mut HumblePeer, what: &str) -> String {
-    let number = peer.ask(what);
-    peer.ask(format!("matched {number} 1"));
-    number
-}
-
 #[test]
 fn nodes_messages_and_calls_go_both_ways_with_fast_dds() {
     nodes_messages_and_calls_go_both_ways(HumbleOn::FastDds);
@@ -47,8 +41,8 @@ fn nodes_messages_and_calls_go_both_ways(on: HumbleOn) {
     let ours = ours(&domain);
     let publisher = ours.publisher_of("/numbers", (STRING, ""), QosProfile::default());
     let subscription = ours.subscription_of("/words", (STRING, ""), QosProfile::default());
-    let to_us = matched(&mut peer, &format!("publisher /words {WIRE_STRING}"));
-    let from_us = matched(&mut peer, &format!("subscription /numbers {WIRE_STRING}"));
+    let to_us = peer.ask_matched(format!("publisher /words {WIRE_STRING}"));
+    let from_us = peer.ask_matched(format!("subscription /numbers {WIRE_STRING}"));
     publisher.wait_for_matches(1);
     subscription.wait_for_matches(1);
     for said in ["hello", &"large ".repeat(50_000)] {
@@ -72,7 +66,7 @@ fn nodes_messages_and_calls_go_both_ways(on: HumbleOn) {
     assert_eq!(peer.ask("demanded"), "", "announcements that Humble cannot read");
 
     let server = ours.service_of("/ours/switch", (SET_BOOL, ""));
-    let caller = matched(&mut peer, &format!("client /ours/switch {WIRE_SET_BOOL}"));
+    let caller = peer.ask_matched(format!("client /ours/switch {WIRE_SET_BOOL}"));
     let answer = [&[0, 1, 0, 0, 1, 0, 0, 0], &text_message("ours")[4..]].concat();
     let answered = std::thread::scope(|scope| {
         scope.spawn(|| {
@@ -85,7 +79,7 @@ fn nodes_messages_and_calls_go_both_ways(on: HumbleOn) {
     assert_eq!(answered[..answer.len()], answer[..]);
 
     let client = ours.client_of("/theirs/switch", (SET_BOOL, ""));
-    let server = matched(&mut peer, &format!("server /theirs/switch {WIRE_SET_BOOL}"));
+    let server = peer.ask_matched(format!("server /theirs/switch {WIRE_SET_BOOL}"));
     client.wait_for_server();
     let asked = client.send(&[0, 1, 0, 0, 1]);
     let answer = HumblePeer::message(&answer);

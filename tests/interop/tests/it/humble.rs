@@ -93,14 +93,6 @@ fn nodes(peer: &mut HumblePeer) -> Vec<(String, usize, usize)> {
     nodes.collect()
 }
 
-/// Makes a client, a server, a publisher or a subscription of the peer that matches one other
-/// endpoint, and returns its number.
-fn matched(peer: &mut HumblePeer, what: &str) -> String {
-    let number = peer.ask(what);
-    peer.ask(format!("matched {number} 1"));
-    number
-}
-
 fn call<Request, Response>(peer: &mut HumblePeer, client: &str, request: &Request) -> Response
 where
     Request: feros::message::Message,
@@ -177,8 +169,8 @@ fn messages_and_calls_go_both_ways(on: HumbleOn) {
     let client = node.create_client::<SetBool>("/theirs/switch").unwrap();
     let _spinning = Spinning::new(&node);
 
-    let to_us = matched(&mut peer, &format!("publisher /words {TEXT}"));
-    let from_us = matched(&mut peer, &format!("subscription /numbers {TEXT}"));
+    let to_us = peer.ask_matched(format!("publisher /words {TEXT}"));
+    let from_us = peer.ask_matched(format!("subscription /numbers {TEXT}"));
     publisher.wait_for_subscriptions(1, WATCHDOG).unwrap();
     for said in ["", "hello", &"large ".repeat(50_000)] {
         let text = Text { data: said.to_owned() };
@@ -189,12 +181,12 @@ fn messages_and_calls_go_both_ways(on: HumbleOn) {
         assert!(heard == text, "{} characters differ", said.len());
     }
 
-    let caller = matched(&mut peer, &format!("client /ours/switch {SET_BOOL}"));
+    let caller = peer.ask_matched(format!("client /ours/switch {SET_BOOL}"));
     for data in [true, false, true] {
         let response: SetBool_Response = call(&mut peer, &caller, &SetBool_Request { data });
         assert!(response == answer(SetBool_Request { data }), "{data}");
     }
-    let server = matched(&mut peer, &format!("server /theirs/switch {SET_BOOL}"));
+    let server = peer.ask_matched(format!("server /theirs/switch {SET_BOOL}"));
     for data in [true, false] {
         let response = SetBool_Response { success: data, message: "theirs".to_owned() };
         let request = SetBool_Request { data };
@@ -217,8 +209,8 @@ fn parameters_are_read_and_set_both_ways(on: HumbleOn) {
     let client = |verb: &str, ty: &str| {
         format!("client /ours/feros_node/{verb} rcl_interfaces::srv::dds_::{ty}")
     };
-    let get = matched(&mut peer, &client("get_parameters", "GetParameters"));
-    let set = matched(&mut peer, &client("set_parameters", "SetParameters"));
+    let get = peer.ask_matched(client("get_parameters", "GetParameters"));
+    let set = peer.ask_matched(client("set_parameters", "SetParameters"));
     let mut request = SetParameters_Request::default();
     request.parameters.resize_with(1, Default::default);
     request.parameters[0].name = "rate".to_owned();
@@ -320,14 +312,14 @@ fn a_managed_node_is_managed_from_humble(on: HumbleOn) {
     let _spinning = Spinning::new(&node);
     let events = "/ours/managed/transition_event";
     let ty = "lifecycle_msgs::msg::dds_::TransitionEvent_";
-    let told = matched(&mut peer, &format!("subscription {events} {ty}"));
+    let told = peer.ask_matched(format!("subscription {events} {ty}"));
     let is_matched = || node.subscriptions_info_by_topic(events).is_ok_and(|all| all.len() == 1);
     until("the subscription of Humble", is_matched);
     let client = |verb: &str, ty: &str| {
         format!("client /ours/managed/{verb} lifecycle_msgs::srv::dds_::{ty}")
     };
-    let change = matched(&mut peer, &client("change_state", "ChangeState"));
-    let state = matched(&mut peer, &client("get_state", "GetState"));
+    let change = peer.ask_matched(client("change_state", "ChangeState"));
+    let state = peer.ask_matched(client("get_state", "GetState"));
     for (transition, reached) in [(1, "inactive"), (3, "active")] {
         let mut request = ChangeState_Request::default();
         request.transition.id = transition;
@@ -351,7 +343,7 @@ fn in_the_usual_form_messages_pass_but_humble_asks_for_endless_memory(on: Humble
     let options = NodeOptions::new("feros_node").namespace("/a/b");
     let node = context(&domain, DiscoveryForm::SinceIron).create_node_with(options).unwrap();
     let publisher = node.create_publisher::<Text>("/numbers", 10).unwrap();
-    let from_us = matched(&mut peer, &format!("subscription /numbers {TEXT}"));
+    let from_us = peer.ask_matched(format!("subscription /numbers {TEXT}"));
     publisher.wait_for_subscriptions(1, WATCHDOG).unwrap();
     publisher.publish(&Text { data: "heard".to_owned() }).unwrap();
     let heard: Text = from_bytes(&peer.ask_for_message(format!("take {from_us}"))).unwrap();

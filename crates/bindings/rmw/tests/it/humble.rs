@@ -26,12 +26,6 @@ fn nodes(domain: &Domain) -> Option<(HumblePeer, Peer)> {
     Some((humble, ours))
 }
 
-fn matched(humble: &mut HumblePeer, what: &str) -> String {
-    let number = humble.ask(what);
-    humble.ask(format!("matched {number} 1"));
-    number
-}
-
 fn hex<M: feros::message::Message>(message: &M) -> String {
     HumblePeer::message(&to_vec(message).unwrap())
 }
@@ -42,8 +36,8 @@ fn messages_go_both_ways_and_each_shows_the_other() {
     let Some((mut humble, mut ours)) = nodes(&domain) else { return };
     ours.ask("publisher", json!({"topic": "/numbers", "type": TEXT}));
     ours.ask("subscription", json!({"topic": "/words", "type": TEXT}));
-    let to_us = matched(&mut humble, &format!("publisher /words {WIRE_TEXT}"));
-    let from_us = matched(&mut humble, &format!("subscription /numbers {WIRE_TEXT}"));
+    let to_us = humble.ask_matched(format!("publisher /words {WIRE_TEXT}"));
+    let from_us = humble.ask_matched(format!("subscription /numbers {WIRE_TEXT}"));
     ours.ask("matched", json!({"topic": "/numbers", "subscriptions": 1}));
     ours.ask("matched", json!({"topic": "/words", "publishers": 1}));
     for said in ["", "hello", &"large ".repeat(50_000)] {
@@ -73,7 +67,7 @@ fn calls_go_both_ways() {
     let Some((mut humble, mut ours)) = nodes(&domain) else { return };
     let answer = json!({"success": true, "message": "ours"});
     ours.ask("service", json!({"name": "/ours/switch", "type": SET_BOOL, "response": answer}));
-    let caller = matched(&mut humble, &format!("client /ours/switch {WIRE_SET_BOOL}"));
+    let caller = humble.ask_matched(format!("client /ours/switch {WIRE_SET_BOOL}"));
     for data in [true, false] {
         let request = hex(&SetBool_Request { data });
         let response = humble.ask_for_message(format!("call {caller} {request}"));

@@ -59,12 +59,6 @@ fn talk_through_a_bridge(on: HumbleOn) {
     }
 }
 
-fn matched(humble: &mut HumblePeer, what: &str) -> String {
-    let number = humble.ask(what);
-    humble.ask(format!("matched {number} 1"));
-    number
-}
-
 fn hex<M: feros::message::Message>(message: &M) -> String {
     HumblePeer::message(&to_vec(message).unwrap())
 }
@@ -72,8 +66,8 @@ fn hex<M: feros::message::Message>(message: &M) -> String {
 fn messages_go_both_ways(humble: &mut HumblePeer, stock: &mut Peer) {
     stock.ask("publisher", json!({"topic": "/to_humble", "type": TEXT}));
     stock.ask("subscription", json!({"topic": "/from_humble", "type": TEXT}));
-    let from_humble = matched(humble, &format!("publisher /from_humble {WIRE_TEXT}"));
-    let to_humble = matched(humble, &format!("subscription /to_humble {WIRE_TEXT}"));
+    let from_humble = humble.ask_matched(format!("publisher /from_humble {WIRE_TEXT}"));
+    let to_humble = humble.ask_matched(format!("subscription /to_humble {WIRE_TEXT}"));
     stock.ask("matched", json!({"topic": "/to_humble", "subscriptions": 1}));
     stock.ask("matched", json!({"topic": "/from_humble", "publishers": 1}));
     for said in ["grüße", &"large ".repeat(20_000)] {
@@ -90,7 +84,7 @@ fn messages_go_both_ways(humble: &mut HumblePeer, stock: &mut Peer) {
 fn calls_go_both_ways(humble: &mut HumblePeer, stock: &mut Peer) {
     let answer = json!({"success": true, "message": "far"});
     stock.ask("service", json!({"name": "/far/switch", "type": SET_BOOL, "response": answer}));
-    let caller = matched(humble, &format!("client /far/switch {WIRE_SET_BOOL}"));
+    let caller = humble.ask_matched(format!("client /far/switch {WIRE_SET_BOOL}"));
     let request = hex(&SetBool_Request { data: true });
     let response = humble.ask_for_message(format!("call {caller} {request}"));
     let response: SetBool_Response = from_bytes(&response).unwrap();
