@@ -157,6 +157,20 @@ impl Namespace {
         command
     }
 
+    /// Makes a command run on this host, as [`command`](Self::command) does. Its program, arguments
+    /// and variables stay.
+    pub fn place(&self, command: &mut Command) {
+        let mut placed = self.command(command.get_program());
+        placed.args(command.get_args());
+        for (name, value) in command.get_envs() {
+            match value {
+                Some(value) => placed.env(name, value),
+                None => placed.env_remove(name),
+            };
+        }
+        *command = placed;
+    }
+
     /// Calls `work` on a thread inside the network namespace (but in none of the host's other
     /// namespaces): sockets and devices that `work` opens belong to the namespace, no matter where
     /// they are used later.

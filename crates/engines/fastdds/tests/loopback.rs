@@ -8,8 +8,6 @@
 #![cfg(has_shim)]
 #![allow(clippy::unwrap_used)]
 
-use std::process::Command;
-
 use feros_conformance::{TestNode, text_in, text_message};
 use feros_engine::{DiscoveryForm, Engine as _, QosProfile, SessionOptions};
 use feros_fastdds::FastDdsEngine;
@@ -17,7 +15,7 @@ use feros_interop::{Domain, HumbleOn, HumblePeer};
 use feros_link::{Link, LinkOptions, Namespace, NamespaceError};
 use feros_test_support::{TestProcess, obey, skip};
 
-/// The variable that tells the process of the session its domain. It is not set in the test's own
+/// The variable with the domain for the process of the session. It is not set in the test's own
 /// process.
 const DOMAIN_VARIABLE: &str = "FEROS_TEST_FASTDDS_DOMAIN";
 /// The interface that a link makes on its hosts.
@@ -33,19 +31,6 @@ fn a_node_on_the_loopback_interface_alone_is_reached() {
 #[test]
 fn a_node_on_another_interface_alone_is_reached() {
     messages_go_both_ways_with_a_node_on(OTHER_INTERFACE);
-}
-
-/// Makes a command run on a host.
-fn place(command: &mut Command, host: &Namespace) {
-    let mut placed = host.command(command.get_program());
-    placed.args(command.get_args());
-    for (name, value) in command.get_envs() {
-        match value {
-            Some(value) => placed.env(name, value),
-            None => placed.env_remove(name),
-        };
-    }
-    *command = placed;
 }
 
 fn messages_go_both_ways_with_a_node_on(interface: &str) {
@@ -64,7 +49,7 @@ fn messages_go_both_ways_with_a_node_on(interface: &str) {
         "humble_node",
         |command| {
             command.env("HUMBLE_INTERFACES", interface);
-            place(command, host);
+            host.place(command);
         },
     );
     let Some(mut peer) = started else { return };

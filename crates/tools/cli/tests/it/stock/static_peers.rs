@@ -16,16 +16,8 @@ const PEERS: &str = "10.77.0.1;10.77.0.2";
 
 /// Makes a command run on a host, in a range and with the peers.
 fn place(command: &mut Command, host: &Namespace, range: &str) {
-    let mut placed = host.command(command.get_program());
-    placed.args(command.get_args());
-    for (name, value) in command.get_envs() {
-        match value {
-            Some(value) => placed.env(name, value),
-            None => placed.env_remove(name),
-        };
-    }
-    placed.env("ROS_AUTOMATIC_DISCOVERY_RANGE", range).env("ROS_STATIC_PEERS", PEERS);
-    *command = placed;
+    host.place(command);
+    command.env("ROS_AUTOMATIC_DISCOVERY_RANGE", range).env("ROS_STATIC_PEERS", PEERS);
 }
 
 /// Two hosts with a link between them.
