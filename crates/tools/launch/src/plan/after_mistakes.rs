@@ -64,13 +64,7 @@ impl Evaluator {
         &self,
         result: Result<T, LaunchError>,
     ) -> Result<T, LaunchError> {
-        match result {
-            Ok(value) => Ok(value),
-            Err(error) => {
-                self.note(error)?;
-                Ok(T::default())
-            }
-        }
+        self.noted(result, T::default)
     }
 
     /// The text, or a placeholder after a mistake, which is noted.
@@ -78,13 +72,15 @@ impl Evaluator {
         &self,
         result: Result<String, LaunchError>,
     ) -> Result<String, LaunchError> {
-        match result {
-            Ok(text) => Ok(text),
-            Err(error) => {
-                self.note(error)?;
-                Ok(self.placeholder())
-            }
-        }
+        self.noted(result, || self.placeholder())
+    }
+
+    fn noted<T>(
+        &self,
+        result: Result<T, LaunchError>,
+        instead: impl FnOnce() -> T,
+    ) -> Result<T, LaunchError> {
+        result.or_else(|error| self.note(error).map(|()| instead()))
     }
 
     pub(super) fn placeholder(&self) -> String {
