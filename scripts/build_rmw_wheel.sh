@@ -93,7 +93,7 @@ def write(folder, platform):
     """Writes the wheel for a platform; returns its path."""
     tag = f"py3-none-{platform}"
     files = {
-        f"feros_rmw-{version}.data/data/lib/librmw_feros.so": stripped(),
+        f"feros_rmw-{version}.data/data/lib/librmw_feros.so": content,
         "_feros_rmw.py": LOADER.encode(),
         "feros_rmw.pth": PTH.encode(),
         f"{info}/METADATA": METADATA.encode(),
@@ -109,6 +109,7 @@ def write(folder, platform):
 
 
 machine, _ = machine_of(library)
+content = stripped()
 platform = f"linux_{machine}"
 if shutil.which("auditwheel"):
     with tempfile.TemporaryDirectory() as folder:
