@@ -112,7 +112,7 @@ def keywords_of(called):
 
 
 class Known:
-    """What the installed packages have, and why something is missing."""
+    """The names that the installed packages have, and the reasons for those that they lack."""
 
     def __init__(self):
         compatible = Path(importlib.util.find_spec("feros").submodule_search_locations[0])

@@ -96,7 +96,7 @@ fn looked_in(prefixes: &[PathBuf]) -> String {
     format!(" (looked in {})", feros_files::listed_prefixes(prefixes))
 }
 
-/// The cure. If the name may be wrong, it is said to which name the cure belongs.
+/// The cure. If the name may be wrong, the text names the package to which the cure belongs.
 fn then(package: &str, known: &[String], cure: &str) -> String {
     if did_you_mean(package, known.iter().map(String::as_str)).is_empty() {
         return format!(": {cure}");

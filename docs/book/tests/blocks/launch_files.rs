@@ -7,7 +7,7 @@ use std::path::Path;
 use feros_launch::{Packages, Planner};
 use roxmltree::{Document, Node};
 
-/// Plans a launch file, or a part of one, without starting anything.
+/// Plans a launch file or a part of a file. Nothing is started.
 pub(crate) fn check(text: &str) -> Result<(), String> {
     let text = whole(text);
     let folder = tempfile::tempdir().unwrap();

@@ -61,7 +61,8 @@ impl Mistakes {
         Ok(())
     }
 
-    /// Removes and returns the mistakes so far. There is at least one if anything has failed.
+    /// Removes and returns the mistakes so far. If planning has failed, there is at least one
+    /// mistake.
     pub(super) fn take(&self) -> Vec<LaunchError> {
         self.is_over.set(false);
         self.repetitions.set(0);

@@ -20,7 +20,7 @@ pub struct RunOptions {
     pub lifecycle_manager: Option<Arc<dyn LifecycleManager>>,
     /// Waits in simulated time; without a clock, waiting fails.
     pub simulated_clock: Option<Arc<dyn SimulatedClock>>,
-    /// Whether Feros's wheel has a module of Python; it is asked about modules that are missing.
+    /// Returns whether Feros's wheel has a module of Python. A launch calls it for missing modules.
     pub wheel_has: Option<fn(&str) -> bool>,
     /// Whether debug messages are shown.
     pub debug: bool,
