@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 
 use feros_conformance::{text_in, text_message};
 use feros_engine::{Engine as _, QosProfile, SessionOptions};
+use feros_test_support::until;
 use feros_zenoh::{ConfiguredZenohEngine, Router};
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 
@@ -241,22 +242,26 @@ fn topics_without(message: &str) {
     );
 }
 
+/// A session that may not ask gets no response. To a session that may not declare a server, no
+/// request comes, and its server is not available.
 #[test]
 fn access_control_denies_calls() {
-    for message in ["query", "declare_queryable"] {
-        calls_without(message);
+    for (message, available) in [("query", true), ("declare_queryable", false)] {
+        calls_without(message, available);
     }
 }
 
-fn calls_without(message: &str) {
+fn calls_without(message: &str, available: bool) {
     let network = denying(message);
     let (near, far) = (wire_node(network.client(), "near"), wire_node(network.client(), "far"));
-    let [secret, open] = ["/wire/secret", "/wire/open"].map(|service| {
-        let (server, client) =
-            (far.service_of(service, SET_BOOL), near.client_of(service, SET_BOOL));
-        client.wait_for_server();
-        (server, client)
-    });
+    let [secret, open] = ["/wire/secret", "/wire/open"]
+        .map(|service| (far.service_of(service, SET_BOOL), near.client_of(service, SET_BOOL)));
+    open.1.wait_for_server();
+    until("the token of the denied server is known", || !secret.1.client.responders().is_empty());
+    if available {
+        secret.1.wait_for_server();
+    }
+    assert_eq!(secret.1.client.service_is_available(), available, "without {message}");
     secret.1.send(&[0, 1, 0, 0, 1]);
     open.1.send(&[0, 1, 0, 0, 1]);
     open.0.respond_once(&open.0.next().0, &response(true, "allowed")).unwrap();
