@@ -65,6 +65,8 @@ pub(super) struct Evaluator {
     /// The names of the arguments declared so far.
     pub(super) declared: BTreeSet<String>,
     anonymous: RefCell<BTreeMap<String, String>>,
+    /// The parameter files that were read to find their mistakes.
+    pub(super) checked_files: RefCell<BTreeSet<PathBuf>>,
     node_names: BTreeSet<String>,
     process_count: usize,
     pub(super) step_count: usize,
@@ -113,6 +115,7 @@ impl Evaluator {
             signals: EndSignals::default(),
             declared: BTreeSet::new(),
             anonymous: RefCell::default(),
+            checked_files: RefCell::default(),
             node_names: BTreeSet::new(),
             process_count: 0,
             step_count: 0,

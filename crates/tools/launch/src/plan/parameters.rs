@@ -1,5 +1,9 @@
 //! The parameters of nodes and components: evaluates values, and writes parameter files.
 
+use std::path::Path;
+
+use feros_parameter::file::{self, ParameterFileError};
+
 use super::evaluator::Evaluator;
 use super::steps::{ParameterFile, Parameters};
 use crate::action::{Parameter, ParameterContent, ParameterEntry, ParameterText};
@@ -70,12 +74,30 @@ impl Evaluator {
         }
         let path = std::path::absolute(&path).unwrap_or(path);
         if !substitute {
+            self.check_parameter_file(&path, &template.at);
             return Ok(Some(Parameters::File(path)));
         }
         let text = tree::read_text(&path, Some(&template.at))?;
         let at = Position::new(&path.as_path().into(), 1, 1);
         let scalar = Scalar { text, quoted: false, at, verbatim: false };
-        Ok(Some(Parameters::Text(self.text(&Template::parse(&scalar)?)?)))
+        let text = self.text(&Template::parse(&scalar)?)?;
+        if !self.is_unknown(&text)
+            && let Err(source) = file::parse(&text)
+        {
+            let error = ParameterFileError::Malformed { path, source };
+            self.warn(&template.at, &error.to_string());
+        }
+        Ok(Some(Parameters::Text(text)))
+    }
+
+    /// Warns of a file that Feros cannot read, once for each file. It is no mistake, because a node
+    /// of stock ROS 2 has a parser of its own.
+    fn check_parameter_file(&self, path: &Path, at: &Position) {
+        if self.checked_files.borrow_mut().insert(path.to_owned())
+            && let Err(error) = file::read(path)
+        {
+            self.warn(at, &error.to_string());
+        }
     }
 
     pub(super) fn entry(

@@ -153,6 +153,30 @@ fn a_command_that_warns_is_a_warning_of_the_plan() {
 }
 
 #[test]
+fn a_parameter_file_with_a_mistake_is_a_warning_once() {
+    let workspace = Workspace::new();
+    workspace.file("good.yaml", "/**: {ros__parameters: {rate: 5}}");
+    workspace.file("bad.yaml", "talker:\n  rate: 5\n");
+    workspace.file("later.yaml", "/**: {ros__parameters: {rate: $(var rate)}}");
+    let node = |attributes: &str| {
+        format!("<node pkg='demo' exec='talker'><param from={attributes}/></node>\n")
+    };
+    let text = format!(
+        "<launch><arg name='rate' default='5'/>\n{}{}{}{}</launch>",
+        node("'good.yaml'"),
+        node("'bad.yaml'"),
+        node("'bad.yaml'"),
+        node("'later.yaml' allow_substs='true'"),
+    );
+    let plan = workspace.outcome_of("t.launch.xml", &text, &[]);
+    let warning = "warning: W/t.launch.xml:3:45: parameter file W/bad.yaml: line 2, column 9: ";
+    assert!(plan.contains(warning) && plan.matches("warning: ").count() == 1, "{plan}");
+    let plan = workspace.outcome_of("t.launch.xml", &text, &[("rate", "[5")]);
+    let warning = "warning: W/t.launch.xml:5:45: parameter file W/later.yaml: ";
+    assert!(plan.contains(warning) && plan.matches("warning: ").count() == 2, "{plan}");
+}
+
+#[test]
 fn environments_are_pushed_popped_and_reset() {
     let workspace = Workspace::new();
     let say = "<log message='$(env FEROS_LAUNCH_A none)'/>";
