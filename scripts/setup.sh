@@ -80,6 +80,7 @@ TOOLS
     [[ $purpose == lab ]] || return 0
     cat <<'TOOLS'
 iox-roudi iceoryx iceoryx as a peer: the daemon that owns its memory
+protoc protobuf-compiler ZeroMQ with Protobuf as a peer: makes its messages
 valgrind valgrind counts what a message costs (scripts/count_message.py)
 TOOLS
 }
@@ -95,6 +96,8 @@ message_filters/synchronizer.h libmessage-filters-dev message filters of C++, wh
 std_msgs/UInt8MultiArray.h libstd-msgs-dev ROS 1 as a peer: the messages that are measured
 fastdds/dds/domain/DomainParticipant.hpp libfastrtps-dev Fast DDS 2: raw as a peer, and below Feros's engine and a node of Humble
 iceoryx_posh/popo/wait_set.hpp libiceoryx-posh-dev raw iceoryx as a peer
+zmq.h libzmq3-dev ZeroMQ with Protobuf as a peer
+google/protobuf/message.h libprotobuf-dev ZeroMQ with Protobuf as a peer
 dds/dds.h cyclonedds-dev raw Cyclone DDS as Debian has it, as a peer, and below a node of Humble
 LIBRARIES
 }

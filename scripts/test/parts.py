@@ -106,6 +106,7 @@ WITH_STOCK = " | ".join((
     "package(feros-interop) & not test(/^humble::/)",
     "package(feros-cli) & test(/^stock::/)",
     "package(feros-container) & test(/^stock::/)",
+    "package(feros-fastdds) & binary(stock)",
     "package(feros-rmw) & binary(it)",
     "package(feros-typesupport) & test(/^(fast_cdr|layouts)::/)",
 ))
