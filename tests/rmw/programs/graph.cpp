@@ -48,11 +48,15 @@ void ask(const Arguments & arguments)
   CHECK((topics.at("/space/orders") == std::vector<std::string> {"std_msgs/msg/Int32"}));
   const auto services = node->get_service_names_and_types();
   CHECK((services.at("/space/service") == std::vector<std::string> {"test_msgs/srv/Empty"}));
-  const auto of_node = node->get_service_names_and_types_by_node("seen", "/space");
-  CHECK(of_node.count("/space/service") == 1);
-  CHECK(graph->get_publisher_names_and_types_by_node("seen", "/space").count("/space/numbers"));
-  CHECK(graph->get_subscriber_names_and_types_by_node("seen", "/space").count("/space/orders"));
-  CHECK(graph->get_client_names_and_types_by_node("seen", "/space").count("/space/wanted"));
+  // A node announces later to whom its endpoints belong.
+  support::eventually("its endpoints are those of the node", [&] {
+      return node->get_service_names_and_types_by_node("seen", "/space").count("/space/service") &&
+             graph->get_publisher_names_and_types_by_node("seen", "/space").count(
+        "/space/numbers") &&
+             graph->get_subscriber_names_and_types_by_node("seen", "/space").count(
+        "/space/orders") &&
+             graph->get_client_names_and_types_by_node("seen", "/space").count("/space/wanted");
+    });
 
   const auto infos = node->get_publishers_info_by_topic("/space/numbers");
   CHECK_EQUAL(infos.size(), 1u);
