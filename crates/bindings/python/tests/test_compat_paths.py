@@ -131,6 +131,42 @@ def test_an_installed_package_of_a_robot_comes_first(tmp_path):
     assert python("-c", line, path=[tmp_path]) == "nav2_msgs.action\n"
 
 
+@pytest.fixture
+def workspace(stock, tmp_path):
+    """A prefix of a stock workspace, with the definition of `my_robot/msg/String` and what the
+    generator of stock ROS 2 makes of it; returns the prefix and the folder for Python's path."""
+    (site,) = Path(stock).parents[1].glob("lib/python3*/site-packages")
+    generated = (site / "std_msgs/msg/_string.py").read_text().replace("std_msgs", "my_robot")
+    for name, text in (
+        ("share/my_robot/msg/String.msg", "string data\n"),
+        ("python/my_robot/__init__.py", ""),
+        ("python/my_robot/msg/__init__.py", "from my_robot.msg._string import String  # noqa\n"),
+        ("python/my_robot/msg/_string.py", generated),
+    ):
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return tmp_path, tmp_path / "python"
+
+
+def test_types_that_a_stock_workspace_has_generated_are_replaced(workspace, monkeypatch):
+    prefix, path = workspace
+    lines = (
+        "import rclpy; from my_robot.msg import String; import my_robot.msg._string as part\n"
+        "rclpy.init(); node = rclpy.create_node('own')\n"
+        "node.create_publisher(String, 'words', 1).publish(String(data='x'))\n"
+        "print(part.String is String)"
+    )
+    told = python("-c", lines, path=[path], code=1)
+    assert "String of my_robot.msg._string works only with the rclpy of stock ROS 2" in told
+    monkeypatch.setenv("AMENT_PREFIX_PATH", str(prefix))
+    assert python("-c", lines, path=[path]) == "True\n"
+    # With another rclpy, what its generator made stays.
+    (path / "rclpy.py").touch()
+    lines = "import feros.msgs, rclpy, importlib.util as u; print(u.find_spec('my_robot.msg').origin)"
+    assert python("-c", lines, path=[path]) == f"{path}/my_robot/msg/__init__.py\n"
+
+
 @pytest.mark.parametrize("package", PACKAGES + OF_LAUNCH_FILES)
 def test_an_installed_package_comes_first(package, command, tmp_path):
     line = f"import {package}; print({package}.__file__)"

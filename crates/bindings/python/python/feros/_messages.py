@@ -3,9 +3,10 @@
 import os
 import sys
 import threading
+from importlib.machinery import PathFinder
 
 from feros import _definition as definition
-from feros._companions import refuse_beside_foreign
+from feros._companions import foreign_rclpy, refuse_beside_foreign
 from feros._feros import Interfaces
 
 _CHECKS = os.environ.get("ROS_PYTHON_CHECK_FIELDS", "") == "1"
@@ -436,6 +437,33 @@ class _LastFinder:
         return None  # Python takes a class from the module by itself
 
 
+class _FirstFinder:
+    """The import finder that Python asks first. If a program uses the `rclpy` of Feros, it replaces
+    the modules of interfaces that the generator of stock ROS 2 made, such as `my_robot.msg` of a
+    workspace: their classes work only with stock `rclpy`."""
+
+    @staticmethod
+    def find_spec(fullname, path=None, target=None):
+        package, _, kind = fullname.rpartition(".")
+        if kind not in _KINDS or not package or "." in package or path is None:
+            return None
+        if not _is_generated(PathFinder.find_spec(fullname, path)) or foreign_rclpy():
+            return None
+        return _own_spec(fullname)
+
+
+def _is_generated(spec):
+    """Whether the generator of stock ROS 2 made a module."""
+    folder = os.path.dirname(getattr(spec, "origin", None) or "")
+    try:
+        names = [name for name in os.listdir(folder or "/nonexistent") if name.startswith("_")]
+        parts = [name for name in names if name.endswith(".py") and not name.startswith("__")]
+        with open(os.path.join(folder, min(parts, default="none")), encoding="utf-8") as part:
+            return part.readline().startswith("# generated from rosidl_generator_py/")
+    except (OSError, UnicodeDecodeError):
+        return False
+
+
 class _Loader:
     """Fills a new module, or one that exists."""
 
@@ -495,6 +523,7 @@ def _complete_folder(module_name, package, kind, name):
                 f" FEROS_INTERFACES; {where_types_are()}", name=name)
 
 
+sys.meta_path.insert(0, _FirstFinder)
 sys.meta_path.append(_LastFinder)
 
 

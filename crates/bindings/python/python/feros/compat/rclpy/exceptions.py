@@ -42,8 +42,8 @@ class NotInitializedException(Exception):
 class NoTypeSupportImportedException(Exception):
     """A class was used as a message, service or action, but is not a class of that kind."""
 
-    def __init__(self) -> None:
-        super().__init__('no type_support imported')
+    def __init__(self, message: str = 'no type_support imported') -> None:
+        super().__init__(message)
 
 
 class NameValidationException(Exception):

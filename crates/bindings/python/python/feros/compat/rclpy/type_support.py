@@ -16,7 +16,14 @@ def check_for_type_support(msg_or_srv_type: type) -> None:
     if getattr(msg_or_srv_type, '_feros_name', None) is not None:
         return
     if hasattr(msg_or_srv_type, '_TYPE_SUPPORT'):
-        raise NoTypeSupportImportedException()
+        package = msg_or_srv_type.__module__.partition('.')[0]
+        raise NoTypeSupportImportedException(
+            f'no type_support imported: {msg_or_srv_type.__qualname__} of'
+            f' {msg_or_srv_type.__module__} works only with the rclpy of stock ROS 2. Feros makes a'
+            f' class of its own if {package} is imported after rclpy, and its definitions are in a'
+            f' prefix that AMENT_PREFIX_PATH or FEROS_PREFIX_PATH names (share/{package}), or in a'
+            ' folder that FEROS_INTERFACES names'
+        )
     raise AttributeError(
         f"type object '{getattr(msg_or_srv_type, '__name__', msg_or_srv_type)}' has no attribute"
         " '_TYPE_SUPPORT' This might be a ROS 1 message type but it should be a ROS 2 message"
