@@ -125,7 +125,7 @@ pub struct BagMetadata {
 }
 
 /// The distribution of bags that do not name one, since rosbag2 writes the name only since Iron.
-const UNKNOWN_DISTRO: &str = "unknown";
+pub(crate) const UNKNOWN_DISTRO: &str = "unknown";
 
 impl Default for BagMetadata {
     fn default() -> Self {
@@ -366,6 +366,7 @@ mod tests {
         assert_eq!(metadata.time, Some(TimeRange { start: 10, end: 15 }));
         assert_eq!(metadata.files[0].path, "a_0.db3");
         assert_eq!(metadata.ros_distro, "unknown");
+        assert_eq!(crate::WriterOptions::default().ros_distro, "unknown", "only a user knows it");
         let profile = QosProfile::keep_last(4).best_effort();
         assert_eq!(metadata.topics[0].topic.offered_qos_profiles, [profile]);
         assert!(BagMetadata::from_yaml("a: 5").unwrap_err().to_string().contains("rosbag2"));

@@ -10,7 +10,9 @@ use crate::error::WriteError;
 use crate::interrupt::Interrupt;
 use crate::mcap_file::{McapFile, McapFileWriter, McapOptions};
 use crate::message::BagTopic;
-use crate::metadata::{BagMetadata, FileInformation, METADATA_FILE, TimeRange, TopicInformation};
+use crate::metadata::{
+    BagMetadata, FileInformation, METADATA_FILE, TimeRange, TopicInformation, UNKNOWN_DISTRO,
+};
 use crate::unpacking::{DEFAULT_MAX_CHUNK_BYTES, Source};
 
 /// The options for writing a bag.
@@ -24,7 +26,7 @@ pub struct WriterOptions {
     pub max_file_duration: Duration,
     /// Custom entries for the metadata.
     pub custom_data: BTreeMap<String, String>,
-    /// The ROS distribution that the metadata names.
+    /// The ROS distribution that the metadata names; `unknown` by default.
     pub ros_distro: String,
 }
 
@@ -36,7 +38,7 @@ impl Default for WriterOptions {
             max_file_bytes: 0,
             max_file_duration: Duration::ZERO,
             custom_data: BTreeMap::new(),
-            ros_distro: "kilted".to_owned(),
+            ros_distro: UNKNOWN_DISTRO.to_owned(),
         }
     }
 }
