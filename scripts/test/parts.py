@@ -106,19 +106,20 @@ WITH_STOCK = " | ".join((
     "package(feros-interop) & not test(/^humble::/)",
     "package(feros-cli) & test(/^stock::/)",
     "package(feros-container) & test(/^stock::/)",
-    "package(feros-fastdds) & binary(stock)",
     "package(feros-rmw) & binary(it)",
     "package(feros-typesupport) & test(/^(fast_cdr|layouts)::/)",
 ))
 # Tests that need a wheel, which is built last.
 ON_WHEEL = "binary_id(feros-lab::peers)"
+WITH_JAZZY = {"FEROS_ROS2": str(REPOSITORY / ".venv-jazzy")}
 SUITES = {
     "workspace": Suite(
         "workspace", f"not package(feros-fastdds) & not {ON_WHEEL}", BUILT
     ),
-    "jazzy": Suite("workspace", WITH_STOCK, BUILT | {"FEROS_ROS2": str(REPOSITORY / ".venv-jazzy")}),
+    "jazzy": Suite("workspace", WITH_STOCK, BUILT | WITH_JAZZY),
     "peers": Suite("workspace", ON_WHEEL, BUILT),
     "fastdds": Suite("workspace", "package(feros-fastdds)"),
+    "fastdds_jazzy": Suite("workspace", "package(feros-fastdds) & binary(stock)", WITH_JAZZY),
     "library": Suite("workspace", "package(feros) & binary(it)", {"FEROS_ENGINE": "fastdds"}),
     "fastdds2": Suite("fastdds2", "all()", FAST_DDS_2),
     "zenoh": Suite("zenoh"),
@@ -150,6 +151,12 @@ DENY = ["cargo-deny", "--locked", "check", "licenses", "bans", "sources"]
 COMPILERS, PACKAGES, PYTHON = "compilers", "packages of the system", "stock ROS 2 and tools"
 RUST_TESTS = "scripts/test/rust_tests.py"
 JAZZY_TESTS = "interop with stock ROS 2 Jazzy"
+# The steps whose tests run on Fast DDS 3, and their suites.
+ON_FAST_DDS_3 = {
+    "engine on Fast DDS": "fastdds",
+    "engine on Fast DDS beside Jazzy": "fastdds_jazzy",
+    "library on Fast DDS": "library",
+}
 
 
 def build_tests(name, after, if_time=False):
@@ -220,11 +227,10 @@ STEPS = [
     # The parts that share the fewest crates with other parts are built last.
     build_tests("zenoh", [PYTHON], if_time=True),
     Step("build: fuzz", BUILD, ["scripts/fuzz.sh", "build"], [PYTHON], if_time=True),
-    build_tests("fastdds2", ["engine on Fast DDS", "library on Fast DDS"]),
+    build_tests("fastdds2", list(ON_FAST_DDS_3)),
     run_tests(JAZZY_TESTS, "jazzy"),
     run_tests("peers of the laboratory", "peers", ["build: wheel"]),
-    run_tests("engine on Fast DDS", "fastdds"),
-    run_tests("library on Fast DDS", "library"),
+    *(run_tests(name, suite) for name, suite in ON_FAST_DDS_3.items()),
     run_tests("engine on Fast DDS 2", "fastdds2"),
     run_tests("engine on Zenoh", "zenoh"),
     Step(
@@ -271,7 +277,7 @@ PARTS = [
     Part("loom", "concurrency under loom", ["loom"]),
     Part("fuzz", "each fuzz target for FEROS_FUZZ_SECONDS (5)", ["fuzz"]),
     Part("fastdds", "the engine on Fast DDS 3 and 2, and the library on it", [
-        "engine on Fast DDS", "library on Fast DDS", "engine on Fast DDS 2",
+        *ON_FAST_DDS_3, "engine on Fast DDS 2",
     ]),
     Part("zenoh", "the engine on Zenoh", ["engine on Zenoh"]),
 ]
