@@ -34,20 +34,28 @@ impl Distributions {
     /// Which of the distributions Feros speaks with, and what to set: one piece for each group in
     /// their order, and one more for each protocol on which Humble and newer distributions meet.
     pub fn advice(&self) -> Vec<DistributionAdvice> {
-        let of_group_here = |group| of_group(group, self.is_own_form_of_humble);
+        let one_form = self.cure_of_two_forms();
+        let of_group_here = |group| of_group(group, self.is_own_form_of_humble, &one_form);
         let of_groups = self.groups.iter().map(of_group_here);
         let apart = [true, false].into_iter().filter_map(|on_dds| self.humble_beside_newer(on_dds));
         of_groups.chain(apart).collect()
     }
 
+    /// What to set if programs of Feros announce their nodes in different forms: the form that the
+    /// other programs read, or either one if both kinds or neither is there.
+    fn cure_of_two_forms(&self) -> String {
+        match (self.groups.iter().any(is_humble), self.groups.iter().any(is_newer)) {
+            (true, false) => SPEAK_AS_HUMBLE.to_owned(),
+            (false, true) => SPEAK_AS_USUAL.to_owned(),
+            _ => format!("{SPEAK_AS_HUMBLE}; or {SPEAK_AS_USUAL}"),
+        }
+    }
+
     /// The warning if nodes of Humble and of newer distributions are on one protocol.
     fn humble_beside_newer(&self, on_dds: bool) -> Option<DistributionAdvice> {
         let mut there = self.groups.iter().filter(|group| group.is_on_dds == on_dds);
-        let is_newer = |group: &&DistributionGroup| {
-            !matches!(group.may_be, [] | [Distribution::Feros | Distribution::Humble])
-        };
-        let newer: Vec<_> = there.clone().filter(is_newer).map(DistributionGroup::name).collect();
-        let is_humble = |group: &DistributionGroup| group.may_be == [Distribution::Humble];
+        let newer = there.clone().filter(|group| is_newer(group)).map(DistributionGroup::name);
+        let newer: Vec<_> = newer.collect();
         if newer.is_empty() || !there.any(is_humble) {
             return None;
         }
@@ -67,20 +75,28 @@ impl Distributions {
     }
 }
 
+fn is_humble(group: &DistributionGroup) -> bool {
+    group.may_be == [Distribution::Humble]
+}
+
+/// Whether the participants are of a distribution of stock ROS 2 after Humble.
+fn is_newer(group: &DistributionGroup) -> bool {
+    !matches!(group.may_be, [] | [Distribution::Feros | Distribution::Humble])
+}
+
 /// The advice about one group. `as_humble` says whether this process announces its nodes in the
-/// form of Humble.
-fn of_group(group: &DistributionGroup, as_humble: bool) -> DistributionAdvice {
+/// form of Humble, and `one_form` is what to set if programs of Feros use different forms.
+fn of_group(group: &DistributionGroup, as_humble: bool, one_form: &str) -> DistributionAdvice {
     let who = described(group);
     let them = if group.participants == 1 { "it" } else { "them" };
     let others_as_humble = group.in_form_of_humble;
-    let both = format!("{SPEAK_AS_HUMBLE}; or {SPEAK_AS_USUAL}");
     match group.may_be {
         [] => DistributionAdvice::fine(format!("{who}, without nodes of ROS 2")),
         [Distribution::Feros] if as_humble && others_as_humble < group.participants => {
             let text = format!(
                 "{who}; this shell announces its nodes in the form of Humble, unlike {them}"
             );
-            DistributionAdvice::warning(text, both)
+            DistributionAdvice::warning(text, one_form)
         }
         [Distribution::Feros] if !as_humble && others_as_humble > 0 => {
             let announce = if others_as_humble == 1 { "announces its" } else { "announce their" };
@@ -88,7 +104,7 @@ fn of_group(group: &DistributionGroup, as_humble: bool) -> DistributionAdvice {
                 "{who}; {others_as_humble} of them {announce} nodes in the form of Humble, and \
                  this shell does not"
             );
-            DistributionAdvice::warning(text, both)
+            DistributionAdvice::warning(text, one_form)
         }
         [Distribution::Feros] => DistributionAdvice::fine(who),
         [Distribution::Humble] if as_humble => DistributionAdvice::fine(format!(
@@ -291,6 +307,12 @@ mod tests {
             let [warning] = &found[..] else { panic!("one warning: {found:?}") };
             assert!(warning.0.contains(text), "{warning:?}");
             assert!(cures.iter().all(|cure| warning.1.contains(cure)), "{warning:?}");
+        }
+        // Beside stock programs, the cure is the form that they read.
+        for (other, cure, wrong) in [(kilted(2), unset, set), (humble(2), set, unset)] {
+            let found = warnings(false, vec![feros(humble(1)), other]);
+            let (_, told) = found.iter().find(|(text, _)| text.contains("1 of them")).unwrap();
+            assert!(told.contains(cure) && !told.contains(wrong), "{told}");
         }
         let found = warnings(false, vec![humble(1), kilted(2)]);
         let [_, (text, cure)] = &found[..] else { panic!("two warnings: {found:?}") };
