@@ -226,6 +226,8 @@ fn create(
 
 /// Converts the engine's log to an error that names how to solve the problem.
 fn explain(domain_id: u32, code: Code, said: &[String], user_configured: bool) -> OpenError {
+    // The log ends some of its lines with full stops.
+    let said: Vec<_> = said.iter().map(|line| line.trim_end_matches(['.', ' '])).collect();
     let detail = if said.is_empty() { code.to_string() } else { said.join("; ") };
     let lower = detail.to_lowercase();
     let source_name =
@@ -233,7 +235,7 @@ fn explain(domain_id: u32, code: Code, said: &[String], user_configured: bool) -
     if lower.contains("participant index") {
         let participants = largest_participant_index(domain_id).map_or(0, |largest| largest + 1);
         OpenError::NoFreePort { domain_id, participants }
-    } else if lower.contains("interface") {
+    } else if lower.contains("interface") && !lower.contains("parser error") {
         OpenError::NoInterface {
             detail,
             cure: format!(
@@ -376,6 +378,11 @@ mod tests {
         let error = explained("eth7: does not match an available interface");
         assert!(matches!(&error, OpenError::NoInterface { .. }), "{error}");
         assert!(error.to_string().contains("LOCALHOST"), "{error}");
+        let error = explained("eth7: does not match an available interface..");
+        assert!(error.to_string().contains("interface. Check"), "{error}");
+        let line = "config: //CycloneDDS/Domain/General/Interfaces: parser error open/close tag";
+        let error = explained(line);
+        assert!(matches!(&error, OpenError::Configuration { .. }), "{error}");
         let error = explained("config: //CycloneDDS/Domain/Generall: unknown element");
         assert!(error.to_string().contains("CYCLONEDDS_URI"), "{error}");
         assert!(explain(5, Code(-1), &[], false).to_string().contains("domain 5"));
