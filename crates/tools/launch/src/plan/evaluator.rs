@@ -82,6 +82,7 @@ pub(super) struct Saved {
     scope: Scope,
     steps: Vec<Step>,
     warnings: Vec<String>,
+    checked_files: BTreeSet<PathBuf>,
     declared: BTreeSet<String>,
     node_names: BTreeSet<String>,
     process_count: usize,
@@ -147,6 +148,7 @@ impl Evaluator {
             scope: self.scope.clone(),
             steps: std::mem::take(&mut self.steps),
             warnings: self.warnings.borrow().clone(),
+            checked_files: self.checked_files.borrow().clone(),
             declared: self.declared.clone(),
             node_names: self.node_names.clone(),
             process_count: self.process_count,
@@ -158,6 +160,7 @@ impl Evaluator {
         self.scope = saved.scope;
         self.steps = saved.steps;
         self.warnings.replace(saved.warnings);
+        self.checked_files.replace(saved.checked_files);
         self.declared = saved.declared;
         self.node_names = saved.node_names;
         self.process_count = saved.process_count;

@@ -48,6 +48,25 @@ pub(super) fn said(lines: &[String]) -> Vec<&str> {
         .collect()
 }
 
+/// The reaction is planned twice: before the launch, which shows it, and at its event.
+#[test]
+fn a_reaction_warns_of_parameter_files() {
+    let workspace = Workspace::new();
+    workspace.file("bad.yaml", "talker:\n  rate: 5\n");
+    let text = r#"
+entities = [
+    shell(1, "first", "echo first"),
+    on(10, "process_exit", [1], {"do": "node", "id": 12, "at": at, "package": "demo",
+       "executable": "talker", "parameters": [{"file": "bad.yaml"}]}),
+]
+"#;
+    let Some(running) = start(&workspace, text) else { return };
+    let (code, lines) = running.end();
+    let warning = "rate has a value outside of ros__parameters";
+    assert_eq!(lines.iter().filter(|line| line.contains(warning)).count(), 1, "{lines:#?}");
+    assert_eq!(code, 0, "{lines:#?}");
+}
+
 #[test]
 fn a_chain_of_processes_follows_their_ends() {
     let workspace = Workspace::new();
