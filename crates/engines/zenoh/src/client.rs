@@ -98,7 +98,6 @@ pub(crate) struct ZenohClient {
     member: Member,
     _apart: Subscriber<()>,
     querier: Querier<'static>,
-    takes_any_hash: bool,
     receiving: Arc<Receiving>,
     matches: Arc<Matches>,
     /// The number of the last request. The lock is held while a request is sent, so that requests
@@ -116,8 +115,8 @@ impl ZenohClient {
         let (qos, key, name) = (token.qos, token.data_key(), token.name.clone());
         let refused = |error| failed(&name, "declaring the client", &error);
         // No server is complete for a key that matches any hash.
-        let takes_any_hash = token.takes_any_hash();
-        let target = if takes_any_hash { QueryTarget::All } else { QueryTarget::AllComplete };
+        let target =
+            if token.takes_any_hash() { QueryTarget::All } else { QueryTarget::AllComplete };
         let querier = shared
             .session
             .declare_querier(key)
@@ -152,16 +151,7 @@ impl ZenohClient {
             .map_err(refused)?;
         let member = Member::announce(shared, token, options.announcement, matches.clone())?;
         let last_number = Mutex::new(0);
-        Ok(Self {
-            member,
-            _apart: apart,
-            querier,
-            takes_any_hash,
-            receiving,
-            matches,
-            last_number,
-            qos,
-        })
+        Ok(Self { member, _apart: apart, querier, receiving, matches, last_number, qos })
     }
 }
 
@@ -183,11 +173,11 @@ impl Client for ZenohClient {
 
     /// Some servers declare their token before the queryable that receives requests, and both can
     /// come on different ways. A request in between would reach no server, and get no response.
-    /// For the key of a client that takes any hash, Zenoh cannot tell whether a queryable matches:
-    /// it compares as if each had to receive all requests that the key can mean.
+    /// For a key with a wildcard, that of a client that takes any hash, Zenoh cannot tell whether a
+    /// queryable matches: it compares as if each had to receive all requests that the key can mean.
     fn service_is_available(&self) -> bool {
         let matching = || self.querier.matching_status().wait().is_ok_and(|now| now.matching());
-        self.matches.count() > 0 && (self.takes_any_hash || matching())
+        self.matches.count() > 0 && (self.querier.key_expr().is_wild() || matching())
     }
 
     fn servers(&self) -> Vec<ServerMatch> {
