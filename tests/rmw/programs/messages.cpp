@@ -32,8 +32,7 @@ void for_each_type(const Arguments & arguments, Visit && visit)
   visit("builtins", get_messages_builtins());
   visit("wstrings", get_messages_wstrings());
   // Fast DDS announces keys. Topics with keys do not match topics without keys, and rmw_feros has
-  // no keys.
-  // The messages of Jazzy have none either.
+  // no keys. The test messages of Jazzy have no keys either.
 #if __has_include("test_msgs/msg/keyed_string.hpp")
   if (!arguments.is_mixed) {
     visit("keyed_string", get_messages_keyed_string());
@@ -48,8 +47,8 @@ void for_each_type(const Arguments & arguments, Visit && visit)
   visit("large", std::vector<Large::SharedPtr> {large, large});
 }
 
-// The subscription of the talker may match this publisher later than the publisher matches it, and
-// a message in between would be lost.
+// The publisher may match the talker's subscription later than that subscription matches it, and a
+// message in between would be lost.
 void until_heard(const rclcpp::PublisherBase & publisher)
 {
   support::eventually("the talker is matched", [&] {
