@@ -1,5 +1,6 @@
 """Classes of messages, services and actions, created from their definitions at the first use."""
 
+import glob
 import os
 import sys
 import threading
@@ -445,7 +446,7 @@ class _FirstFinder:
     @staticmethod
     def find_spec(fullname, path=None, target=None):
         package, _, kind = fullname.rpartition(".")
-        if kind not in _KINDS or not package or "." in package or path is None:
+        if kind not in _KINDS or not package or "." in package:
             return None
         if not _is_generated(PathFinder.find_spec(fullname, path)) or foreign_rclpy():
             return None
@@ -454,14 +455,12 @@ class _FirstFinder:
 
 def _is_generated(spec):
     """Whether the generator of stock ROS 2 made a module."""
-    folder = os.path.dirname(getattr(spec, "origin", None) or "")
-    try:
-        names = [name for name in os.listdir(folder or "/nonexistent") if name.startswith("_")]
-        parts = [name for name in names if name.endswith(".py") and not name.startswith("__")]
-        with open(os.path.join(folder, min(parts, default="none")), encoding="utf-8") as part:
-            return part.readline().startswith("# generated from rosidl_generator_py/")
-    except (OSError, UnicodeDecodeError):
+    if spec is None or spec.origin is None:
         return False
+    for part in glob.glob(os.path.join(glob.escape(os.path.dirname(spec.origin)), "_[!_]*.py")):
+        with open(part, "rb") as text:
+            return text.readline().startswith(b"# generated from rosidl_generator_py/")
+    return False
 
 
 class _Loader:
