@@ -67,7 +67,7 @@ fn large_messages_take_the_shared_memory_of_fast_dds() {
     let version = feros_fastdds_sys::Shim::get().unwrap().fastdds_version();
     let of_peer = match distribution() {
         Distribution::Kilted => "3.",
-        Distribution::Jazzy => "2.",
+        Distribution::Jazzy => "2.14.",
     };
     if !version.starts_with(of_peer) {
         return skip(format!("stock nodes on Fast DDS {of_peer}x share no memory with {version}"));
