@@ -7,7 +7,7 @@ use std::path::Path;
 use feros_launch::{Packages, Planner};
 use roxmltree::{Document, Node};
 
-/// Plans a launch file or a part of a file. Nothing is started.
+/// Plans a launch file or a part of a file, and starts nothing.
 pub(crate) fn check(text: &str) -> Result<(), String> {
     let text = whole(text);
     let folder = tempfile::tempdir().unwrap();
