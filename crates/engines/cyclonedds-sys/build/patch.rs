@@ -34,6 +34,7 @@
 //! | `discovery_history` | the greeting of a reader of discovery is answered with the whole history |
 //! | `discovery_answers` | announcements of participants are repeated less often |
 //! | `announcements` | a peer that is off does not delay the discovery of others |
+//! | `neighbours` | processes of one host learn of each other without the network |
 //! | `no_cxx` | no C++ compiler is required |
 
 use std::path::Path;
@@ -64,6 +65,7 @@ const PATCHES: &[&str] = &[
     include_str!("../patches/discovery_history.patch"),
     include_str!("../patches/discovery_answers.patch"),
     include_str!("../patches/announcements.patch"),
+    include_str!("../patches/neighbours.patch"),
 ];
 
 /// A change of one file: `old` occurs exactly `times` times, and becomes `new`.

@@ -130,6 +130,22 @@ dds_return_t feros_leave (dds_entity_t participant, bool now);
 /* Returns 1 if all matching reliable readers of this process have room for another sample, 0 if one of them is full. */
 dds_return_t feros_local_readers_have_room (dds_entity_t writer);
 
+/* --- neighbours: see engine/feros_neighbours.h and patches/neighbours.patch ------------------------------------------ */
+
+struct feros_neighbours;
+struct feros_announcement;
+
+/* The domain that this thread creates next calls these functions, which must exist until the domain is deleted. */
+void feros_neighbours_of_next_domain (const struct feros_neighbours *neighbours);
+
+/* Gives announcements of a neighbour to the engine, which copies and later processes them in this order. It then calls
+ * `processed` with `through`. */
+dds_return_t feros_learn (dds_entity_t domain, const uint8_t prefix[12], const struct feros_announcement *announcements, size_t count, uint64_t through);
+
+/* Renews the lease of a neighbour, and returns 1 if the engine knows it, 0 otherwise; or forgets a neighbour that has ended. */
+dds_return_t feros_neighbour_lives (dds_entity_t domain, const uint8_t prefix[12], bool is_manual);
+dds_return_t feros_neighbour_ended (dds_entity_t domain, const uint8_t prefix[12]);
+
 extern const dds_entity_t feros_builtin_participant, feros_builtin_publication, feros_builtin_subscription;
 
 #endif

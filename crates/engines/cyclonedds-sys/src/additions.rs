@@ -124,6 +124,52 @@ unsafe extern "C" {
     pub static feros_builtin_subscription: dds_entity_t;
 }
 
+/// See `engine/feros_neighbours.h`.
+pub const FEROS_ANNOUNCES_PARTICIPANT: u32 = 1;
+/// See `engine/feros_neighbours.h`.
+pub const FEROS_ANNOUNCES_WRITER: u32 = 2;
+/// See `engine/feros_neighbours.h`.
+pub const FEROS_ANNOUNCES_READER: u32 = 3;
+
+/// See `engine/feros_neighbours.h`.
+#[repr(C)]
+#[derive(Debug)]
+pub struct feros_neighbours {
+    pub arg: *mut c_void,
+    pub announce: unsafe extern "C" fn(*mut c_void, u32, bool, *const [u8; 16], *const u8, usize),
+    pub pulse: unsafe extern "C" fn(*mut c_void, *const [u8; 12], bool),
+    pub is_neighbour: unsafe extern "C" fn(*mut c_void, *const [u8; 12]) -> bool,
+    pub processed: unsafe extern "C" fn(*mut c_void, *const [u8; 12], u64),
+}
+
+/// See `engine/feros_neighbours.h`.
+#[repr(C)]
+#[derive(Debug)]
+pub struct feros_announcement {
+    pub kind: u32,
+    pub is_alive: bool,
+    pub guid: [u8; 16],
+    pub bytes: *const u8,
+    pub size: usize,
+}
+
+unsafe extern "C" {
+    pub fn feros_neighbours_of_next_domain(neighbours: *const feros_neighbours);
+    pub fn feros_learn(
+        domain: dds_entity_t,
+        prefix: *const [u8; 12],
+        announcements: *const feros_announcement,
+        count: usize,
+        through: u64,
+    ) -> dds_return_t;
+    pub fn feros_neighbour_lives(
+        domain: dds_entity_t,
+        prefix: *const [u8; 12],
+        is_manual: bool,
+    ) -> dds_return_t;
+    pub fn feros_neighbour_ended(domain: dds_entity_t, prefix: *const [u8; 12]) -> dds_return_t;
+}
+
 /// See `engine/feros_rate_control.h`.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

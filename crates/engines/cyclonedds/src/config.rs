@@ -86,6 +86,15 @@ pub(crate) fn with_domain_id_on_the_network(domain_id: u32, configuration: &str)
     )
 }
 
+/// Returns a configuration for a process that finds all ports of participant indices in use. It
+/// calls the others at these ports, and gives its own port in its announcement.
+pub(crate) fn without_participant_index(configuration: &str) -> String {
+    format!(
+        "{configuration},<CycloneDDS><Domain id=\"any\"><Discovery><ParticipantIndex>none\
+         </ParticipantIndex></Discovery></Domain></CycloneDDS>"
+    )
+}
+
 fn general(
     xml: &mut String,
     of: &Circumstances<'_>,

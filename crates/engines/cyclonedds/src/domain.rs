@@ -14,11 +14,12 @@ use std::sync::Once;
 
 use feros_cyclonedds_sys as sys;
 use feros_engine::engine::LOG_TARGET;
-use feros_engine::{OpenError, SessionOptions};
+use feros_engine::{DiscoveryRange, OpenError, SessionOptions};
 
 use crate::c_string::c_string;
 use crate::config::{self, Circumstances, largest_participant_index};
 use crate::dds::{Code, Entity};
+use crate::neighbours::Neighbours;
 
 /// The name of the engine.
 pub(crate) const ENGINE_NAME: &str = feros_engine::engine::known::CYCLONEDDS.name;
@@ -69,6 +70,8 @@ impl Drop for Pool {
 struct Open {
     // The entity is dropped before the pool. Its sertypes hold their own references to the pool.
     _entity: Entity,
+    // The engine calls the neighbours while the entity exists.
+    neighbours: Option<std::sync::Arc<Neighbours>>,
     pool: std::sync::Arc<Pool>,
     /// The id of the domain on the network.
     domain_id: u32,
@@ -94,6 +97,8 @@ pub(crate) struct Domain {
     pub(crate) engine_id: u32,
     pub(crate) pool: std::sync::Arc<Pool>,
     pub(crate) configuration: String,
+    /// `None` if all processes of this host are found by the network.
+    pub(crate) neighbours: Option<std::sync::Arc<Neighbours>>,
 }
 
 impl Domain {
@@ -116,7 +121,8 @@ impl Domain {
             process_id: std::process::id(),
         };
         let configuration = config::configuration(&circumstances);
-        let (domain, said) = share(id, &configuration, user_configuration.is_some())?;
+        let is_alone = options.discovery_range == DiscoveryRange::Off;
+        let (domain, said) = share(id, &configuration, user_configuration.is_some(), is_alone)?;
         if let Some(said) = said {
             crate::peers::warn_of_others(options);
             said.iter().for_each(log::Line::say);
@@ -131,6 +137,7 @@ fn share(
     id: u32,
     asked: &str,
     user_configured: bool,
+    is_alone: bool,
 ) -> Result<(Domain, Option<Vec<log::Line>>), OpenError> {
     let mut domains = open_domains();
     let domains = domains.get_or_insert_default();
@@ -146,10 +153,17 @@ fn share(
             } else {
                 config::with_domain_id_on_the_network(id, asked)
             };
-            let (entity, lines) = create(id, engine_id, &configuration, user_configured)?;
+            let neighbours = if is_alone { None } else { Neighbours::join(id, asked) };
+            let created =
+                create_with(id, engine_id, &configuration, user_configured, neighbours.as_ref());
+            if let Some(neighbours) = &neighbours {
+                neighbours.created(created.as_ref().ok().map(|(entity, _)| entity.handle()));
+            }
+            let (entity, lines) = created?;
             said = Some(lines);
             entry.insert(Open {
                 _entity: entity,
+                neighbours: neighbours.map(std::sync::Arc::new),
                 pool: std::sync::Arc::new(Pool::new()),
                 domain_id: id,
                 asked: asked.to_owned(),
@@ -160,7 +174,8 @@ fn share(
     };
     open.users += 1;
     let (pool, configuration) = (open.pool.clone(), open.configuration.clone());
-    Ok((Domain { engine_id, pool, configuration }, said))
+    let neighbours = open.neighbours.clone();
+    Ok((Domain { engine_id, pool, configuration, neighbours }, said))
 }
 
 /// Returns the domain's own id if it is not in use in the engine, and another free id otherwise.
@@ -194,6 +209,34 @@ fn check_threads() -> std::io::Result<()> {
         drop(closed);
         spawned
     })
+}
+
+/// Creates the domain with these neighbours. If all ports at which others look for processes of
+/// this host are in use, it takes another port.
+fn create_with(
+    id: u32,
+    engine_id: u32,
+    configuration: &str,
+    user_configured: bool,
+    neighbours: Option<&Neighbours>,
+) -> Result<(Entity, Vec<log::Line>), OpenError> {
+    let create = |configuration: &str| {
+        Neighbours::prepare(neighbours);
+        let created = create(id, engine_id, configuration, user_configured);
+        Neighbours::prepare(None);
+        created
+    };
+    match create(configuration) {
+        Err(OpenError::NoFreePort { participants, .. }) => {
+            tracing::info!(
+                target: LOG_TARGET,
+                "{participants} processes of this host use the ports at which nodes that start \
+                 later look for others; such nodes find this process once it calls them"
+            );
+            create(&config::without_participant_index(configuration))
+        }
+        created => created,
+    }
 }
 
 /// Opens the domain with this id on the network and this id in the engine. Also returns the lines

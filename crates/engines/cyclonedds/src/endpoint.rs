@@ -171,6 +171,13 @@ impl<S: Side> library::Endpoint for Endpoint<S> {
     /// Returns true for an endpoint of the same process, too, since it needs no announcement over
     /// the network.
     fn is_announced_to(&self, other: Gid, patience: Duration) -> bool {
+        let own = self.participant.gid;
+        let neighbours = self.participant.domain.neighbours.as_ref();
+        if let Some(is_announced) =
+            neighbours.and_then(|neighbours| neighbours.is_announced_to(own, other, patience))
+        {
+            return is_announced;
+        }
         // SAFETY: the entity is alive; the engine only compares the GUID.
         let code = unsafe {
             sys::feros_wait_until_announced(

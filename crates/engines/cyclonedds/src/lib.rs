@@ -33,6 +33,7 @@ mod library;
 mod listener;
 mod matches;
 mod multicast;
+mod neighbours;
 mod origin;
 mod participant;
 mod peers;

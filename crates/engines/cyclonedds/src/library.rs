@@ -39,7 +39,21 @@ impl library::Participant for Participant {
     }
 
     fn discover(self: &Arc<Self>, graph: &Arc<Graph>) -> Created<Discovery> {
-        Discovery::start(self, graph.clone())
+        let discovery = Discovery::start(self, graph.clone())?;
+        if let Some(neighbours) = &self.domain.neighbours {
+            neighbours.add_graph(graph);
+        }
+        Ok(discovery)
+    }
+
+    fn neighbours(&self) -> usize {
+        self.domain.neighbours.as_ref().map_or(0, |neighbours| neighbours.count())
+    }
+
+    fn tell_neighbours(&self, nodes: &[u8]) {
+        if let Some(neighbours) = &self.domain.neighbours {
+            neighbours.tell_nodes(self.gid, nodes);
+        }
     }
 
     fn create_writer(self: &Arc<Self>, creation: Creation<'_, Taken>) -> Created<Writer> {

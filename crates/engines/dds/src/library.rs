@@ -64,6 +64,15 @@ pub trait Participant: Send + Sync + Sized + 'static {
     /// Returns an error if an endpoint for discovery cannot be created.
     fn discover(self: &Arc<Self>, graph: &Arc<Graph>) -> Created<Self::Discovery>;
 
+    /// The number of participants of this host that the library finds without the network. They do
+    /// not read the topic `ros_discovery_info`.
+    fn neighbours(&self) -> usize {
+        0
+    }
+
+    /// Tells these participants which nodes this one has. `nodes` is a sample of the topic.
+    fn tell_neighbours(&self, _nodes: &[u8]) {}
+
     /// Creates a writer.
     ///
     /// # Errors

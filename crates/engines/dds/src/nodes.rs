@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use feros_engine::dds::discovery_info::{NodeEntities, ParticipantEntities};
 use feros_engine::{
-    CreateEndpointError, Created, DiscoveryForm, Ending, FailureCounter, FillAborted, Gid, NodeId,
-    NodeName, SessionOptions, Stamp,
+    CreateEndpointError, Created, DiscoveryForm, Ending, FailureCounter, Gid, NodeId, NodeName,
+    SessionOptions, Stamp,
 };
 
 use feros_sync::Mutex;
@@ -53,10 +53,11 @@ impl<P: Participant> SessionState<P> {
         writer: WriterOf<P>,
     ) -> Self {
         let writer = Arc::new(writer);
-        let readers = writer.clone();
+        let (readers, neighbours) = (writer.clone(), participant.clone());
+        let from = participant.clone();
         let announcer = Announcer::new(
-            move |entities| announce_to_others(&*writer, entities),
-            move || pause_after(readers.matched_count()),
+            move |entities| announce_to_others(&*from, &*writer, entities),
+            move || pause_after(readers.matched_count() + neighbours.neighbours()),
         );
         let state = Self {
             _discovery: discovery,
@@ -147,18 +148,31 @@ impl<P: Participant> SessionState<P> {
     }
 }
 
-/// Writes the table of nodes to the topic `ros_discovery_info`.
-fn announce_to_others<W: Writer>(writer: &W, entities: &ParticipantEntities) {
-    let size_bytes = feros_cdr::encoded_size(entities);
-    let sample = writer.fill(size_bytes, 0, &mut |memory| {
-        feros_cdr::encode_into(entities, memory).map(drop).map_err(|_| FillAborted)
-    });
-    let written = sample.and_then(|sample| writer.write(sample, Stamp::now(), None));
+/// Tells neighbours of the table of nodes, and writes it to the topic `ros_discovery_info`.
+fn announce_to_others<P: Participant>(
+    participant: &P,
+    writer: &P::Writer,
+    entities: &ParticipantEntities,
+) {
     static FAILED: FailureCounter = FailureCounter::new();
-    if let Err(error) = written
-        && let Some(so_far) = FAILED.so_far()
-    {
-        tracing::error!("nodes cannot be announced, so others will not see them: {error}{so_far}");
+    let failed = |error: &dyn std::fmt::Display| {
+        if let Some(so_far) = FAILED.so_far() {
+            tracing::error!(
+                "nodes cannot be announced, so others will not see them: {error}{so_far}"
+            );
+        }
+    };
+    let table = match feros_cdr::to_vec(entities) {
+        Ok(table) => table,
+        Err(error) => return failed(&error),
+    };
+    participant.tell_neighbours(&table);
+    let sample = writer.fill(table.len(), 0, &mut |memory| {
+        memory.copy_from_slice(&table);
+        Ok(())
+    });
+    if let Err(error) = sample.and_then(|sample| writer.write(sample, Stamp::now(), None)) {
+        failed(&error);
     }
 }
 

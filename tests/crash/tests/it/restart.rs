@@ -78,9 +78,9 @@ fn matches(peer: &mut Peer, name: &str) -> BTreeSet<String> {
 
 /// Kills a process early and starts it again immediately. The new process must share memory while
 /// the engine of the witness still knows the killed process; the witness notices the death only
-/// when the lease ends.
+/// when the lease ends, since they find each other by the network.
 fn restart(killed: (&str, &str), survivor: &str, witness: (&str, &str)) {
-    let place = Place::of_host();
+    let place = Place::of_host().without_neighbours();
     let mut observer = Peer::start(&place, "witness");
     let of_topic = json!({"topic": "image", "name": witness.1, "id": 2, "by_network": true});
     observer.ask(witness.0, of_topic);

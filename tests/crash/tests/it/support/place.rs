@@ -30,6 +30,8 @@ pub(crate) struct Place {
     domain: Domain,
     /// The process that keeps the mount namespace in existence by running in it.
     keeper: Option<Child>,
+    /// Whether the processes find each other in shared memory.
+    with_neighbours: bool,
 }
 
 /// Whether this process may make namespaces and start processes of other users.
@@ -46,13 +48,13 @@ pub(crate) fn skipped(what: &str, why: &str) {
 impl Place {
     /// A place with the `/dev/shm` of this host.
     pub(crate) fn of_host() -> Self {
-        Self { domain: Domain::reserve_without_ros2(), keeper: None }
+        Self { domain: Domain::reserve_without_ros2(), keeper: None, with_neighbours: true }
     }
 
     /// Like [`Place::of_host`], for stock nodes too. Returns `None`, and reports the skip, if stock
     /// nodes are disabled.
     pub(crate) fn with_ros2() -> Option<Self> {
-        Some(Self { domain: Domain::reserve()?, keeper: None })
+        Some(Self { domain: Domain::reserve()?, keeper: None, with_neighbours: true })
     }
 
     /// A place with a separate `/dev/shm`, or with the `/dev/shm` of this host if this process may
@@ -97,7 +99,14 @@ impl Place {
             let status = keeper.wait().unwrap();
             return Err(format!("a mount namespace cannot be made; run it as root: {status}"));
         }
-        Ok(Self { domain: Domain::reserve_without_ros2(), keeper: Some(keeper) })
+        let domain = Domain::reserve_without_ros2();
+        Ok(Self { domain, keeper: Some(keeper), with_neighbours: true })
+    }
+
+    /// The same place, where processes find each other by the network alone.
+    pub(crate) fn without_neighbours(mut self) -> Self {
+        self.with_neighbours = false;
+        self
     }
 
     pub(crate) fn domain(&self) -> &Domain {
@@ -126,8 +135,12 @@ impl Place {
             "ROS_STATIC_PEERS",
             "ROS_LOCALHOST_ONLY",
             "CYCLONEDDS_URI",
+            "FEROS_NEIGHBOURS",
         ] {
             command.env_remove(variable);
+        }
+        if !self.with_neighbours {
+            command.env("FEROS_NEIGHBOURS", "0");
         }
         command
     }
@@ -140,10 +153,13 @@ impl Place {
         }
     }
 
-    /// All files in the `/dev/shm` of this place.
+    /// All files in the `/dev/shm` of this place, without those by which processes find each other.
     pub(crate) fn files(&self) -> Vec<PathBuf> {
         fn under(folder: &Path, found: &mut Vec<PathBuf>) {
             for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+                if entry.file_name().to_string_lossy().contains("-neighbours-") {
+                    continue;
+                }
                 if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
                     under(&entry.path(), found);
                 } else {

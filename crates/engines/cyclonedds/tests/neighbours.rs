@@ -1,0 +1,218 @@
+//! Tests that processes of this host find each other in shared memory: each knows exactly what
+//! exists, whatever joins, leaves or is killed, and they send each other little by the network.
+#![cfg(target_os = "linux")]
+#![allow(clippy::unwrap_used)]
+
+mod namespace;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use feros_conformance::TestNode;
+use feros_cyclonedds::CycloneEngine;
+use feros_engine::{DiscoveryRange, Engine as _, QosProfile, SessionOptions};
+use feros_test_support::{ReservedDomain, TestProcess, Watchdog, obey, skip, this_program, until};
+use namespace::in_namespace;
+
+/// The variable with the domain of a process of these tests.
+const DOMAIN: &str = "FEROS_TEST_NEIGHBOURS_DOMAIN";
+const RANGE: &str = "FEROS_TEST_NEIGHBOURS_RANGE";
+const NEIGHBOURS: &str = "FEROS_NEIGHBOURS";
+
+/// A process of these tests: it makes publishers, and says what it knows.
+#[test]
+fn process() {
+    let Ok(domain) = std::env::var(DOMAIN) else { return };
+    let is_subnet = std::env::var(RANGE).is_ok_and(|range| range == "subnet");
+    let options = SessionOptions {
+        discovery_range: if is_subnet { DiscoveryRange::Subnet } else { DiscoveryRange::Localhost },
+        ..SessionOptions::localhost(domain.parse().unwrap())
+    };
+    let node = TestNode::new(CycloneEngine.open(&options).unwrap());
+    let mut publishers = BTreeMap::new();
+    obey(|command| match command.split_once(' ') {
+        Some(("publish", topic)) => {
+            publishers.insert(topic.to_owned(), node.publisher(topic, QosProfile::default()));
+        }
+        Some(("drop", topic)) => drop(publishers.remove(topic)),
+        _ => {
+            let graph = node.session.graph();
+            let named = graph.endpoints.iter().filter(|endpoint| {
+                matches!(&endpoint.node, feros_engine::graph::EndpointNode::Named(_))
+            });
+            let topics: BTreeSet<_> = named.map(|endpoint| endpoint.name.as_str()).collect();
+            let topics = topics.into_iter().filter(|name| name.starts_with("/of_"));
+            println!("topics: {}", topics.collect::<Vec<_>>().join(" "));
+        }
+    });
+}
+
+/// Processes in one domain, and the topics that each of them publishes.
+struct Robot {
+    domain: ReservedDomain,
+    range: &'static str,
+    processes: BTreeMap<usize, (TestProcess, BTreeSet<String>)>,
+    made: usize,
+}
+
+impl Robot {
+    fn new(range: &'static str) -> Self {
+        Self { domain: ReservedDomain::new(), range, processes: BTreeMap::new(), made: 0 }
+    }
+
+    /// Starts a process, with neighbours or without them, and returns its number.
+    fn start(&mut self, with_neighbours: bool) -> usize {
+        let mut command = this_program();
+        command.env(DOMAIN, self.domain.id().to_string()).env(RANGE, self.range);
+        if !with_neighbours {
+            command.env(NEIGHBOURS, "0");
+        }
+        let process = TestProcess::start(command, "process");
+        self.made += 1;
+        self.processes.insert(self.made, (process, BTreeSet::new()));
+        self.made
+    }
+
+    fn wait_until_ready(&mut self) {
+        for (process, _) in self.processes.values_mut() {
+            process.said("ready");
+        }
+    }
+
+    fn publish(&mut self, number: usize, topic: usize) {
+        let topic = format!("/of_{number}_{topic}");
+        let (process, topics) = self.processes.get_mut(&number).unwrap();
+        process.command(&format!("publish {topic}"));
+        topics.insert(topic);
+    }
+
+    fn drop_one(&mut self, number: usize) {
+        let (process, topics) = self.processes.get_mut(&number).unwrap();
+        if let Some(topic) = topics.pop_first() {
+            process.command(&format!("drop {topic}"));
+        }
+    }
+
+    /// Waits until each process knows exactly what all of them publish.
+    fn wait_until_known(&mut self, after: &str) {
+        let all: Vec<_> = self.processes.values().flat_map(|(_, topics)| topics).cloned().collect();
+        let mut all: Vec<_> = all.into_iter().collect::<BTreeSet<_>>().into_iter().collect();
+        all.sort();
+        let expected = all.join(" ");
+        for (number, (process, _)) in &mut self.processes {
+            until(&format!("process {number} knows what there is after {after}"), || {
+                process.tell("topics");
+                let known = process.said("topics: ");
+                process.said("topics");
+                known == expected
+            });
+        }
+    }
+}
+
+/// A sequence of numbers that looks random, and is the same in each run (xorshift).
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, limit: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        usize::try_from(self.0 % limit as u64).unwrap()
+    }
+}
+
+/// Starts, ends and kills processes, and makes and drops publishers. Every third process finds the
+/// others by the network. While there is one of them, no process is killed, because that is noticed
+/// by the network only after a lease of ten seconds.
+fn life(seed: u64) {
+    let has_neighbours = |number: usize| !number.is_multiple_of(3);
+    let _watchdog = Watchdog::start();
+    let mut random = Random(seed);
+    let mut robot = Robot::new("localhost");
+    for step in 0..80 {
+        let numbers: Vec<_> = robot.processes.keys().copied().collect();
+        let any = numbers.get(random.below(numbers.len().max(1))).copied();
+        let what = match (random.below(10), any) {
+            (0..3, _) | (_, None) => {
+                let number = robot.start(has_neighbours(robot.made + 1));
+                robot.processes.get_mut(&number).unwrap().0.said("ready");
+                robot.publish(number, 0);
+                "a start"
+            }
+            (3..6, Some(number)) => {
+                robot.publish(number, step);
+                "a new publisher"
+            }
+            (6..8, Some(number)) => {
+                robot.drop_one(number);
+                "the end of a publisher"
+            }
+            (8, Some(number)) => {
+                robot.processes.remove(&number).unwrap().0.end();
+                "the end of a process"
+            }
+            (_, Some(number)) if numbers.iter().all(|number| has_neighbours(*number)) => {
+                robot.processes.remove(&number).unwrap().0.kill();
+                "a kill"
+            }
+            _ => continue,
+        };
+        robot.wait_until_known(&format!("step {step}, {what}"));
+    }
+}
+
+#[test]
+fn everybody_knows_exactly_what_exists() {
+    life(0x2545_f491_4f6c_dd1d);
+}
+
+#[test]
+fn everybody_knows_exactly_what_exists_in_another_order() {
+    life(0x9e37_79b9_7f4a_7c15);
+}
+
+/// The packets that have left this network namespace's interfaces.
+fn packets() -> u64 {
+    let devices = std::fs::read_to_string("/proc/net/dev").unwrap();
+    let sent = |line: &str| line.split_once(':')?.1.split_whitespace().nth(9)?.parse::<u64>().ok();
+    devices.lines().filter_map(sent).sum()
+}
+
+const PROCESSES: usize = 6;
+const PUBLISHERS: usize = 5;
+
+#[test]
+#[ignore = "runs in a network namespace of its own"]
+fn child() {
+    let _watchdog = Watchdog::start();
+    let mut robot = Robot::new("subnet");
+    let before = packets();
+    let with_neighbours = std::env::var_os(NEIGHBOURS).is_none();
+    let numbers: Vec<_> = (0..PROCESSES).map(|_| robot.start(with_neighbours)).collect();
+    robot.wait_until_ready();
+    for number in numbers {
+        (0..PUBLISHERS).for_each(|topic| robot.publish(number, topic));
+    }
+    robot.wait_until_known("the start");
+    println!("packets: {}", packets() - before);
+}
+
+/// By the network, each process sends each endpoint to each other process, which acknowledges it.
+#[test]
+fn neighbours_send_little_by_the_network() {
+    let setup = "ip link set lo up && ip link add t0 type veth peer name t1 && ip addr add 10.9.0.1/24 \
+                 dev t0 && ip link set t0 up && ip link set t1 up";
+    let count = |value: &str| {
+        let (name, value) = if value.is_empty() { (RANGE, "subnet") } else { (NEIGHBOURS, value) };
+        in_namespace(setup, name, value).map(|output| {
+            let line = output.lines().find_map(|line| line.strip_prefix("packets: "));
+            line.unwrap().parse::<u64>().unwrap()
+        })
+    };
+    match (count(""), count("0")) {
+        (Ok(neighbours), Ok(network)) => {
+            assert!(neighbours * 4 < network, "{neighbours} packets, {network} by the network");
+        }
+        (Err(why), _) | (_, Err(why)) => skip(why),
+    }
+}
