@@ -57,7 +57,7 @@ void feros_neighbours_announce (struct ddsi_domaingv *gv, const ddsi_guid_t *gui
   const ddsi_guid_t on_wire = ddsi_hton_guid (*guid);
   ddsrt_iovec_t iov;
   struct ddsi_serdata * const ref = ddsi_serdata_to_ser_ref (serdata, 0, ddsi_serdata_size (serdata), &iov);
-  neighbours->announce (neighbours->arg, kind_of (guid->entityid), serdata->statusinfo == 0, (const uint8_t *) &on_wire, iov.iov_base, iov.iov_len);
+  neighbours->announced (neighbours->arg, kind_of (guid->entityid), serdata->statusinfo == 0, (const uint8_t *) &on_wire, iov.iov_base, iov.iov_len);
   ddsi_serdata_to_ser_unref (ref, &iov);
 }
 
@@ -67,7 +67,16 @@ void feros_neighbours_pulse (struct ddsi_domaingv *gv, const ddsi_guid_prefix_t 
   if (neighbours == NULL)
     return;
   const ddsi_guid_prefix_t on_wire = ddsi_hton_guid_prefix (*prefix);
-  neighbours->pulse (neighbours->arg, (const uint8_t *) &on_wire, is_manual);
+  neighbours->pulsed (neighbours->arg, (const uint8_t *) &on_wire, is_manual);
+}
+
+bool feros_neighbours_knows (struct ddsi_domaingv *gv, const ddsi_guid_prefix_t *prefix)
+{
+  if (gv->neighbours == NULL)
+    return false;
+  const ddsi_guid_t guid = { .prefix = *prefix, .entityid = { .u = DDSI_ENTITYID_PARTICIPANT } };
+  const struct ddsi_proxy_participant * const proxypp = ddsi_entidx_lookup_proxy_participant_guid (gv->entity_index, &guid);
+  return proxypp != NULL && proxypp->is_neighbour;
 }
 
 bool feros_neighbours_has (struct ddsi_domaingv *gv, const ddsi_guid_prefix_t *prefix)

@@ -34,9 +34,9 @@ struct feros_neighbours {
   void *arg;
   /* A local participant, writer or reader is new, has changed, or (if not alive) has ended. The bytes
      are its parameter list as on the wire, with the encapsulation header. */
-  void (*announce) (void *arg, uint32_t kind, bool is_alive, const uint8_t guid[16], const uint8_t *bytes, size_t size);
+  void (*announced) (void *arg, uint32_t kind, bool is_alive, const uint8_t guid[16], const uint8_t *bytes, size_t size);
   /* A local participant says that it is alive. */
-  void (*pulse) (void *arg, const uint8_t prefix[12], bool is_manual);
+  void (*pulsed) (void *arg, const uint8_t prefix[12], bool is_manual);
   /* Whether a participant that the engine does not know is a neighbour. The caller then sees to it
      that its announcements are learned. */
   bool (*is_neighbour) (void *arg, const uint8_t prefix[12]);
@@ -44,7 +44,7 @@ struct feros_neighbours {
   void (*processed) (void *arg, const uint8_t prefix[12], uint64_t through);
 };
 
-/* An announcement of a neighbour, in the form of `announce`. The bytes of what has ended may be missing. */
+/* An announcement of a neighbour, in the form of `announced`. The bytes of what has ended may be missing. */
 struct feros_announcement {
   uint32_t kind;
   bool is_alive;
@@ -63,6 +63,8 @@ const struct feros_neighbours *feros_neighbours_take (void);
 /* Tells of the announcement of a local participant or endpoint. */
 void feros_neighbours_announce (struct ddsi_domaingv *gv, const ddsi_guid_t *guid, const struct ddsi_serdata *serdata);
 void feros_neighbours_pulse (struct ddsi_domaingv *gv, const ddsi_guid_prefix_t *prefix, bool is_manual);
+/* Whether the engine knows the participant, and has learned of it without the network. */
+bool feros_neighbours_knows (struct ddsi_domaingv *gv, const ddsi_guid_prefix_t *prefix);
 bool feros_neighbours_has (struct ddsi_domaingv *gv, const ddsi_guid_prefix_t *prefix);
 
 /* Gives announcements of a neighbour to the thread that processes discovery. The order is kept. */

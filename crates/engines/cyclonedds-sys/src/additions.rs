@@ -136,8 +136,8 @@ pub const FEROS_ANNOUNCES_READER: u32 = 3;
 #[derive(Debug)]
 pub struct feros_neighbours {
     pub arg: *mut c_void,
-    pub announce: unsafe extern "C" fn(*mut c_void, u32, bool, *const [u8; 16], *const u8, usize),
-    pub pulse: unsafe extern "C" fn(*mut c_void, *const [u8; 12], bool),
+    pub announced: unsafe extern "C" fn(*mut c_void, u32, bool, *const [u8; 16], *const u8, usize),
+    pub pulsed: unsafe extern "C" fn(*mut c_void, *const [u8; 12], bool),
     pub is_neighbour: unsafe extern "C" fn(*mut c_void, *const [u8; 12]) -> bool,
     pub processed: unsafe extern "C" fn(*mut c_void, *const [u8; 12], u64),
 }

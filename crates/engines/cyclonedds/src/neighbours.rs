@@ -61,8 +61,8 @@ impl Neighbours {
         };
         let calls = Box::new(sys::feros_neighbours {
             arg: std::ptr::from_ref(&*neighbourhood).cast_mut().cast(),
-            announce,
-            pulse,
+            announced: announce,
+            pulsed: pulse,
             is_neighbour,
             processed,
         });

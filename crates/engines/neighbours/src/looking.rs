@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::fs::{self, File};
+use std::io;
 use std::ops::Bound;
 use std::os::unix::fs::FileExt as _;
 use std::sync::Arc;
@@ -15,7 +16,7 @@ use crate::bells::{self, Bell, pause_after};
 use crate::folder::{Entry, digits};
 use crate::format::{HEADER_BYTES, Header, Malformed};
 use crate::left_behind::{is_left_behind, sweep};
-use crate::other_log::{Batch, OtherLog, Unread};
+use crate::other_log::{Batch, Glance, OtherLog, Unread};
 use crate::shared::Shared;
 use crate::{Learner, Prefix};
 
@@ -92,7 +93,11 @@ impl Looking {
             if self.shared.is_ending() || self.shared.has_left() {
                 return;
             }
-            self.visit(*participant, of_all);
+            if is_rung {
+                self.visit(*participant, false);
+            } else {
+                self.glance(*participant);
+            }
         }
         if is_regular {
             self.check_successors(&there);
@@ -140,6 +145,17 @@ impl Looking {
         }
     }
 
+    /// Looks at one log, without opening it if it has no announcements. If the user cannot be told
+    /// that its owner is alive, the next look tries again.
+    fn glance(&mut self, participant: Prefix) {
+        let path = self.shared.folder.path(Entry::Log(participant));
+        match self.logs.get_mut(&participant).map(|log| log.glance(&path)) {
+            Some(Glance::AsRead) => (),
+            Some(Glance::Pulsed) => drop(self.lives(participant, false)),
+            Some(Glance::Changed) | None => drop(self.visit(participant, false)),
+        }
+    }
+
     /// Looks at one log, with `is_due` even if nothing was written. Returns whether its owner is
     /// alive.
     fn visit(&mut self, participant: Prefix, is_due: bool) -> bool {
@@ -174,11 +190,7 @@ impl Looking {
         self.shared.neighbours.lock().found(participant, opened.owner);
         for (is_manual, has_pulsed) in [false, true].into_iter().zip(opened.has_pulsed) {
             if has_pulsed {
-                let mut is_known = true;
-                self.tell(|learner| is_known = learner.lives(participant, is_manual));
-                if !is_known && self.shared.neighbours.lock().ask_again(participant)? {
-                    self.shared.bells.look();
-                }
+                self.lives(participant, is_manual)?;
             }
         }
         while let Some(Batch { records, through }) = log.next(file)? {
@@ -187,6 +199,17 @@ impl Looking {
             if self.shared.is_ending() {
                 break;
             }
+        }
+        Ok(())
+    }
+
+    /// Tells that a participant is alive. Asks for all of its announcements once more if the user
+    /// has lost it.
+    fn lives(&self, participant: Prefix, is_manual: bool) -> io::Result<()> {
+        let mut is_known = true;
+        self.tell(|learner| is_known = learner.lives(participant, is_manual));
+        if !is_known && self.shared.neighbours.lock().ask_again(participant)? {
+            self.shared.bells.look();
         }
         Ok(())
     }

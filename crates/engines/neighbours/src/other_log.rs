@@ -34,6 +34,8 @@ impl Stamp {
 pub(crate) struct OtherLog {
     /// The file when it was last read completely.
     stamp: Option<Stamp>,
+    /// When a glance last saw that it was modified.
+    pulsed: Option<(i64, i64)>,
     /// The file that is being read, and its number of earlier announcements.
     source: Option<(FileId, u64)>,
     /// The size up to which it is being read.
@@ -61,6 +63,17 @@ pub(crate) struct Opened {
     pub(crate) owner: u64,
     /// Whether the pulse and the manual pulse have changed.
     pub(crate) has_pulsed: [bool; 2],
+}
+
+/// What a glance at a log shows, without opening it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Glance {
+    /// Nothing was written.
+    AsRead,
+    /// Its owner has shown that it is alive.
+    Pulsed,
+    /// There may be announcements.
+    Changed,
 }
 
 /// Announcements, and the number of all announcements so far.
@@ -92,6 +105,22 @@ impl OtherLog {
     pub(crate) fn is_as_read(&self, path: &Path) -> bool {
         let found = fs::symlink_metadata(path).ok();
         self.stamp.is_some() && found.as_ref().map(Stamp::of) == self.stamp
+    }
+
+    /// What has changed since the last glance. Announcements make a log longer, so one that is only
+    /// modified has a pulse. A manual pulse is seen by the look for which its owner rings.
+    pub(crate) fn glance(&mut self, path: &Path) -> Glance {
+        let Some(read) = self.stamp else { return Glance::Changed };
+        let Ok(found) = fs::symlink_metadata(path) else { return Glance::Changed };
+        let found = Stamp::of(&found);
+        let before = self.pulsed.replace(found.modified).unwrap_or(read.modified);
+        if (found.id, found.bytes) != (read.id, read.bytes) {
+            Glance::Changed
+        } else if found.modified == before {
+            Glance::AsRead
+        } else {
+            Glance::Pulsed
+        }
     }
 
     /// Makes the next look read the log from its beginning.

@@ -125,10 +125,13 @@ impl Receiver {
             if let Err(error) = plan.convert(body, &mut out) {
                 Counters::add(&counters.malformed);
                 counters.warn_once(format!("messages of {who} on {topic} are refused: {error}"));
-            } else if let Err(error) = publish(&publisher, &out) {
+                return;
+            }
+            // Counted before, since a receiver of the message may end the bridge at once.
+            Counters::add(&counters.to_ros2);
+            if let Err(error) = publish(&publisher, &out) {
+                Counters::take_back(&counters.to_ros2);
                 counters.fail(format!("{topic}: {error}"));
-            } else {
-                Counters::add(&counters.to_ros2);
             }
         }))
     }
