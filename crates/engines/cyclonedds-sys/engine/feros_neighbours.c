@@ -158,7 +158,11 @@ static void learn_one (const struct ddsi_receiver_state *rst, ddsi_seqno_t seq, 
   serdata->timestamp = ddsrt_time_wallclock ();
   ((struct ddsi_serdata_plist *) serdata)->protoversion = rst->protocol_version;
   ((struct ddsi_serdata_plist *) serdata)->vendorid = rst->vendor;
-  if (item->kind == FEROS_ANNOUNCES_PARTICIPANT)
+  struct ddsi_proxy_participant * const proxypp = ddsi_entidx_lookup_proxy_participant_guid (rst->gv->entity_index, &item->guid);
+  if (item->kind == FEROS_ANNOUNCES_PARTICIPANT && proxypp != NULL && !proxypp->is_neighbour)
+    /* It was found by the network while its log was missing. When it is forgotten, it is learned again. */
+    (void) ddsi_delete_proxy_participant_by_guid (rst->gv, &item->guid, ddsrt_time_wallclock (), true);
+  else if (item->kind == FEROS_ANNOUNCES_PARTICIPANT)
     ddsi_handle_spdp (rst, ddsi_to_entityid (DDSI_ENTITYID_SPDP_BUILTIN_PARTICIPANT_WRITER), seq, serdata);
   else
     learn_endpoint (rst, seq, serdata, item->kind == FEROS_ANNOUNCES_WRITER ? SEDP_KIND_WRITER : SEDP_KIND_READER);
@@ -180,12 +184,13 @@ static void learn_all (const struct learned *learned)
   gv->is_learning = true;
   for (size_t i = 0; i < learned->count; i++)
   {
-    learn_one (&rst, FIRST_SEQ + learned->through - learned->count + i, &learned->items[i], bytes);
+    learn_one (&rst, FIRST_SEQ + gv->learned++, &learned->items[i], bytes);
     bytes += learned->items[i].size;
   }
   gv->is_learning = false;
   const ddsi_guid_prefix_t on_wire = ddsi_hton_guid_prefix (learned->prefix);
-  gv->neighbours->processed (gv->neighbours->arg, (const uint8_t *) &on_wire, learned->through);
+  const bool is_known = feros_neighbours_knows (gv, &learned->prefix);
+  gv->neighbours->processed (gv->neighbours->arg, (const uint8_t *) &on_wire, learned->through, is_known);
 }
 
 static void process (void *varg)
@@ -198,7 +203,9 @@ static void process (void *varg)
       break;
     case NEWS_END: {
       const ddsi_guid_t guid = { .prefix = learned->prefix, .entityid = { .u = DDSI_ENTITYID_PARTICIPANT } };
-      (void) ddsi_delete_proxy_participant_by_guid (learned->gv, &guid, ddsrt_time_wallclock (), true);
+      /* Meanwhile, the network may have found it. */
+      if (feros_neighbours_knows (learned->gv, &learned->prefix))
+        (void) ddsi_delete_proxy_participant_by_guid (learned->gv, &guid, ddsrt_time_wallclock (), true);
       break;
     }
   }

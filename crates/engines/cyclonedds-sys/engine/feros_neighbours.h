@@ -4,7 +4,8 @@
    memory, and gives those of the others back (`feros_neighbours_learn`). A participant that is known
    in this way is a neighbour. It has no endpoints for discovery here, so nothing is sent to it but
    the data of its endpoints, and nobody answers what was learned. Both sides have to agree on who is
-   a neighbour: a participant is one from before its first announcement on the network until it ends.
+   a neighbour: a participant is one from before its first announcement on the network until it ends,
+   or until its process stops being a neighbour.
 
    See patches/neighbours.patch for the places that call these functions. */
 #ifndef FEROS_NEIGHBOURS_H
@@ -40,8 +41,9 @@ struct feros_neighbours {
   /* Whether a participant that the engine does not know is a neighbour. The caller then sees to it
      that its announcements are learned. */
   bool (*is_neighbour) (void *arg, const uint8_t prefix[12]);
-  /* The announcements that were given with this number have been processed. */
-  void (*processed) (void *arg, const uint8_t prefix[12], uint64_t through);
+  /* The announcements that were given with this number have been processed. If the engine does not
+     know the participant, for example because it has just forgotten it, they have to come again. */
+  void (*processed) (void *arg, const uint8_t prefix[12], uint64_t through, bool is_known);
 };
 
 /* An announcement of a neighbour, in the form of `announced`. The bytes of what has ended may be missing. */
@@ -65,6 +67,7 @@ void feros_neighbours_announce (struct ddsi_domaingv *gv, const ddsi_guid_t *gui
 void feros_neighbours_pulse (struct ddsi_domaingv *gv, const ddsi_guid_prefix_t *prefix, bool is_manual);
 /* Whether the engine knows the participant, and has learned of it without the network. */
 bool feros_neighbours_knows (struct ddsi_domaingv *gv, const ddsi_guid_prefix_t *prefix);
+/* Whether the caller says that this participant is a neighbour. */
 bool feros_neighbours_has (struct ddsi_domaingv *gv, const ddsi_guid_prefix_t *prefix);
 
 /* Gives announcements of a neighbour to the thread that processes discovery. The order is kept. */

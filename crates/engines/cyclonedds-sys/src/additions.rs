@@ -139,7 +139,7 @@ pub struct feros_neighbours {
     pub announced: unsafe extern "C" fn(*mut c_void, u32, bool, *const [u8; 16], *const u8, usize),
     pub pulsed: unsafe extern "C" fn(*mut c_void, *const [u8; 12], bool),
     pub is_neighbour: unsafe extern "C" fn(*mut c_void, *const [u8; 12]) -> bool,
-    pub processed: unsafe extern "C" fn(*mut c_void, *const [u8; 12], u64),
+    pub processed: unsafe extern "C" fn(*mut c_void, *const [u8; 12], u64, bool),
 }
 
 /// See `engine/feros_neighbours.h`.

@@ -70,7 +70,7 @@ impl Drop for Pool {
 struct Open {
     // The entity is dropped before the pool. Its sertypes hold their own references to the pool.
     _entity: Entity,
-    // The engine calls the neighbours while the entity exists.
+    // Dropped after the entity, whose deletion still calls them.
     neighbours: Option<std::sync::Arc<Neighbours>>,
     pool: std::sync::Arc<Pool>,
     /// The id of the domain on the network.
@@ -80,6 +80,14 @@ struct Open {
     /// The configuration that the engine has.
     configuration: String,
     users: usize,
+}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        if let Some(neighbours) = &self.neighbours {
+            neighbours.close();
+        }
+    }
 }
 
 /// The domains that are open now, by the id that they have in the engine. The lock is held while a

@@ -9,7 +9,7 @@
 
 use std::collections::HashMap;
 use std::ffi::c_void;
-use std::sync::{Arc, OnceLock, Weak};
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use feros_cyclonedds_sys as sys;
@@ -17,7 +17,7 @@ use feros_dds::graph::Graph;
 use feros_engine::Gid;
 use feros_engine::engine::LOG_TARGET;
 use feros_neighbours::{Kind, Learner, Neighbourhood, Prefix, Record};
-use feros_sync::Mutex;
+use feros_sync::{Condvar, Mutex};
 
 use crate::dds::check;
 
@@ -77,9 +77,15 @@ impl Neighbours {
         unsafe { sys::feros_neighbours_of_next_domain(calls) }
     }
 
-    /// Tells the domain that was created, or that there is none.
+    /// Tells which domain was created, or that there is none.
     pub(crate) fn created(&self, domain: Option<sys::dds_entity_t>) {
-        self.link.domain.get_or_init(|| domain.unwrap_or(NO_DOMAIN));
+        self.link.set_domain(domain.map_or(Domain::Closed, Domain::Is));
+    }
+
+    /// Ends all calls of the engine, whose domain is about to be deleted. The engine may still call
+    /// these neighbours.
+    pub(crate) fn close(&self) {
+        self.link.set_domain(Domain::Closed);
     }
 
     /// Updates the nodes of this graph while it exists.
@@ -87,10 +93,9 @@ impl Neighbours {
         let mut nodes = self.link.nodes.lock();
         nodes.graphs.retain(|graph| graph.strong_count() > 0);
         nodes.graphs.push(Arc::downgrade(graph));
-        let tables: Vec<_> = nodes.tables.iter().map(|(of, table)| (*of, table.clone())).collect();
-        drop(nodes);
-        for (participant, table) in tables {
-            graph.announcement_came(gid_of(participant), &table);
+        // With the lock, so that no newer table comes between.
+        for (participant, table) in &nodes.tables {
+            graph.neighbour_announced(gid_of(*participant), table);
         }
     }
 
@@ -120,14 +125,22 @@ impl std::fmt::Debug for Neighbours {
     }
 }
 
-/// Stands for a domain that could not be created; the engine refuses it.
-const NO_DOMAIN: sys::dds_entity_t = 0;
-
 /// What the thread of the neighbourhood works on.
 #[derive(Default)]
 struct Link {
-    domain: OnceLock<sys::dds_entity_t>,
+    domain: Mutex<Domain>,
+    /// Notified when the domain is created or cannot be created.
+    created: Condvar,
     nodes: Mutex<Nodes>,
+}
+
+/// The engine's domain.
+#[derive(Default)]
+enum Domain {
+    #[default]
+    NotYet,
+    Is(sys::dds_entity_t),
+    Closed,
 }
 
 #[derive(Default)]
@@ -142,20 +155,30 @@ impl Link {
     fn nodes_came(&self, participant: Prefix, table: &[u8]) {
         let mut nodes = self.nodes.lock();
         nodes.tables.insert(participant, table.to_owned());
-        let graphs: Vec<_> = nodes.graphs.iter().filter_map(Weak::upgrade).collect();
-        drop(nodes);
-        for graph in graphs {
-            graph.announcement_came(gid_of(participant), table);
+        for graph in nodes.graphs.iter().filter_map(Weak::upgrade) {
+            graph.neighbour_announced(gid_of(participant), table);
         }
     }
 
-    /// Calls a function of the engine with the domain, as soon as that exists.
+    fn set_domain(&self, domain: Domain) {
+        *self.domain.lock() = domain;
+        self.created.notify_all();
+    }
+
+    /// Calls a function of the engine with the domain, as soon as that exists. Returns 0 if it does
+    /// not exist any longer. The lock keeps the domain from being deleted meanwhile; the functions
+    /// only enqueue work or renew a lease.
     fn with_domain(
         &self,
         call: impl FnOnce(sys::dds_entity_t) -> sys::dds_return_t,
     ) -> sys::dds_return_t {
-        check(call(*self.domain.wait())).unwrap_or_else(|code| {
-            tracing::debug!(%code, "the domain of a neighbour has ended");
+        let mut domain = self.domain.lock();
+        while matches!(*domain, Domain::NotYet) {
+            domain = self.created.wait(domain);
+        }
+        let Domain::Is(entity) = *domain else { return 0 };
+        check(call(entity)).unwrap_or_else(|code| {
+            tracing::debug!(target: LOG_TARGET, %code, "a neighbour is not learned");
             code.0
         })
     }
@@ -175,7 +198,12 @@ impl Learner for Link {
     }
 
     fn ended(&self, participant: Prefix) {
-        self.nodes.lock().tables.remove(&participant);
+        let mut nodes = self.nodes.lock();
+        nodes.tables.remove(&participant);
+        for graph in nodes.graphs.iter().filter_map(Weak::upgrade) {
+            graph.neighbour_ended(gid_of(participant));
+        }
+        drop(nodes);
         // SAFETY: the engine copies the prefix.
         self.with_domain(|domain| unsafe {
             sys::feros_neighbour_ended(domain, &raw const participant)
@@ -211,9 +239,9 @@ fn gid_of(participant: Prefix) -> Gid {
 }
 
 fn tell(neighbourhood: &Neighbourhood, participant: Prefix, record: Record) {
-    // The neighbourhood logs what follows, and then has no neighbours any longer.
+    // If the neighbourhood has no neighbours any longer, it logs this itself.
     if let Err(error) = neighbourhood.announce(participant, record) {
-        tracing::debug!(%error, "the processes of this host find this one by the network");
+        tracing::debug!(target: LOG_TARGET, %error, "neighbours are not told");
     }
 }
 
@@ -258,8 +286,17 @@ unsafe extern "C" fn is_neighbour(arg: *mut c_void, prefix: *const [u8; 12]) -> 
 
 /// # Safety
 /// See [`announce`].
-unsafe extern "C" fn processed(arg: *mut c_void, prefix: *const [u8; 12], through: u64) {
+unsafe extern "C" fn processed(
+    arg: *mut c_void,
+    prefix: *const [u8; 12],
+    through: u64,
+    is_known: bool,
+) {
     // SAFETY: the engine calls this with the argument and a prefix.
     let (neighbourhood, prefix) = unsafe { (&*arg.cast::<Neighbourhood>(), *prefix) };
-    neighbourhood.processed(prefix, through);
+    if is_known {
+        neighbourhood.processed(prefix, through);
+    } else {
+        neighbourhood.lost(prefix, through);
+    }
 }

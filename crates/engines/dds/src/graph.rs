@@ -93,6 +93,9 @@ struct State {
     generation: u64,
     snapshot: Option<Arc<GraphSnapshot>>,
     participants: HashMap<[u8; 12], (Gid, Participant)>,
+    /// The newest announcements of participants that are found without the network. They hold from
+    /// when the participant is discovered, which may be later, or once more.
+    neighbours: HashMap<[u8; 12], ParticipantEntities>,
     /// The endpoints are boxed because half of the slots of a B-tree are empty.
     endpoints: BTreeMap<Gid, Box<WireEndpoint>>,
     local: Vec<LocalEndpoint>,
@@ -136,6 +139,10 @@ impl Graph {
             participant.0 = gid;
             participant.1.data = Some(data);
             participant.1.library = library.or(participant.1.library);
+            if let Some(entities) = state.neighbours.get(&gid.participant_prefix()) {
+                participant.1.form = Some(entities.form);
+                participant.1.nodes = Some(entities.nodes.clone());
+            }
             participant.1.form_of_other_library()
         });
         self.see_form(gid, other);
@@ -174,6 +181,32 @@ impl Graph {
             Ok(_) => self.refuse_announcement(writer, "it is about another participant"),
             Err(error) => self.refuse_announcement(writer, error),
         }
+    }
+
+    /// Reads the nodes of a participant that is found without the network, from a sample of
+    /// `ros_discovery_info`. They count while the participant is known.
+    pub fn neighbour_announced(&self, participant: Gid, sample: &[u8]) {
+        let prefix = participant.participant_prefix();
+        let entities = match ParticipantEntities::parse(sample) {
+            Ok(read) if read.participant.participant_prefix() == prefix => read,
+            Ok(_) => {
+                return self.refuse_announcement(participant, "it is about another participant");
+            }
+            Err(error) => return self.refuse_announcement(participant, error),
+        };
+        let is_known = {
+            let mut state = self.state.lock();
+            state.neighbours.insert(prefix, entities.clone());
+            state.participants.get(&prefix).is_some_and(|(_, known)| known.data.is_some())
+        };
+        if is_known {
+            self.announced(entities);
+        }
+    }
+
+    /// Forgets what [`neighbour_announced`](Self::neighbour_announced) has read.
+    pub fn neighbour_ended(&self, participant: Gid) {
+        self.state.lock().neighbours.remove(&participant.participant_prefix());
     }
 
     /// Sets the nodes of a participant, local or remote.

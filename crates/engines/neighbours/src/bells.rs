@@ -20,6 +20,9 @@ const LOOK: u8 = 1;
 /// The datagram with which a neighbourhood wakes its own thread for another reason.
 const WAKE: u8 = 0;
 
+/// The fewest datagrams with which the queue of a socket may be full (net.unix.max_dgram_qlen).
+const SHORTEST_QUEUE: usize = 8;
+
 /// How many bells one socket rings. The datagrams that nobody has received yet share the buffer of
 /// their sender, which has room for some 270. Processes that are stopped receive none.
 const BELLS_OF_SOCKET: usize = 200;
@@ -60,9 +63,10 @@ impl Bell {
             Ok(_) => (),
         }
         let (mut word, mut looks) = ([WAKE], false);
-        for _ in 0..1000 {
+        for count in 0..1000 {
             match self.0.recv(&mut word) {
-                Ok(_) => looks |= word == [LOOK],
+                // If the queue was full, it may lack the datagram of another process.
+                Ok(_) => looks |= word == [LOOK] || count >= SHORTEST_QUEUE,
                 Err(_) => break,
             }
         }

@@ -92,6 +92,12 @@ impl Folder {
         found.is_err_and(|error| is_missing(&error))
     }
 
+    /// Whether there is a file. If the system does not tell, there may be one.
+    pub(crate) fn may_have(&self, entry: Entry) -> bool {
+        let found = fs::symlink_metadata(self.path(entry));
+        found.map_or_else(|error| !is_missing(&error), |found| found.is_file())
+    }
+
     /// Removes the file, which may be missing.
     pub(crate) fn remove(&self, entry: Entry) {
         if let Err(error) = fs::remove_file(self.path(entry))

@@ -244,6 +244,12 @@ impl Neighbourhood {
         self.shared.processed(&participant, through);
     }
 
+    /// The user has processed the announcements of `participant` up to this number, but does not
+    /// know the participant: all of its announcements come again at a later look.
+    pub fn lost(&self, participant: Prefix, through: u64) {
+        self.shared.lost(participant, through);
+    }
+
     /// Whether the neighbourhood of `other` has processed all that the own participant has
     /// announced until now. Waits for this at most for `patience`. `None` if `other` is no
     /// neighbour, or `own` is no own participant.

@@ -80,14 +80,9 @@ impl Looking {
     fn look(&mut self, is_rung: bool, is_regular: bool) {
         let of_all = is_regular && self.regular.is_multiple_of(REGULAR_OF_ALL);
         self.regular = self.regular.wrapping_add(u32::from(is_regular));
-        let Ok(entries) = self.shared.folder.list() else {
-            // The next look tries again, for example when a descriptor is free. Without a pulse,
-            // others would take this process for dead until then.
-            if is_regular {
-                self.keep_house(&[]);
-            }
-            return;
-        };
+        // Without a free descriptor, the known participants are still glanced at, and the own pulse
+        // still shows that this process is alive. A later look finds the others.
+        let entries = self.shared.folder.list().unwrap_or_default();
         let there = self.there(&entries);
         for participant in there.iter().filter(|_| is_rung || of_all) {
             if self.shared.is_ending() || self.shared.has_left() {
@@ -148,6 +143,10 @@ impl Looking {
     /// Looks at one log, without opening it if it has no announcements. If the user cannot be told
     /// that its owner is alive, the next look tries again.
     fn glance(&mut self, participant: Prefix) {
+        if self.shared.neighbours.lock().has_request(&participant) {
+            self.visit(participant, false);
+            return;
+        }
         let path = self.shared.folder.path(Entry::Log(participant));
         match self.logs.get_mut(&participant).map(|log| log.glance(&path)) {
             Some(Glance::AsRead) => (),

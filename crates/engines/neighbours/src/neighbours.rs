@@ -134,6 +134,20 @@ impl Neighbours {
         self.entries.put(slot, participant, through)
     }
 
+    /// The user has processed announcements up to this number, but does not know the participant,
+    /// and needs all of them once more at a later look.
+    pub(crate) fn lost(&mut self, participant: Prefix, through: u64) -> io::Result<()> {
+        if let Some(known) = self.known.get_mut(&participant) {
+            known.processed = through;
+        }
+        self.ask_again(participant).map(drop)
+    }
+
+    /// Whether the user needs all announcements once more.
+    pub(crate) fn has_request(&self, participant: &Prefix) -> bool {
+        self.known.get(participant).is_some_and(|known| known.asks_again)
+    }
+
     /// The participant has ended. Returns `false` if it was unknown.
     pub(crate) fn ended(&mut self, participant: &Prefix) -> bool {
         let Some(ended) = self.known.remove(participant) else { return false };

@@ -102,7 +102,7 @@ impl Shared {
         if self.own.lock().has(&participant) {
             return false;
         }
-        let is_there = || !self.folder.lacks(Entry::Log(participant));
+        let is_there = || self.folder.may_have(Entry::Log(participant));
         let standing = {
             let mut neighbours = self.neighbours.lock();
             // The thread forgets all neighbours only after this flag was set.
@@ -121,6 +121,13 @@ impl Shared {
 
     pub(crate) fn processed(&self, participant: &Prefix, through: u64) {
         let written = self.neighbours.lock().processed(participant, through);
+        if let Err(cause) = written {
+            self.leave(&self.folder.failed(&cause));
+        }
+    }
+
+    pub(crate) fn lost(&self, participant: Prefix, through: u64) {
+        let written = self.neighbours.lock().lost(participant, through);
         if let Err(cause) = written {
             self.leave(&self.folder.failed(&cause));
         }
