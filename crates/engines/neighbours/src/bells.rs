@@ -1,5 +1,6 @@
 //! Bells: sockets at which a neighbourhood is told to look at the logs of others. What was
-//! announced is in the logs, so a ring that a full socket loses does no harm.
+//! announced is in the logs, so a ring that is lost only delays this until the next look at all
+//! logs.
 
 use std::fs;
 use std::io;

@@ -220,7 +220,7 @@ impl Neighbourhood {
 
     /// Tells others that an own participant is alive, by its automatic or its manual pulse. They
     /// see the manual one at once. They see the automatic one at their next regular look at all
-    /// logs, at most about four seconds later, or at once if the last one was less than 4 s ago.
+    /// logs, at most about four seconds later, or at once if the one before was less than 4 s ago.
     /// The automatic pulse of each participant also changes once a second by itself.
     pub fn pulse(&self, participant: Prefix, is_manual: bool) {
         let is_urgent = self.shared.own.lock().pulse(&participant, is_manual);
