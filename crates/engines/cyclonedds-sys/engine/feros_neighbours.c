@@ -113,14 +113,22 @@ static void learn_endpoint (const struct ddsi_receiver_state *rst, ddsi_seqno_t 
   ddsi_plist_t announced;
   if (!ddsi_serdata_to_sample (serdata, &announced, NULL, NULL))
     return;
-  if (!(announced.present & PP_ENDPOINT_GUID) || memcmp (&announced.endpoint_guid.prefix, &rst->src_guid_prefix, sizeof (rst->src_guid_prefix)) != 0)
-    ; /* it is about another participant */
-  else
+  if ((announced.present & PP_ENDPOINT_GUID) && memcmp (&announced.endpoint_guid.prefix, &rst->src_guid_prefix, sizeof (rst->src_guid_prefix)) == 0)
     ddsi_handle_sedp_alive_endpoint (rst, seq, &announced, kind, rst->vendor, serdata->timestamp);
   ddsi_plist_fini (&announced);
 }
 
-static const struct ddsi_sertype *type_of (const struct ddsi_domaingv *gv, uint32_t kind)
+static void learn_participant (const struct ddsi_receiver_state *rst, ddsi_seqno_t seq, const struct ddsi_serdata *serdata, const ddsi_guid_t *guid)
+{
+  const struct ddsi_proxy_participant * const proxypp = ddsi_entidx_lookup_proxy_participant_guid (rst->gv->entity_index, guid);
+  if (proxypp != NULL && !proxypp->is_neighbour)
+    /* The network found it while its log was missing. After it is forgotten, it is learned again. */
+    (void) ddsi_delete_proxy_participant_by_guid (rst->gv, guid, ddsrt_time_wallclock (), true);
+  else
+    ddsi_handle_spdp (rst, ddsi_to_entityid (DDSI_ENTITYID_SPDP_BUILTIN_PARTICIPANT_WRITER), seq, serdata);
+}
+
+static const struct ddsi_sertype *sertype_of (const struct ddsi_domaingv *gv, uint32_t kind)
 {
   switch (kind)
   {
@@ -148,7 +156,7 @@ static void learn_one (const struct ddsi_receiver_state *rst, ddsi_seqno_t seq, 
     forget (rst->gv, item);
     return;
   }
-  const struct ddsi_sertype * const type = type_of (rst->gv, item->kind);
+  const struct ddsi_sertype * const type = sertype_of (rst->gv, item->kind);
   if (type == NULL || item->size < 4)
     return;
   const ddsrt_iovec_t iov = { .iov_base = bytes, .iov_len = item->size };
@@ -158,12 +166,8 @@ static void learn_one (const struct ddsi_receiver_state *rst, ddsi_seqno_t seq, 
   serdata->timestamp = ddsrt_time_wallclock ();
   ((struct ddsi_serdata_plist *) serdata)->protoversion = rst->protocol_version;
   ((struct ddsi_serdata_plist *) serdata)->vendorid = rst->vendor;
-  struct ddsi_proxy_participant * const proxypp = ddsi_entidx_lookup_proxy_participant_guid (rst->gv->entity_index, &item->guid);
-  if (item->kind == FEROS_ANNOUNCES_PARTICIPANT && proxypp != NULL && !proxypp->is_neighbour)
-    /* It was found by the network while its log was missing. When it is forgotten, it is learned again. */
-    (void) ddsi_delete_proxy_participant_by_guid (rst->gv, &item->guid, ddsrt_time_wallclock (), true);
-  else if (item->kind == FEROS_ANNOUNCES_PARTICIPANT)
-    ddsi_handle_spdp (rst, ddsi_to_entityid (DDSI_ENTITYID_SPDP_BUILTIN_PARTICIPANT_WRITER), seq, serdata);
+  if (item->kind == FEROS_ANNOUNCES_PARTICIPANT)
+    learn_participant (rst, seq, serdata, &item->guid);
   else
     learn_endpoint (rst, seq, serdata, item->kind == FEROS_ANNOUNCES_WRITER ? SEDP_KIND_WRITER : SEDP_KIND_READER);
   ddsi_serdata_unref (serdata);

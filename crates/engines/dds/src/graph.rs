@@ -174,26 +174,28 @@ impl Graph {
     /// Reads the nodes of another participant from a sample of `ros_discovery_info`. A sample that
     /// cannot be read is counted.
     pub fn announcement_came(&self, writer: Gid, sample: &[u8]) {
-        match ParticipantEntities::parse(sample) {
-            Ok(read) if read.participant.participant_prefix() == writer.participant_prefix() => {
-                self.announced(read);
-            }
-            Ok(_) => self.refuse_announcement(writer, "it is about another participant"),
-            Err(error) => self.refuse_announcement(writer, error),
+        if let Some(entities) = self.read_announcement(writer, sample) {
+            self.announced(entities);
         }
+    }
+
+    /// Reads a sample of `ros_discovery_info` from this participant, or counts it as refused.
+    fn read_announcement(&self, from: Gid, sample: &[u8]) -> Option<ParticipantEntities> {
+        match ParticipantEntities::parse(sample) {
+            Ok(read) if read.participant.participant_prefix() == from.participant_prefix() => {
+                return Some(read);
+            }
+            Ok(_) => self.refuse_announcement(from, "it is about another participant"),
+            Err(error) => self.refuse_announcement(from, error),
+        }
+        None
     }
 
     /// Reads the nodes of a participant that is found without the network, from a sample of
     /// `ros_discovery_info`. They count while the participant is known.
     pub fn neighbour_announced(&self, participant: Gid, sample: &[u8]) {
         let prefix = participant.participant_prefix();
-        let entities = match ParticipantEntities::parse(sample) {
-            Ok(read) if read.participant.participant_prefix() == prefix => read,
-            Ok(_) => {
-                return self.refuse_announcement(participant, "it is about another participant");
-            }
-            Err(error) => return self.refuse_announcement(participant, error),
-        };
+        let Some(entities) = self.read_announcement(participant, sample) else { return };
         let is_known = {
             let mut state = self.state.lock();
             state.neighbours.insert(prefix, entities.clone());

@@ -23,7 +23,7 @@ use crate::{Learner, Prefix};
 /// The time between regular looks, which find what no bell tells: processes that were killed,
 /// pulses, and files that were removed.
 const REGULAR: Duration = Duration::from_secs(1);
-/// Every so many regular looks, the thread looks at all logs. At the others, it only checks whether
+/// At each fourth regular look, the thread looks at all logs. At the others, it only checks whether
 /// its successors are alive, so that all processes together check each process a few times, and
 /// not as often as there are processes.
 const REGULAR_OF_ALL: u32 = 4;

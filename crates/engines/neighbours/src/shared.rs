@@ -1,6 +1,7 @@
 //! What the users of a neighbourhood and its thread share.
 
 use std::fmt::Display;
+use std::io;
 use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 use std::sync::{Arc, Weak};
@@ -121,13 +122,16 @@ impl Shared {
 
     pub(crate) fn processed(&self, participant: &Prefix, through: u64) {
         let written = self.neighbours.lock().processed(participant, through);
-        if let Err(cause) = written {
-            self.leave(&self.folder.failed(&cause));
-        }
+        self.leave_unless(written);
     }
 
     pub(crate) fn lost(&self, participant: Prefix, through: u64) {
         let written = self.neighbours.lock().lost(participant, through);
+        self.leave_unless(written);
+    }
+
+    /// Leaves if an own file could not be written.
+    fn leave_unless(&self, written: io::Result<()>) {
         if let Err(cause) = written {
             self.leave(&self.folder.failed(&cause));
         }
