@@ -13,10 +13,10 @@ TARGET = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", REPOSITORY / "target"))
 # The folder for the output of each step, the reports of tests, and the table.
 RESULTS = TARGET / "test"
 
-# Lanes run at the same time. Compilers take all processors, so they run one after the other; most
-# tests wait for other processes, so several steps of the lane `run` run at the same time.
+# Lanes run at the same time, each with so many steps at once. A build often waits for one large
+# crate, and most tests wait for other processes: another step uses these processors.
 SETUP, BUILD, RUN = "setup", "build", "run"
-LANES = {SETUP: 1, BUILD: 1, RUN: 2}
+LANES = {SETUP: 1, BUILD: 2, RUN: 2}
 
 # Makes cargo compile our crates with clippy, as `cargo clippy -- -D warnings` does, but completely
 # (clippy's src/main.rs shows the form of the arguments), and with rustdoc.
@@ -65,6 +65,8 @@ class Step:
     # A watchdog for a command that hangs. Beside tests, a slow machine needs half an hour for builds
     # that usually take minutes.
     limit_seconds: int = 3600
+    # Whether most other steps wait for this build, so that it does not give way to them.
+    is_awaited: bool = False
     # Whether the step is left out if the run's time (FEROS_TEST_MINUTES) is over when it could begin.
     if_time: bool = False
 
@@ -159,9 +161,9 @@ ON_FAST_DDS_3 = {
 }
 
 
-def build_tests(name, after, if_time=False):
+def build_tests(name, after, **settings):
     """Returns the step that compiles test programs."""
-    return Step(f"build: {name}", BUILD, [RUST_TESTS, "build", name], after, if_time=if_time)
+    return Step(f"build: {name}", BUILD, [RUST_TESTS, "build", name], after, **settings)
 
 
 def run_tests(title, suite, after=()):
@@ -177,7 +179,7 @@ STEPS = [
     # Builds that only need compilers run while the other systems are fetched.
     Step("build: loom", BUILD, [*LOOM_TESTS, "--no-run"], [COMPILERS], LOOM),
     Step("build: cost of a message", BUILD, COUNT_BUILD, [COMPILERS]),
-    build_tests("workspace", [PYTHON]),
+    build_tests("workspace", [PYTHON], is_awaited=True),
     Step("build: wheel", BUILD, ["scripts/test_python.sh", "--build"], ["build: workspace"], BUILT | AS_BUILT),
     run_tests("tests, interop with stock ROS 2 among them", "workspace"),
     Step("format", RUN, ["cargo", "fmt", "--all", "--check"]),

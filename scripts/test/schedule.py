@@ -1,4 +1,4 @@
-"""Runs steps in lanes: builds one after the other, and tests at the same time.
+"""Runs steps in lanes: builds and tests at the same time.
 
 Steps that wait for other processes run while other steps compute. A failed step only prevents the
 steps that need it, so that one run names every failure.
@@ -125,7 +125,8 @@ class Schedule:
         since = began - self.began
         say(f"[{number:2}/{len(self.results)}] {step.name}: begins after {since:.0f} s{usually}")
         environment = os.environ | step.environment | {"FEROS_TESTS_SKIPPED": str(skips)}
-        nice = ["nice", f"--adjustment={NICENESS}"] if step.lane == parts.BUILD else []
+        gives_way = step.lane == parts.BUILD and not step.is_awaited
+        nice = ["nice", f"--adjustment={NICENESS}"] if gives_way else []
         with log.open("wb") as output:
             process = subprocess.Popen(
                 [*nice, *map(str, step.command)],
