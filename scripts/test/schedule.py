@@ -18,6 +18,9 @@ PASSED, FAILED, NOT_RUN, LEFT_OUT = "passed", "failed", "not run", "left out"
 # Tests have watchdogs, so compilers give way to them. Beside a busy program, a compiler still gets
 # about 30 % of a processor; with a niceness of 10 it would get 10 %, and a build would take hours.
 NICENESS = 4
+# Linux compares the niceness of processes only within a session (CONFIG_SCHED_AUTOGROUP), and each
+# step is a session. This file sets the niceness of the whole session (sched(7)).
+OF_SESSION = "/proc/{}/autogroup"
 # The time within which processes have to end when asked.
 GRACE_SECONDS = 15
 LINES_OF_A_FAILURE = 150
@@ -85,7 +88,7 @@ class Schedule:
             with self.change:
                 if not waiting:
                     return
-                result = next((r for r in waiting if self._is_decided(r)), None)
+                result = next((r for r in waiting if self._can_begin(r)), None)
                 if result is None:
                     self.change.wait(1.0)
                     continue
@@ -108,9 +111,14 @@ class Schedule:
                 self.ended.add(result.step.name)
                 self.change.notify_all()
 
-    def _is_decided(self, result):
-        """Whether all steps that a step needs have ended."""
-        return self.is_stopped or self.ended.issuperset(result.step.after)
+    def _can_begin(self, result):
+        """Whether all steps that a step needs have ended, and no build that others wait for would
+        get less of the processors."""
+        if self.is_stopped:
+            return True
+        awaited = (self.results[name].step for name in self.running)
+        is_in_the_way = result.step.lane == parts.BUILD and any(step.is_awaited for step in awaited)
+        return self.ended.issuperset(result.step.after) and not is_in_the_way
 
     def _run_step(self, result):
         step = result.step
@@ -138,6 +146,8 @@ class Schedule:
                 start_new_session=True,
             )
             self.running[step.name] = process
+            if gives_way:
+                _give_way(process)
             code, used = self._wait(process, began + step.limit_seconds)
             del self.running[step.name]
         result.seconds = time.monotonic() - began
@@ -213,6 +223,15 @@ def _signal_group(process, number):
         os.killpg(process.pid, number)
     except (ProcessLookupError, PermissionError):
         pass
+
+
+def _give_way(process):
+    """Lowers the priority of a session."""
+    try:
+        with open(OF_SESSION.format(process.pid), "w") as file:
+            file.write(str(NICENESS))
+    except OSError:
+        pass  # without autogroups, or if it has ended: the niceness of its processes counts
 
 
 def _wait_for_group(process):
