@@ -146,6 +146,11 @@ dds_return_t feros_learn (dds_entity_t domain, const uint8_t prefix[12], const s
 dds_return_t feros_neighbour_lives (dds_entity_t domain, const uint8_t prefix[12], bool is_manual);
 dds_return_t feros_neighbour_ended (dds_entity_t domain, const uint8_t prefix[12]);
 
+/* --- in the patched engine; see patches/received.patch ---------------------------------------------------------------- */
+
+/* The datagrams, and their bytes, that the domain of this entity has received from the network so far. */
+dds_return_t feros_received (dds_entity_t entity, uint64_t *datagrams, uint64_t *bytes);
+
 extern const dds_entity_t feros_builtin_participant, feros_builtin_publication, feros_builtin_subscription;
 
 #endif

@@ -1,5 +1,5 @@
 //! The functions that Feros adds to Cyclone DDS: samples and topics of the shim, the sender's rate
-//! on a full link, the requests for lost fragments, and the times of discovery.
+//! on a full link, the requests for lost fragments, the times of discovery, and what was received.
 
 use std::ffi::{CStr, c_char, c_void};
 
@@ -168,6 +168,15 @@ unsafe extern "C" {
         is_manual: bool,
     ) -> dds_return_t;
     pub fn feros_neighbour_ended(domain: dds_entity_t, prefix: *const [u8; 12]) -> dds_return_t;
+}
+
+unsafe extern "C" {
+    // See `feros_shim.h`.
+    pub fn feros_received(
+        entity: dds_entity_t,
+        datagrams: *mut u64,
+        bytes: *mut u64,
+    ) -> dds_return_t;
 }
 
 /// See `engine/feros_rate_control.h`.

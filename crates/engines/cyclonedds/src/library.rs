@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use feros_dds::graph::Graph;
 use feros_dds::library::{self, Creation};
-use feros_engine::{Created, Ending, Gid};
+use feros_engine::{Created, Ending, Gid, Traffic};
 
 use crate::discovery::Discovery;
 use crate::domain::{ENGINE_NAME, ENGINE_VERSION};
@@ -28,6 +28,10 @@ impl library::Participant for Participant {
 
     fn configuration(&self) -> String {
         self.domain.configuration.clone()
+    }
+
+    fn received(&self) -> Option<Traffic> {
+        self.traffic()
     }
 
     fn gid(&self) -> Gid {

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
 
 use feros_cyclonedds_sys as sys;
-use feros_engine::{Created, Ending, Gid, OpenError, SessionOptions};
+use feros_engine::{Created, Ending, Gid, OpenError, SessionOptions, Traffic};
 
 use crate::dds::{Code, Entity, check};
 use crate::domain::{Domain, ENGINE_NAME};
@@ -73,6 +73,17 @@ impl Participant {
             endpoints: AtomicUsize::new(0),
             domain,
         })
+    }
+
+    /// What the domain has received from the network.
+    pub(crate) fn traffic(&self) -> Option<Traffic> {
+        let mut received = Traffic::default();
+        // SAFETY: the participant is alive, and both out parameters are valid for writing.
+        let code = unsafe {
+            let (datagrams, bytes) = (&raw mut received.datagrams, &raw mut received.bytes);
+            sys::feros_received(self.entity.handle(), datagrams, bytes)
+        };
+        check(code).ok().map(|_| received)
     }
 
     /// Counts an endpoint that has been created.

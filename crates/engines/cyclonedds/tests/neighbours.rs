@@ -174,6 +174,30 @@ fn everybody_knows_exactly_what_exists_beside_processes_without_neighbours() {
     life(0x9e37_79b9_7f4a_7c15, true);
 }
 
+/// What a session tells about discovery: who is a neighbour, and what came by the network.
+#[test]
+fn neighbours_and_what_the_network_brings_are_counted() {
+    let _watchdog = Watchdog::start();
+    let mut robot = Robot::new("localhost");
+    let options = SessionOptions::localhost(robot.domain.id().into());
+    let node = TestNode::new(CycloneEngine.open(&options).unwrap());
+    let found = || {
+        let (graph, own) = (node.session.graph(), node.session.gid());
+        let others = graph.participants.iter().filter(|participant| participant.gid != own);
+        let (neighbours, others): (Vec<_>, Vec<_>) = others.partition(|other| other.is_neighbour);
+        (neighbours.len(), others.len())
+    };
+    robot.start(true);
+    until("the neighbour is known", || found() == (1, 0));
+    let before = node.session.received().unwrap();
+    robot.start(false);
+    until("the network has found the other process", || found() == (1, 1));
+    let after = node.session.received().unwrap();
+    let (datagrams, bytes) = (after.datagrams - before.datagrams, after.bytes - before.bytes);
+    // The header of each datagram has 20 bytes.
+    assert!(datagrams > 0 && bytes > 20 * datagrams, "{before:?} {after:?}");
+}
+
 /// The packets that have left this network namespace's interfaces.
 fn packets() -> u64 {
     let devices = std::fs::read_to_string("/proc/net/dev").unwrap();

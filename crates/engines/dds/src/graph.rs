@@ -359,6 +359,7 @@ impl State {
                     participant.library.unwrap_or_else(|| Library::of_guid_prefix(*prefix)),
                 ),
                 is_feros: participant.is_feros(),
+                is_neighbour: self.neighbours.contains_key(prefix),
                 ..ParticipantInfo::new(*gid)
             })
             .collect();

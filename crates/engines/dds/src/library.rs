@@ -8,6 +8,7 @@ use std::time::Duration;
 use feros_engine::dds::user_data::EndpointData;
 use feros_engine::{
     Created, Ending, FillAborted, Gid, Match, PublishError, QosProfile, Sample, Stamp, TakeError,
+    Traffic,
 };
 
 use crate::graph::{Graph, IncompatibleType};
@@ -49,6 +50,12 @@ pub trait Participant: Send + Sync + Sized + 'static {
 
     /// The configuration that the library uses, in a form for users.
     fn configuration(&self) -> String;
+
+    /// What this process has received from the network in the participant's domain, or `None` if
+    /// the library does not count it.
+    fn received(&self) -> Option<Traffic> {
+        None
+    }
 
     /// The identity.
     fn gid(&self) -> Gid;

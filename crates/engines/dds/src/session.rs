@@ -7,7 +7,7 @@ use feros_engine::engine::{Front, GraphChangeGuard};
 use feros_engine::{
     Client, ClientOptions, CreateEndpointError, Created, Ending, Gid, GraphSnapshot, Kept, NodeId,
     NodeName, Notify, OpenError, Publisher, PublisherOptions, QosProfile, Service, ServiceOptions,
-    Session, SessionOptions, Subscription, SubscriptionOptions,
+    Session, SessionOptions, Subscription, SubscriptionOptions, Traffic,
 };
 
 use crate::client::DdsClient;
@@ -85,6 +85,10 @@ impl<P: Participant> Session for DdsSession<P> {
 
     fn configuration(&self) -> String {
         self.0.participant.configuration()
+    }
+
+    fn received(&self) -> Option<Traffic> {
+        self.0.participant.received()
     }
 
     fn ending(&self) -> Ending {

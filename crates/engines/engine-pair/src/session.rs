@@ -5,7 +5,7 @@ use std::sync::Arc;
 use feros_engine::{
     Client, ClientOptions, Created, Ending, EndpointKind, Gid, GraphChangeGuard, GraphSnapshot,
     Kept, NodeId, NodeName, Notify, Publisher, PublisherOptions, QosProfile, Service,
-    ServiceOptions, Session, Subscription, SubscriptionOptions,
+    ServiceOptions, Session, Subscription, SubscriptionOptions, Traffic,
 };
 
 use crate::client::PairClient;
@@ -58,6 +58,10 @@ impl Session for PairSession {
     fn configuration(&self) -> String {
         let of = |side: &dyn Session| format!("{}:\n{}", side.engine_name(), side.configuration());
         self.of_each(of, "\n\n")
+    }
+
+    fn received(&self) -> Option<Traffic> {
+        self.shared.sides.iter().find_map(|side| side.received())
     }
 
     fn ending(&self) -> Ending {

@@ -16,6 +16,7 @@ mod publisher;
 mod service;
 mod session;
 mod subscription;
+mod traffic;
 
 use std::sync::Arc;
 
@@ -40,6 +41,7 @@ pub use publisher::{
 pub use service::{Client, ClientOptions, ServerMatch, Service, ServiceOptions};
 pub use session::{DiscoveryRange, OpenError, SessionOptions};
 pub use subscription::{Subscription, SubscriptionOptions, TakeError};
+pub use traffic::Traffic;
 
 /// A library that carries messages between participants.
 pub trait Engine: Send + Sync + 'static {
@@ -80,6 +82,13 @@ pub trait Session: Send + Sync {
     /// The configuration that the engine uses, in the engine's own format, for users, reports and
     /// comparisons.
     fn configuration(&self) -> String;
+
+    /// What this process has received from the network in the domain of this session, since the
+    /// first session that shares the engine's sockets with this one was opened. `None` if the
+    /// engine does not count it.
+    fn received(&self) -> Option<Traffic> {
+        None
+    }
 
     /// Announces a node. As in stock ROS 2, several nodes may have the same name.
     ///

@@ -74,7 +74,7 @@ pub use engine::{
     EventError, FillAborted, GraphChangeGuard, Kept, NodeId, Notify, OpenError, ParameterData,
     ParameterServer, PublishError, PublishMode, Publisher, PublisherOptions, ServerMatch, Service,
     ServiceMapping, ServiceOptions, Session, SessionOptions, Subscription, SubscriptionOptions,
-    TakeError, TakeOverError, TakesParameters, TypeHash, WaitForAckedError, copied,
+    TakeError, TakeOverError, TakesParameters, Traffic, TypeHash, WaitForAckedError, copied,
 };
 pub use event::{MatchedStatus, PublisherEvent, SubscriptionEvent};
 pub use failure_counter::{FailureCounter, FailureCounters, SoFar};

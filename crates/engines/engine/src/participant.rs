@@ -15,6 +15,9 @@ pub struct ParticipantInfo {
     pub library: Option<Library>,
     /// Whether the participant says that it runs Feros.
     pub is_feros: bool,
+    /// Whether this process has learned of the participant in shared memory, and not by the
+    /// network. False for participants of this process.
+    pub is_neighbour: bool,
     /// Whether an endpoint of the participant announces the hash of its type, as endpoints of ROS 2
     /// do since Iron.
     pub has_type_hashes: bool,
@@ -31,6 +34,7 @@ impl ParticipantInfo {
             form: None,
             library: None,
             is_feros: false,
+            is_neighbour: false,
             has_type_hashes: false,
             has_buffer_backends: false,
         }

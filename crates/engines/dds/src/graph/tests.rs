@@ -262,3 +262,25 @@ fn a_participant_of_feros_with_another_form_is_not_named() {
         assert_eq!(forms, [Some(other), Some(other)]);
     }
 }
+
+#[test]
+fn a_neighbour_is_shown_as_one_while_it_is_one() {
+    let graph = Graph::default();
+    let are_neighbours = || {
+        let snapshot = graph.snapshot();
+        snapshot.participants.iter().map(|one| one.is_neighbour).collect::<Vec<_>>()
+    };
+    let appears = |participant| {
+        graph.participant_appeared(gid(participant, 0), announced("enclave=/;feros=0.1.0;"), None);
+    };
+    let table = of_form(DiscoveryForm::SinceIron, 1).encode().unwrap();
+    graph.neighbour_announced(gid(1, 0), &table);
+    assert!(are_neighbours().is_empty(), "the participant is not known yet");
+    appears(1);
+    appears(2);
+    assert_eq!(are_neighbours(), [true, false]);
+    graph.neighbour_ended(gid(1, 0));
+    graph.participant_left(gid(1, 0));
+    appears(1);
+    assert_eq!(are_neighbours(), [false, false], "the network has found it");
+}

@@ -37,7 +37,7 @@ pub const CYCLONEDDS: KnownEngine = KnownEngine {
     wire: Wire::Dds,
     kept: Kept::ALL,
     announces: true,
-    variables: &["CYCLONEDDS_URI"],
+    variables: &["CYCLONEDDS_URI", "FEROS_NEIGHBOURS"],
 };
 
 /// Fast DDS.

@@ -1,5 +1,6 @@
 //! `feros doctor`: checks this machine for obstacles to ROS, and reports each with its cure.
 
+mod discovery;
 mod distributions;
 mod domains;
 mod engine;

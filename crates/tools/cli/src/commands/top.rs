@@ -17,6 +17,7 @@ use feros::Executor;
 
 use self::figures::Watcher;
 use self::keys::Command;
+pub(in crate::commands) use self::numbers::bytes;
 use self::state::State;
 use super::topic::watch::{End, spin};
 use crate::connection::{Connection, DiscoveryArgs};

@@ -7,6 +7,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use feros_engine::Gid;
 use feros_view::protocol::{Finding, Severity};
 use feros_view::{DEFAULT_PATIENCE, DEFAULT_PORT, Doctor, Server, Token, ViewOptions};
 
@@ -90,6 +91,7 @@ fn options(
         token => token,
     };
     let interfaces = Arc::new(types.set().clone());
+    let own = connection.context.session().gid();
     let connection = connection.clone();
     let describe = move |topic: &str, name: &str, hash| {
         described::schema_of_topic(&connection, &types, topic, name, hash)
@@ -104,7 +106,7 @@ fn options(
         interfaces,
         describe: Some(Arc::new(describe)),
         packages: installed_packages(),
-        doctor: Some(doctor()),
+        doctor: Some(doctor(own)),
         traces: args.traces.or_else(traces_of_environment),
     })
 }
@@ -114,8 +116,8 @@ fn traces_of_environment() -> Option<PathBuf> {
     (!folder.is_empty()).then(|| PathBuf::from(folder))
 }
 
-/// The checks of `feros doctor`, for the page.
-fn doctor() -> Doctor {
+/// The checks of `feros doctor`, for the page. `own` is the participant of this process.
+fn doctor(own: Gid) -> Doctor {
     let finding = |found: doctor::Finding| Finding {
         area: found.area.to_owned(),
         level: match found.status {
@@ -126,5 +128,5 @@ fn doctor() -> Doctor {
         text: found.text,
         cure: found.cure,
     };
-    Arc::new(move || doctor::findings().into_iter().map(finding).collect())
+    Arc::new(move || doctor::findings(own).into_iter().map(finding).collect())
 }

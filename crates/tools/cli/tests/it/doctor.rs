@@ -6,7 +6,7 @@ use feros_interop::{Domain, Peer};
 use feros_test_support::until;
 use serde_json::Value;
 
-use crate::process::{OnTerminal, Running, context, eventually, feros};
+use crate::process::{Finished, OnTerminal, Running, context, eventually, feros};
 
 #[test]
 fn doctor_reports_with_cures() {
@@ -55,6 +55,30 @@ fn a_mismatch_is_an_error_with_both_endpoints() {
             && finds(report, "error", &sides, cure)
             && finds(report, "error", &types, "use one of them everywhere")
     });
+}
+
+#[test]
+fn participants_are_counted_with_what_discovery_costs() {
+    let domain = Domain::reserve_without_ros2();
+    let line = ["topic", "pub", "/dr_near", "std_msgs/msg/Bool", "{data: true}"];
+    let _publisher = Running::start_in(&domain, &line);
+    let report_with = |neighbours: Option<&str>| {
+        let doctor = Running::start_with_in(&domain, &["doctor", "--json"], |command| {
+            command.envs(neighbours.map(|value| ("FEROS_NEIGHBOURS", value)));
+        });
+        serde_json::from_str::<Value>(&doctor.finish().out).unwrap()
+    };
+    let texts = [
+        "1 other participant: 1 in shared memory, 0 by the network; joining took ",
+        ", staying takes ",
+    ];
+    let report = eventually(|| report_with(None), |report| finds(report, "ok", &texts, ""));
+    let findings = report["findings"].as_array().unwrap().iter();
+    let mut of_discovery = findings.filter(|finding| finding["area"] == "discovery");
+    assert!(of_discovery.all(|finding| finding["status"] == "ok"), "{report}");
+    let texts = ["has found 1 participant of Feros on this host: FEROS_NEIGHBOURS=0 is set here"];
+    let warns = |report: &Value| finds(report, "warning", &texts, "unset FEROS_NEIGHBOURS");
+    eventually(|| report_with(Some("0")), warns);
 }
 
 #[test]
@@ -125,10 +149,14 @@ fn an_interrupted_doctor_shows_what_it_found() {
         doctor.interrupt();
         doctor.finish()
     };
-    let finished = eventually(piped, |finished| finished.code == Some(130));
+    // If the signal comes after the wait for the graph, the graph is complete.
+    let is_early = |finished: &Finished| {
+        let report: Value = serde_json::from_str(&finished.out).unwrap();
+        finished.code == Some(130) && report["distributions"].is_null()
+    };
+    let finished = eventually(piped, is_early);
     let report: Value = serde_json::from_str(&finished.out).unwrap();
     assert_eq!(report["complete"], false, "{report}");
-    assert!(report["distributions"].is_null(), "the graph is incomplete: {report}");
     let areas = report["findings"].as_array().unwrap().iter().map(|finding| &finding["area"]);
     assert!(areas.clone().any(|area| area == "engine"), "{report}");
     let report = || {

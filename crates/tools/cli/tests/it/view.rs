@@ -77,6 +77,9 @@ fn a_robot_is_shown_until_ctrl_c() {
     };
     let findings = report["findings"].as_array().unwrap();
     assert!(findings.iter().any(|finding| finding["area"] == "engine"), "{report}");
+    let discovery = findings.iter().find(|finding| finding["area"] == "discovery").unwrap();
+    // The view receives messages, so what arrives is not the cost of discovery.
+    assert!(!discovery["text"].as_str().unwrap().contains("joining"), "{report}");
     view.interrupt();
     let finished = view.finish();
     assert!(has_line(

@@ -1,6 +1,7 @@
-//! All checks, one after the other. They take a second or more, and longer if a file of the system
-//! does not answer, so the user may interrupt them and gets what was found until then.
+//! All checks, one after the other. They take two seconds or more, and longer if a file of the
+//! system does not answer, so the user may interrupt them and gets what was found until then.
 
+use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -8,11 +9,12 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use feros::signals::{self, OnSignal};
+use feros_engine::Gid;
 use feros_monitor::Distributions;
 use feros_sync::Mutex;
 
 use super::finding::Finding;
-use super::{domains, engine, graph, machine, network, programs};
+use super::{discovery, domains, engine, graph, machine, network, programs};
 use crate::error::CliError;
 use crate::notices;
 
@@ -29,19 +31,22 @@ pub(super) struct Examination {
     pub(super) distributions: Option<Distributions>,
 }
 
-/// The findings of all checks.
-pub(in crate::commands) fn findings() -> Vec<Finding> {
+/// The findings of all checks, in a process that has joined the graph as `watcher` and may receive
+/// messages. They do not tell what discovery costs.
+pub(in crate::commands) fn findings(watcher: Gid) -> Vec<Finding> {
     let found = Mutex::new(Examination::default());
-    examine(&found, || false);
+    examine(&found, Some(watcher), || false);
     found.into_inner().findings
 }
 
 /// Checks one part after the other, until `is_ending`, and adds what is found to `found`.
-fn examine(found: &Mutex<Examination>, is_ending: impl Fn() -> bool) {
+fn examine(found: &Mutex<Examination>, watcher: Option<Gid>, is_ending: impl Fn() -> bool) {
     // The findings about the distributions say the same, with the cure.
     notices::leave_out_other_forms();
     let add = |findings| found.lock().findings.extend(findings);
-    let parts: [&dyn Fn(); 6] = [
+    let session = || found.lock().context.as_ref().map(|context| context.session().clone());
+    let joined = Cell::new(None);
+    let parts: [&dyn Fn(); 7] = [
         &|| add(network::examine()),
         &|| add(machine::examine()),
         &|| {
@@ -51,14 +56,21 @@ fn examine(found: &Mutex<Examination>, is_ending: impl Fn() -> bool) {
             found.context = context;
         },
         &|| {
-            let own = found.lock().context.as_ref().map(|context| context.session().gid());
-            let (findings, distributions) = graph::examine(own);
+            let own = session().map(|session| session.gid());
+            let seen = graph::examine(own.into_iter().chain(watcher).collect());
+            joined.set(seen.joined);
             let mut found = found.lock();
-            found.findings.extend(findings);
-            found.distributions = distributions;
+            found.findings.extend(seen.findings);
+            found.distributions = seen.distributions;
         },
         &|| add(programs::examine()),
         &|| add(domains::examine()),
+        // The last one, because it waits until the rest has taken long enough.
+        &|| {
+            let Some(joined) = joined.take() else { return };
+            let session = session().filter(|_| watcher.is_none());
+            add(discovery::examine(&joined, session.as_deref(), &is_ending));
+        },
     ];
     parts.iter().take_while(|_| !is_ending()).for_each(|part| part());
 }
@@ -100,7 +112,7 @@ impl Running {
         let inside = found.clone();
         let checks = move || {
             let _end = End(sender);
-            examine(&inside, || is_ending.load(Ordering::Acquire));
+            examine(&inside, None, || is_ending.load(Ordering::Acquire));
         };
         let failed = |error| CliError::failed(format!("the checks cannot be started: {error}"));
         let thread = std::thread::Builder::new().name("doctor".into());

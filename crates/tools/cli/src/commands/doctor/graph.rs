@@ -6,6 +6,7 @@ use feros_engine::{Gid, GraphSnapshot};
 use feros_monitor::Distributions;
 
 use super::super::endpoint::node_name;
+use super::discovery::Joined;
 use super::finding::Finding;
 use super::{distributions, mismatches};
 use crate::connection::{Connection, DiscoveryArgs};
@@ -14,16 +15,28 @@ const AREA: &str = "transports";
 /// The limit on findings of one kind; further findings are only counted.
 const MOST_FINDINGS: usize = 10;
 
-/// The findings, and the distributions if the graph was discovered. `own` is another participant of
-/// this process.
-pub(super) fn examine(own: Option<Gid>) -> (Vec<Finding>, Option<Distributions>) {
-    let nothing = (Vec::new(), None);
-    let Ok(connection) = Connection::open() else { return nothing }; // the engine has its own finding
-    let Ok(graph) = connection.discover_nodes(&DiscoveryArgs::default()) else { return nothing };
-    let own: Vec<_> = own.into_iter().chain([connection.context.session().gid()]).collect();
+/// What the graph shows.
+#[derive(Default)]
+pub(super) struct Seen {
+    pub(super) findings: Vec<Finding>,
+    /// `None` if the graph was not discovered.
+    pub(super) distributions: Option<Distributions>,
+    /// `None` if the graph was not discovered, or if the engine does not count what it receives.
+    pub(super) joined: Option<Joined>,
+}
+
+/// Discovers the graph. `own` are the other participants of this process.
+pub(super) fn examine(mut own: Vec<Gid>) -> Seen {
+    // The engine has its own finding.
+    let Ok(connection) = Connection::open() else { return Seen::default() };
+    let discovered = connection.discover_nodes(&DiscoveryArgs::default());
+    let Ok(graph) = discovered else { return Seen::default() };
+    let session = connection.context.session();
+    own.push(session.gid());
+    let joined = Joined::new(&graph, &own, &**session);
     let found = Distributions::of(&graph, &own);
     let findings = [distributions::findings(&found), findings(&graph)].concat();
-    (findings, Some(found))
+    Seen { findings, distributions: Some(found), joined }
 }
 
 fn findings(graph: &GraphSnapshot) -> Vec<Finding> {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use feros_monitor::MatchesByTransport;
 
 /// Formats a number of bytes.
-pub(super) fn bytes(bytes: f64) -> String {
+pub(in crate::commands) fn bytes(bytes: f64) -> String {
     match bytes {
         ..1e3 => format!("{bytes:.0} B"),
         1e3..1e6 => format!("{:.1} KB", bytes / 1e3),
