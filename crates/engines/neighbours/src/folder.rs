@@ -125,6 +125,13 @@ impl Folder {
         Ok(entries)
     }
 
+    /// When a file in the folder was last made or removed, in seconds and nanoseconds. `None` if
+    /// the folder is missing.
+    pub(crate) fn modified(&self) -> Option<(i64, i64)> {
+        let found = fs::symlink_metadata(&self.path).ok()?;
+        Some((found.mtime(), found.mtime_nsec()))
+    }
+
     pub(crate) fn failed(&self, cause: &io::Error) -> JoinError {
         failed(&self.path, cause)
     }

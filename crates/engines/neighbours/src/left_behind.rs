@@ -1,6 +1,7 @@
 //! Removes what killed processes have left behind. The system releases the locks of a process that
 //! ends, and refuses datagrams to its sockets.
 
+use std::collections::HashSet;
 use std::fs::{self, File};
 use std::path::Path;
 
@@ -21,12 +22,19 @@ pub(crate) fn is_left_behind(file: &File, path: &Path) -> bool {
 /// Removes what is unfinished, and what belongs to no bell. If it still has an owner, the owner
 /// begins again.
 pub(crate) fn sweep(folder: &Folder, entries: &[Entry]) {
+    let is_bell = |entry: &&Entry| matches!(entry, Entry::Bell(_));
+    let bells: HashSet<&Entry> = entries.iter().filter(is_bell).collect();
     for &entry in entries {
         match entry {
             Entry::NewLog(_) => remove_unlocked(folder, entry),
             Entry::NewBell(_) if !bells::answers(folder, entry) => folder.remove(entry),
             // A neighbourhood makes the bell first and removes it last.
-            Entry::Read(name) if folder.lacks(Entry::Bell(name)) => folder.remove(entry),
+            Entry::Read(name) => {
+                let bell = Entry::Bell(name);
+                if !bells.contains(&bell) && folder.lacks(bell) {
+                    folder.remove(entry);
+                }
+            }
             _ => (),
         }
     }

@@ -37,11 +37,16 @@ pub(crate) struct Looking {
     logs: HashMap<Prefix, OtherLog>,
     /// How many regular looks there were.
     regular: u32,
+    /// The files in the folder when they were last listed.
+    entries: Arc<[Entry]>,
+    /// When the folder had last been modified before that.
+    modified: Option<(i64, i64)>,
 }
 
 impl Looking {
     pub(crate) fn new(shared: Arc<Shared>, bell: Bell) -> Self {
-        Self { shared, bell, logs: HashMap::new(), regular: 0 }
+        let entries = Arc::default();
+        Self { shared, bell, logs: HashMap::new(), regular: 0, entries, modified: None }
     }
 
     /// Runs until the neighbourhood ends.
@@ -80,9 +85,7 @@ impl Looking {
     fn look(&mut self, is_rung: bool, is_regular: bool) {
         let of_all = is_regular && self.regular.is_multiple_of(REGULAR_OF_ALL);
         self.regular = self.regular.wrapping_add(u32::from(is_regular));
-        // Without a free descriptor, the known participants are still glanced at, and the own pulse
-        // still shows that this process is alive. A later look finds the others.
-        let entries = self.shared.folder.list().unwrap_or_default();
+        let entries = self.entries(is_rung || of_all);
         let there = self.there(&entries);
         for participant in there.iter().filter(|_| is_rung || of_all) {
             if self.shared.is_ending() || self.shared.has_left() {
@@ -96,8 +99,26 @@ impl Looking {
         }
         if is_regular {
             self.check_successors(&there);
-            self.keep_house(&entries);
+            if of_all {
+                sweep(&self.shared.folder, &entries);
+            }
+            self.keep_up();
         }
+    }
+
+    /// The files in the folder. Unless they are listed `anew`, the list is the last one if the
+    /// folder was not modified since. The time has the resolution of the kernel's clock tick, so
+    /// the list may then lack a new file.
+    fn entries(&mut self, anew: bool) -> Arc<[Entry]> {
+        let modified = self.shared.folder.modified();
+        if anew || modified != self.modified {
+            // Without a free descriptor, the known participants are still glanced at, and the own
+            // pulse still shows that this process is alive. A later look finds the others.
+            let listed = self.shared.folder.list();
+            self.modified = if listed.is_ok() { modified } else { None };
+            self.entries = listed.unwrap_or_default().into();
+        }
+        self.entries.clone()
     }
 
     /// The participants of others that have a log. Tells which of the known ones have none.
@@ -259,8 +280,7 @@ impl Looking {
         }
     }
 
-    fn keep_house(&mut self, entries: &[Entry]) {
-        sweep(&self.shared.folder, entries);
+    fn keep_up(&mut self) {
         match self.shared.keep_up(&mut self.bell) {
             Ok(true) => self.shared.bells.ring(),
             Ok(false) => (),
