@@ -1,6 +1,7 @@
 // A mock server, a browser and a page for one test; all three end with the test.
 
 import assert from "node:assert/strict";
+import { after } from "node:test";
 import puppeteer from "puppeteer-core";
 import { Robot } from "./mock/robot.mjs";
 import { MockServer } from "./mock/server.mjs";
@@ -29,11 +30,9 @@ function visible(text) {
 }
 
 let browser = null;
-let open = 0;
 
-/** One browser for all tests of a file. */
+/** One browser for all tests of a file: its start takes more processor time than most tests. */
 async function startBrowser() {
-  open += 1;
   browser ??= puppeteer.launch({
     executablePath: BROWSER,
     headless: true,
@@ -43,12 +42,18 @@ async function startBrowser() {
       "--enable-unsafe-swiftshader",
       "--js-flags=--expose-gc",
       "--force-color-profile=srgb",
+      // Only WebGL needs the renderer of 3D graphics, which here is a slow one in software.
+      "--disable-gpu-compositing",
+      "--disable-gpu-rasterization",
       // If a test shows another page than the server's own, it counts as a page from another site.
-      "--disable-features=LocalNetworkAccessChecks",
+      // The other feature makes each start load pages for windows that nobody opens.
+      "--disable-features=LocalNetworkAccessChecks,PreloadTopChromeWebUI",
     ],
   });
   return browser;
 }
+
+after(async () => (await browser)?.close());
 
 export class Session {
   errors = [];
@@ -93,11 +98,6 @@ export class Session {
   async end() {
     await this.context.close();
     await this.server.close();
-    open -= 1;
-    if (open > 0) return;
-    const last = browser;
-    browser = null;
-    await (await last)?.close();
   }
 
   /** Waits for a state of the page. */
