@@ -1,4 +1,4 @@
-"""Runs steps in lanes: builds and tests at the same time.
+"""Runs steps in lanes: builds one after the other, and tests at the same time.
 
 Steps that wait for other processes run while other steps compute. A failed step only prevents the
 steps that need it, so that one run names every failure.
@@ -88,7 +88,7 @@ class Schedule:
             with self.change:
                 if not waiting:
                     return
-                result = next((r for r in waiting if self._can_begin(r)), None)
+                result = next((r for r in waiting if self._is_decided(r)), None)
                 if result is None:
                     self.change.wait(1.0)
                     continue
@@ -111,14 +111,9 @@ class Schedule:
                 self.ended.add(result.step.name)
                 self.change.notify_all()
 
-    def _can_begin(self, result):
-        """Whether all steps that a step needs have ended, and no build that others wait for would
-        get less of the processors."""
-        if self.is_stopped:
-            return True
-        awaited = (self.results[name].step for name in self.running)
-        is_in_the_way = result.step.lane == parts.BUILD and any(step.is_awaited for step in awaited)
-        return self.ended.issuperset(result.step.after) and not is_in_the_way
+    def _is_decided(self, result):
+        """Whether all steps that a step needs have ended."""
+        return self.is_stopped or self.ended.issuperset(result.step.after)
 
     def _run_step(self, result):
         step = result.step
