@@ -39,6 +39,21 @@ impl Within {
         io::Error::new(io::ErrorKind::TimedOut, what)
     }
 
+    /// Repeats a read or write that a signal has interrupted. If a socket has a time limit, the
+    /// system does not repeat it by itself (signal(7)).
+    fn repeat<T>(
+        &mut self,
+        mut once: impl FnMut(&mut TcpStream, Duration) -> io::Result<T>,
+    ) -> io::Result<T> {
+        loop {
+            let left = self.left()?;
+            match once(&mut self.stream, left) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                done => return self.said(done),
+            }
+        }
+    }
+
     /// Replaces the error that the socket's own time limit causes, which may be "would block", with
     /// an error that names this time limit.
     fn said<T>(&self, done: io::Result<T>) -> io::Result<T> {
@@ -51,17 +66,19 @@ impl Within {
 
 impl Read for Within {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        self.stream.set_read_timeout(Some(self.left()?))?;
-        let done = self.stream.read(buffer);
-        self.said(done)
+        self.repeat(|stream, left| {
+            stream.set_read_timeout(Some(left))?;
+            stream.read(buffer)
+        })
     }
 }
 
 impl Write for Within {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.stream.set_write_timeout(Some(self.left()?))?;
-        let done = self.stream.write(bytes);
-        self.said(done)
+        self.repeat(|stream, left| {
+            stream.set_write_timeout(Some(left))?;
+            stream.write(bytes)
+        })
     }
 
     fn flush(&mut self) -> io::Result<()> {

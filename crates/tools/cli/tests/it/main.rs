@@ -24,6 +24,7 @@ mod process;
 mod robot_nodes;
 mod service;
 mod stock;
+mod suspended;
 mod text_of_others;
 mod tf;
 mod top;

@@ -125,6 +125,8 @@ fn send_and_receive(address: Ipv4Addr) -> std::io::Result<()> {
             // A datagram of another process.
             Ok(_) if started.elapsed() < PATIENCE => {}
             Ok(_) => return Err(ErrorKind::TimedOut.into()),
+            // The command was suspended; the time limit of the socket begins again.
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
             Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {
                 return Err(std::io::Error::new(
                     ErrorKind::TimedOut,

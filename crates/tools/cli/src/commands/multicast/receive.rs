@@ -1,7 +1,8 @@
 //! `feros multicast receive`: waits for one datagram.
 
 use std::io::ErrorKind;
-use std::time::Duration;
+use std::net::{SocketAddr, UdpSocket};
+use std::time::{Duration, Instant};
 
 use feros_wording::within;
 
@@ -33,12 +34,9 @@ pub(crate) fn run(args: &Args) -> Result<(), CliError> {
         ))
     };
     let socket = group.receiver().map_err(failed)?;
-    // A socket cannot have a timeout of zero.
-    let timeout = args.timeout.map(|timeout| timeout.max(Duration::from_millis(1)));
-    socket.set_read_timeout(timeout).map_err(failed)?;
     output::print("Waiting for UDP multicast datagram...\n")?;
     let mut buffer = [0; MAX_DATAGRAM_BYTES];
-    match socket.recv_from(&mut buffer) {
+    match receive(&socket, &mut buffer, args.timeout) {
         Ok((size, from)) => {
             let text = String::from_utf8_lossy(&buffer[..size]);
             output::print_lines([format!("Received from {from}: '{text}'")])
@@ -51,5 +49,24 @@ pub(crate) fn run(args: &Args) -> Result<(), CliError> {
             )))
         }
         Err(error) => Err(failed(error)),
+    }
+}
+
+/// Waits for a datagram, at most for a time. With a limit, the system does not wait again by itself
+/// after the process was suspended (signal(7)).
+fn receive(
+    socket: &UdpSocket,
+    buffer: &mut [u8],
+    timeout: Option<Duration>,
+) -> std::io::Result<(usize, SocketAddr)> {
+    let began = Instant::now();
+    loop {
+        // A socket cannot have a timeout of zero.
+        let left = timeout.map(|timeout| timeout.saturating_sub(began.elapsed()));
+        socket.set_read_timeout(left.map(|left| left.max(Duration::from_millis(1))))?;
+        match socket.recv_from(buffer) {
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            received => return received,
+        }
     }
 }
