@@ -81,6 +81,8 @@ impl Browser {
             "--disable-gpu",
             "--disable-dev-shm-usage",
             "--hide-scrollbars",
+            // Otherwise each start loads pages for windows that nobody opens.
+            "--disable-features=PreloadTopChromeWebUI",
             &format!("--user-data-dir={}", profile.path().display()),
         ];
         let wanted = json!({"capabilities": {"alwaysMatch": {
