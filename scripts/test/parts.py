@@ -13,8 +13,8 @@ TARGET = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", REPOSITORY / "target"))
 # The folder for the output of each step, the reports of tests, and the table.
 RESULTS = TARGET / "test"
 
-# Lanes run at the same time, each with so many steps at once. Most tests wait for other processes,
-# so a build and several steps with tests keep two processors busy. With two builds, each step took a
+# Lanes run at the same time; the numbers are steps at once. Most tests wait for other processes, so
+# a build and several steps with tests keep two processors busy. With two builds, each step took a
 # third more of the processors' time, and the run took longer.
 SETUP, BUILD, RUN = "setup", "build", "run"
 LANES = {SETUP: 1, BUILD: 1, RUN: 2}

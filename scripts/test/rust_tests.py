@@ -24,8 +24,8 @@ MOST_RUN_AGAIN = 8
 # another ROS 2 must not inherit them.
 STARTED_AGAIN, LIBRARIES = "_ROS_WHEELS_BOOTSTRAP_COMPLETE", "LD_LIBRARY_PATH"
 LISTS = parts.RESULTS / "rust"
-# What a test builds as a user's packages (crates/tools/cli/tests/component_build): 700 MB, which only
-# saves the next run a minute.
+# The folder in which a test builds packages as users do (crates/tools/cli/tests/component_build). Its
+# 700 MB would save the next run a minute.
 PACKAGES_OF_USERS = parts.TARGET / "tmp" / "component_build"
 
 

@@ -75,7 +75,7 @@ impl Participant {
         })
     }
 
-    /// What the domain has received from the network.
+    /// The datagrams that the domain has received.
     pub(crate) fn traffic(&self) -> Option<Traffic> {
         let mut received = Traffic::default();
         // SAFETY: the participant is alive, and both out parameters are valid for writing.

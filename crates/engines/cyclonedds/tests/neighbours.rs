@@ -174,7 +174,7 @@ fn everybody_knows_exactly_what_exists_beside_processes_without_neighbours() {
     life(0x9e37_79b9_7f4a_7c15, true);
 }
 
-/// What a session tells about discovery: who is a neighbour, and what came by the network.
+/// A session tells which participants are neighbours, and how much came by the network.
 #[test]
 fn neighbours_and_what_the_network_brings_are_counted() {
     let _watchdog = Watchdog::start();

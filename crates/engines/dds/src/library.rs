@@ -51,8 +51,8 @@ pub trait Participant: Send + Sync + Sized + 'static {
     /// The configuration that the library uses, in a form for users.
     fn configuration(&self) -> String;
 
-    /// What this process has received from the network in the participant's domain, or `None` if
-    /// the library does not count it.
+    /// The datagrams that this process has received in the participant's domain, or `None` if the
+    /// library does not count them.
     fn received(&self) -> Option<Traffic> {
         None
     }

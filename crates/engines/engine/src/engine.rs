@@ -83,9 +83,9 @@ pub trait Session: Send + Sync {
     /// comparisons.
     fn configuration(&self) -> String;
 
-    /// What this process has received from the network in the domain of this session, since the
-    /// first session that shares the engine's sockets with this one was opened. `None` if the
-    /// engine does not count it.
+    /// The datagrams that this process has received in the domain of this session, since it opened
+    /// the first session that shares the engine's sockets with this one. `None` if the engine does
+    /// not count them.
     fn received(&self) -> Option<Traffic> {
         None
     }

@@ -1,6 +1,6 @@
-//! What an engine has received from the network, for reports about the cost of discovery.
+//! The traffic of an engine's sockets, for reports about the cost of discovery.
 
-/// What the sockets of an engine have received, for discovery and for data.
+/// The datagrams that the sockets of an engine have received, for discovery and for data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Traffic {
     /// The number of datagrams.

@@ -9,7 +9,7 @@ use rustix::process::Signal;
 
 use crate::process::{Running, feros};
 
-/// What a ROS 1 master answers to `getParam`: the parameter is 7.
+/// The answer of a ROS 1 master to `getParam`: the parameter is 7.
 const ANSWER: &str = "<?xml version='1.0'?><methodResponse><params><param><value><array><data>\
                       <value><int>1</int></value><value><string>it is set</string></value>\
                       <value><int>7</int></value>\

@@ -26,7 +26,7 @@ const MANY_BY_NETWORK: usize = 50;
 /// without neighbours send 1,400, all of them together (the same measurement).
 const MANY_PER_SECOND: f64 = 500.0;
 
-/// What this process knew, and had received, when the graph seemed complete.
+/// The state of this process when the graph seemed complete.
 pub(super) struct Joined {
     others: Others,
     received: Traffic,
@@ -177,7 +177,7 @@ impl Others {
     }
 }
 
-/// What this process has received.
+/// The datagrams that this process has received.
 struct Costs {
     /// Until it knew the graph.
     joining: Traffic,
