@@ -2,12 +2,14 @@
 
 use crate::process::{Running, feros};
 
-#[test]
-fn a_sent_datagram_is_received() {
-    let loopback = ["--interface", "127.0.0.1", "--port", "49199"];
+/// Starts a command that waits for a datagram at this port; `meanwhile`, something happens to it.
+/// Then it gets a datagram.
+pub(crate) fn assert_that_a_datagram_is_received(port: &str, meanwhile: impl FnOnce(&Running)) {
+    let loopback = ["--interface", "127.0.0.1", "--port", port];
     let line = [&["multicast", "receive", "--timeout", "50"][..], &loopback].concat();
     let mut receiver = Running::start(&line);
     assert_eq!(receiver.line().as_deref(), Some("Waiting for UDP multicast datagram..."));
+    meanwhile(&receiver);
     let line = [&["multicast", "send", "--ttl", "0"][..], &loopback].concat();
     assert_eq!(feros(&line).success(), "Sending one UDP multicast datagram...\n");
     let received = receiver.finish().success();
@@ -16,6 +18,11 @@ fn a_sent_datagram_is_received() {
             && received.ends_with(": 'Hello World!'\n"),
         "{received}"
     );
+}
+
+#[test]
+fn a_sent_datagram_is_received() {
+    assert_that_a_datagram_is_received("49199", |_| ());
 }
 
 #[test]

@@ -7,7 +7,8 @@ use std::net::TcpListener;
 use feros_test_support::until;
 use rustix::process::Signal;
 
-use crate::process::{Running, feros};
+use crate::multicast::assert_that_a_datagram_is_received;
+use crate::process::Running;
 
 /// The answer of a ROS 1 master to `getParam`: the parameter is 7.
 const ANSWER: &str = "<?xml version='1.0'?><methodResponse><params><param><value><array><data>\
@@ -47,12 +48,5 @@ fn an_answer_of_a_ros1_master_is_waited_for() {
 
 #[test]
 fn a_datagram_is_waited_for() {
-    let loopback = ["--interface", "127.0.0.1", "--port", "49197"];
-    let line = [&["multicast", "receive", "--timeout", "50"][..], &loopback].concat();
-    let mut receiver = Running::start(&line);
-    assert_eq!(receiver.line().as_deref(), Some("Waiting for UDP multicast datagram..."));
-    suspend(&receiver);
-    feros(&[&["multicast", "send", "--ttl", "0"][..], &loopback].concat()).success();
-    let received = receiver.finish().success();
-    assert!(received.ends_with(": 'Hello World!'\n"), "{received}");
+    assert_that_a_datagram_is_received("49197", suspend);
 }
