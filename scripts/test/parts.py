@@ -14,8 +14,8 @@ TARGET = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", REPOSITORY / "target"))
 RESULTS = TARGET / "test"
 
 # Lanes run at the same time; the numbers are steps at once. Most tests wait for other processes, so
-# a build and several steps with tests keep two processors busy. With two builds, each step took a
-# third more of the processors' time, and the run took longer.
+# a build and several steps with tests keep two processors busy. With two builds at once, each build
+# took a third more of the processors' time, and the tests began three minutes later.
 SETUP, BUILD, RUN = "setup", "build", "run"
 LANES = {SETUP: 1, BUILD: 1, RUN: 2}
 

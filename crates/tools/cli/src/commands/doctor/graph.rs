@@ -15,7 +15,7 @@ const AREA: &str = "transports";
 /// The limit on findings of one kind; further findings are only counted.
 const MOST_FINDINGS: usize = 10;
 
-/// What the graph shows.
+/// The findings about the graph, and what later checks need of it.
 #[derive(Default)]
 pub(super) struct Seen {
     pub(super) findings: Vec<Finding>,
