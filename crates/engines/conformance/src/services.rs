@@ -44,12 +44,19 @@ fn mapping_on(node: &TestNode, wanted: ServiceMapping) -> ServiceMapping {
     if node.session.kept().dds_services { wanted } else { ServiceMapping::default() }
 }
 
-fn call_some(server: &TestService, client: &TestClient, mapping: ServiceMapping) {
+fn call_some(server: &TestService, client: &TestClient, mapping: ServiceMapping, node: &TestNode) {
     client.wait_for_server();
-    for number in 0..20 {
+    // A pair of engines calls by its second engine until the first one has found the server.
+    let is_pair = node.session.engine_name().contains(',');
+    let mut is_settled = !is_pair;
+    let began = Instant::now();
+    for number in (0..).take_while(|number| *number < 20 || !is_settled) {
         let asked = client.ask(number);
         let id = server.answer_one(1000);
-        assert_eq!((id.mapping, id.sequence_number), (mapping, asked));
+        assert_eq!(id.sequence_number, asked);
+        is_settled |= id.mapping == mapping;
+        let may_differ = !is_settled && began.elapsed() < WATCHDOG;
+        assert!(id.mapping == mapping || may_differ, "{:?} is not {mapping:?}", id.mapping);
         let (answered, response) = client.next();
         assert_eq!((answered, number_in(&response.payload)), (asked, number + 1000));
         assert_eq!(response.payload[4..].as_ptr().align_offset(8), 0);
@@ -65,7 +72,7 @@ pub fn calls_are_answered(fixture: &dyn Fixture) {
         let server = near
             .service_with(ServiceOptions { replies_on_demand, ..near.service_options(&service) });
         let client = far.client(&service, None);
-        call_some(&server, &client, ServiceMapping::RelatedSampleIdentity);
+        call_some(&server, &client, ServiceMapping::RelatedSampleIdentity, &far);
     }
 }
 
@@ -81,7 +88,7 @@ pub fn calls_with_payload_header_are_answered(fixture: &dyn Fixture) {
             ..near.service_options(&service)
         });
         let forced = far.client(&service, Some(ServiceMapping::PayloadHeader));
-        call_some(&server, &forced, mapping_on(&near, ServiceMapping::PayloadHeader));
+        call_some(&server, &forced, mapping_on(&near, ServiceMapping::PayloadHeader), &far);
     }
 }
 
@@ -194,11 +201,18 @@ pub fn lost_requests_are_counted(fixture: &dyn Fixture) {
     for number in 1..=REQUESTS {
         client.ask(number);
     }
-    let mut taken = 1;
-    while number_in(&server.next().1.payload) != REQUESTS {
-        taken += 1;
-    }
-    assert_eq!(server.service.lost_requests() + taken, u64::from(REQUESTS));
+    // A pair of engines may send the first requests by its second engine, and they may arrive after
+    // the last request, so the last request does not end the count.
+    let mut taken = Vec::new();
+    server.requests.wait_for("all requests to be taken or lost", || {
+        while let Some((_, request)) = server.service.take_request().unwrap() {
+            taken.push(number_in(&request.payload));
+        }
+        let counted = server.service.lost_requests() + taken.len() as u64;
+        assert!(counted <= u64::from(REQUESTS), "{counted}: {taken:?}");
+        (counted == u64::from(REQUESTS)).then_some(())
+    });
+    assert!(taken.contains(&REQUESTS), "{taken:?}");
 }
 
 /// A client is notified when its service becomes available and when it disappears.
