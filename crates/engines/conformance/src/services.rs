@@ -50,7 +50,8 @@ fn call_some(server: &TestService, client: &TestClient, mapping: ServiceMapping,
     let is_pair = node.session.engine_name().contains(',');
     let mut is_settled = !is_pair;
     let began = Instant::now();
-    for number in (0..).take_while(|number| *number < 20 || !is_settled) {
+    let mut number = 0;
+    while number < 20 || !is_settled {
         let asked = client.ask(number);
         let id = server.answer_one(1000);
         assert_eq!(id.sequence_number, asked);
@@ -60,6 +61,7 @@ fn call_some(server: &TestService, client: &TestClient, mapping: ServiceMapping,
         let (answered, response) = client.next();
         assert_eq!((answered, number_in(&response.payload)), (asked, number + 1000));
         assert_eq!(response.payload[4..].as_ptr().align_offset(8), 0);
+        number += 1;
     }
     assert!(client.client.take_response().unwrap().is_none());
 }
