@@ -35,6 +35,7 @@
 //! | `discovery_answers` | announcements of participants are repeated less often |
 //! | `announcements` | a peer that is off does not delay the discovery of others |
 //! | `neighbours` | processes of one host learn of each other without the network |
+//! | `announcement_rate` | participants that only neighbours know announce themselves less often |
 //! | `received` | what a domain receives from the network is counted |
 //! | `no_cxx` | no C++ compiler is required |
 
@@ -67,6 +68,7 @@ const PATCHES: &[&str] = &[
     include_str!("../patches/discovery_answers.patch"),
     include_str!("../patches/announcements.patch"),
     include_str!("../patches/neighbours.patch"),
+    include_str!("../patches/announcement_rate.patch"),
     include_str!("../patches/received.patch"),
 ];
 

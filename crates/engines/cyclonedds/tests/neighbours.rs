@@ -6,6 +6,7 @@
 mod namespace;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 use feros_conformance::TestNode;
 use feros_cyclonedds::CycloneEngine;
@@ -17,6 +18,8 @@ use namespace::in_namespace;
 const DOMAIN: &str = "FEROS_TEST_NEIGHBOURS_DOMAIN";
 const RANGE: &str = "FEROS_TEST_NEIGHBOURS_RANGE";
 const NEIGHBOURS: &str = "FEROS_NEIGHBOURS";
+/// The variable that says what `child` does.
+const CASE: &str = "FEROS_TEST_NEIGHBOURS_CASE";
 
 /// A process of these tests: it makes publishers, and says what it knows.
 #[test]
@@ -50,13 +53,16 @@ fn process() {
 struct Robot {
     domain: ReservedDomain,
     range: &'static str,
+    /// The engine's configuration, if it is not that of the environment.
+    configuration: Option<&'static str>,
     processes: BTreeMap<usize, (TestProcess, BTreeSet<String>)>,
     made: usize,
 }
 
 impl Robot {
     fn new(range: &'static str) -> Self {
-        Self { domain: ReservedDomain::new(), range, processes: BTreeMap::new(), made: 0 }
+        let domain = ReservedDomain::new();
+        Self { domain, range, configuration: None, processes: BTreeMap::new(), made: 0 }
     }
 
     /// Starts a process, with neighbours or without them, and returns its number.
@@ -65,6 +71,9 @@ impl Robot {
         command.env(DOMAIN, self.domain.id().to_string()).env(RANGE, self.range);
         if !with_neighbours {
             command.env(NEIGHBOURS, "0");
+        }
+        if let Some(configuration) = self.configuration {
+            command.env("CYCLONEDDS_URI", configuration);
         }
         let process = TestProcess::start(command, "process");
         self.made += 1;
@@ -205,16 +214,35 @@ fn packets() -> u64 {
     devices.lines().filter_map(sent).sum()
 }
 
-const PROCESSES: usize = 6;
-const PUBLISHERS: usize = 5;
-
 #[test]
 #[ignore = "runs in a network namespace of its own"]
 fn child() {
     let _watchdog = Watchdog::start();
+    match std::env::var(CASE).unwrap().as_str() {
+        "rest" => rest(),
+        case => start(case == "neighbours"),
+    }
+}
+
+/// A network namespace that has one interface with multicast.
+const SETUP: &str = "ip link set lo up && ip link add t0 type veth peer name t1 && \
+    ip addr add 10.9.0.1/24 dev t0 && ip link set t0 up && ip link set t1 up";
+
+/// The numbers of packets that `child` prints in this case.
+fn packets_of(case: &str) -> Result<Vec<u64>, String> {
+    in_namespace(SETUP, CASE, case).map(|output| {
+        let counts = output.lines().filter_map(|line| line.strip_prefix("packets: "));
+        counts.map(|count| count.parse().unwrap()).collect()
+    })
+}
+
+const PROCESSES: usize = 6;
+const PUBLISHERS: usize = 5;
+
+/// Prints how many packets some processes send until each knows what the others publish.
+fn start(with_neighbours: bool) {
     let mut robot = Robot::new("subnet");
     let before = packets();
-    let with_neighbours = std::env::var_os(NEIGHBOURS).is_none();
     let numbers: Vec<_> = (0..PROCESSES).map(|_| robot.start(with_neighbours)).collect();
     robot.wait_until_ready();
     for number in numbers {
@@ -227,19 +255,52 @@ fn child() {
 /// By the network, each process sends each endpoint to each other process, which acknowledges it.
 #[test]
 fn neighbours_send_little_by_the_network() {
-    let setup = "ip link set lo up && ip link add t0 type veth peer name t1 && ip addr add 10.9.0.1/24 \
-                 dev t0 && ip link set t0 up && ip link set t1 up";
-    let count = |value: &str| {
-        let (name, value) = if value.is_empty() { (RANGE, "subnet") } else { (NEIGHBOURS, value) };
-        in_namespace(setup, name, value).map(|output| {
-            let line = output.lines().find_map(|line| line.strip_prefix("packets: "));
-            line.unwrap().parse::<u64>().unwrap()
-        })
-    };
-    match (count(""), count("0")) {
+    match (packets_of("neighbours"), packets_of("network")) {
         (Ok(neighbours), Ok(network)) => {
+            let (neighbours, network) = (neighbours[0], network[0]);
             assert!(neighbours * 4 < network, "{neighbours} packets, {network} by the network");
         }
         (Err(why), _) | (_, Err(why)) => skip(why),
+    }
+}
+
+/// Twice as many participants as announce themselves at the interval of the configuration.
+const MANY: usize = 40;
+/// Participants with this configuration announce themselves ten times in a second.
+const OFTEN: &str = "<CycloneDDS><Domain><Discovery><SPDPInterval>100ms</SPDPInterval>\
+    </Discovery></Domain></CycloneDDS>";
+const REST: Duration = Duration::from_secs(2);
+
+/// Prints how many packets many processes send while nothing happens: first as neighbours, then
+/// beside a process that finds them by the network.
+fn rest() {
+    let mut robot = Robot::new("subnet");
+    robot.configuration = Some(OFTEN);
+    let numbers: Vec<_> = (0..MANY).map(|_| robot.start(true)).collect();
+    robot.wait_until_ready();
+    numbers.into_iter().for_each(|number| robot.publish(number, 0));
+    print_packets_at_rest(&mut robot);
+    let other = robot.start(false);
+    robot.publish(other, 0);
+    print_packets_at_rest(&mut robot);
+}
+
+fn print_packets_at_rest(robot: &mut Robot) {
+    robot.wait_until_known("the start");
+    std::thread::sleep(REST); // until the announcements of the start are over
+    let before = packets();
+    std::thread::sleep(REST);
+    println!("packets: {}", packets() - before);
+}
+
+/// See `announcement_rate.patch`.
+#[test]
+fn many_neighbours_announce_themselves_less_often_until_the_network_finds_another() {
+    match packets_of("rest") {
+        Ok(counts) => {
+            let [neighbours, mixed] = counts[..] else { panic!("{counts:?}") };
+            assert!(neighbours > 0 && neighbours * 3 < mixed * 2, "{neighbours} packets, {mixed}");
+        }
+        Err(why) => skip(why),
     }
 }
