@@ -37,7 +37,7 @@ def domain():
             os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"
             for foreign in ("AMENT_PREFIX_PATH", "CYCLONEDDS_URI", "FEROS_INTERFACES",
                             "FEROS_PREFIX_PATH", "FEROS_ROS_DISTRO", "FEROS_TRANSPORTS", "FEROS_MAX_SUBSCRIPTIONS",
-                            "RMW_IMPLEMENTATION", "ROS_STATIC_PEERS", "ROS_LOCALHOST_ONLY"):
+                            "FEROS_MEETING_POINTS", "RMW_IMPLEMENTATION", "ROS_STATIC_PEERS", "ROS_LOCALHOST_ONLY"):
                 os.environ.pop(foreign, None)
             yield number
             lock.close()

@@ -7,7 +7,7 @@ use std::ptr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use feros_engine::{DiscoveryForm, DiscoveryRange, SessionOptions};
+use feros_engine::{DiscoveryRange, SessionOptions};
 
 use crate::allocation::Allocator;
 use crate::arguments::{given, ours, text};
@@ -208,9 +208,10 @@ unsafe fn session_options(options: &InitOptions) -> Result<SessionOptions, Failu
         // SAFETY: [init options] the options are initialized.
         unsafe { discovery(&options.discovery_options) }?
     };
-    let discovery_form =
-        DiscoveryForm::from_variables(|name| std::env::var_os(name)).map_err(Failure::error)?;
-    Ok(SessionOptions { domain_id, enclave, discovery_range, static_peers, discovery_form })
+    // What the init options lack comes from Feros's own variables.
+    let of_feros = SessionOptions::from_own_variables(|name| std::env::var_os(name))
+        .map_err(Failure::error)?;
+    Ok(SessionOptions { domain_id, enclave, discovery_range, static_peers, ..of_feros })
 }
 
 /// Converts the range of discovery and the static peers.

@@ -83,9 +83,9 @@ impl ContextOptions {
     }
 
     /// Reads the options from the environment variables `ROS_DOMAIN_ID`,
-    /// `ROS_AUTOMATIC_DISCOVERY_RANGE`, `ROS_STATIC_PEERS`, `FEROS_ROS_DISTRO` and
-    /// `FEROS_TRANSPORTS` (such as `intra_process,network`). The options have no arguments, and
-    /// signals are not handled.
+    /// `ROS_AUTOMATIC_DISCOVERY_RANGE`, `ROS_STATIC_PEERS`, `FEROS_MEETING_POINTS`,
+    /// `FEROS_ROS_DISTRO` and `FEROS_TRANSPORTS` (such as `intra_process,network`). The options
+    /// have no arguments, and signals are not handled.
     ///
     /// # Errors
     /// When a variable cannot be used.

@@ -126,6 +126,7 @@ impl Harness {
         command.env("ROS_DOMAIN_ID", self.domain_id().to_string());
         command.env("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST");
         command.env_remove("ROS_STATIC_PEERS").env_remove("ROS_LOCALHOST_ONLY");
+        command.env_remove("FEROS_MEETING_POINTS");
         command
     }
 

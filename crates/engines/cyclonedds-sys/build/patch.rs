@@ -36,6 +36,8 @@
 //! | `announcements` | a peer that is off does not delay the discovery of others |
 //! | `neighbours` | processes of one host learn of each other without the network |
 //! | `announcement_rate` | participants that only neighbours know announce themselves less often |
+//! | `introductions` | without multicast, a meeting point introduces hosts to each other |
+//! | `called_hosts` | nothing goes by multicast to hosts that were called by their addresses |
 //! | `received` | what a domain receives from the network is counted |
 //! | `no_cxx` | no C++ compiler is required |
 
@@ -69,6 +71,8 @@ const PATCHES: &[&str] = &[
     include_str!("../patches/announcements.patch"),
     include_str!("../patches/neighbours.patch"),
     include_str!("../patches/announcement_rate.patch"),
+    include_str!("../patches/introductions.patch"),
+    include_str!("../patches/called_hosts.patch"),
     include_str!("../patches/received.patch"),
 ];
 

@@ -138,6 +138,9 @@ struct feros_announcement;
 /* The domain that this thread creates next calls these functions, which must exist until the domain is deleted. */
 void feros_neighbours_of_next_domain (const struct feros_neighbours *neighbours);
 
+/* What the domains that this thread creates have to do with meeting points: see engine/feros_introductions.h. */
+void feros_introductions_of_next_domain (uint32_t role);
+
 /* Gives announcements of a neighbour to the engine, which copies and later processes them in this order. It then calls
  * `processed` with `through`. */
 dds_return_t feros_learn (dds_entity_t domain, const uint8_t prefix[12], const struct feros_announcement *announcements, size_t count, uint64_t through);

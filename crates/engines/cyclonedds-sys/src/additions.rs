@@ -142,6 +142,13 @@ pub struct feros_neighbours {
     pub processed: unsafe extern "C" fn(*mut c_void, *const [u8; 12], u64, bool),
 }
 
+/// See `engine/feros_introductions.h`.
+pub const FEROS_MEETS_NOBODY: u32 = 0;
+/// See `engine/feros_introductions.h`.
+pub const FEROS_MEETS: u32 = 1;
+/// See `engine/feros_introductions.h`.
+pub const FEROS_INTRODUCES: u32 = 2;
+
 /// See `engine/feros_neighbours.h`.
 #[repr(C)]
 #[derive(Debug)]
@@ -155,6 +162,7 @@ pub struct feros_announcement {
 
 unsafe extern "C" {
     pub fn feros_neighbours_of_next_domain(neighbours: *const feros_neighbours);
+    pub fn feros_introductions_of_next_domain(role: u32);
     pub fn feros_learn(
         domain: dds_entity_t,
         prefix: *const [u8; 12],

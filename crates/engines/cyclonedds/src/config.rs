@@ -60,7 +60,7 @@ pub(crate) fn largest_participant_index(domain_id: u32) -> Option<u32> {
 pub fn configuration(of: &Circumstances<'_>) -> String {
     // Static peers are on other hosts.
     let local_only = (of.options.discovery_range == DiscoveryRange::Localhost
-        && of.options.peers().is_empty())
+        && of.options.peers().next().is_none())
         || !of.interfaces.iter().any(|interface| interface.up && !interface.loopback);
     let tuning = if local_only { LOOPBACK } else { NETWORK };
     let user = of.user_configuration.unwrap_or("").trim();

@@ -13,7 +13,7 @@ use std::ptr::NonNull;
 use std::sync::Once;
 
 use feros_cyclonedds_sys as sys;
-use feros_engine::engine::LOG_TARGET;
+use feros_engine::engine::{LOG_TARGET, meeting_points};
 use feros_engine::{DiscoveryRange, OpenError, SessionOptions};
 
 use crate::c_string::c_string;
@@ -130,7 +130,9 @@ impl Domain {
         };
         let configuration = config::configuration(&circumstances);
         let is_alone = options.discovery_range == DiscoveryRange::Off;
-        let (domain, said) = share(id, &configuration, user_configuration.is_some(), is_alone)?;
+        let role = role(options);
+        let user_configured = user_configuration.is_some();
+        let (domain, said) = share(id, &configuration, user_configured, is_alone, role)?;
         if let Some(said) = said {
             crate::peers::warn_of_others(options);
             said.iter().for_each(log::Line::say);
@@ -146,6 +148,7 @@ fn share(
     asked: &str,
     user_configured: bool,
     is_alone: bool,
+    role: u32,
 ) -> Result<(Domain, Option<Vec<log::Line>>), OpenError> {
     let mut domains = open_domains();
     let domains = domains.get_or_insert_default();
@@ -162,8 +165,9 @@ fn share(
                 config::with_domain_id_on_the_network(id, asked)
             };
             let neighbours = if is_alone { None } else { Neighbours::join(id, asked) };
-            let created =
-                create_with(id, engine_id, &configuration, user_configured, neighbours.as_ref());
+            let create =
+                || create_with(id, engine_id, &configuration, user_configured, neighbours.as_ref());
+            let created = with_role(role, create);
             if let Some(neighbours) = &neighbours {
                 neighbours.created(created.as_ref().ok().map(|(entity, _)| entity.handle()));
             }
@@ -217,6 +221,28 @@ fn check_threads() -> std::io::Result<()> {
         drop(closed);
         spawned
     })
+}
+
+/// What a domain with these options has to do with meeting points. See
+/// `engine/feros_introductions.h` of the crate with the engine.
+fn role(options: &SessionOptions) -> u32 {
+    if options.meeting_points.is_empty() || options.discovery_range == DiscoveryRange::Off {
+        sys::FEROS_MEETS_NOBODY
+    } else if options.meeting_points.iter().any(|host| meeting_points::is_this_host(host)) {
+        sys::FEROS_INTRODUCES
+    } else {
+        sys::FEROS_MEETS
+    }
+}
+
+/// Creates a domain with this role.
+fn with_role<T>(role: u32, create: impl FnOnce() -> T) -> T {
+    // SAFETY: this sets a variable of this thread.
+    let set = |role| unsafe { sys::feros_introductions_of_next_domain(role) };
+    set(role);
+    let created = create();
+    set(sys::FEROS_MEETS_NOBODY);
+    created
 }
 
 /// Creates the domain with these neighbours. If all ports at which others look for processes of

@@ -42,7 +42,7 @@ fn warning(of: &Circumstances<'_>) -> Option<String> {
     );
     // Users who configure interfaces or peers for the engine need no warning.
     let user = of.user_configuration.unwrap_or("");
-    let arranged = !of.options.peers().is_empty()
+    let arranged = of.options.peers().next().is_some()
         || ["NetworkInterface", "<Peer", "AllowMulticast"]
             .iter()
             .any(|element| user.contains(element));

@@ -9,6 +9,7 @@ mod error;
 pub mod front;
 mod gate;
 pub mod known;
+pub mod meeting_points;
 mod node_id;
 mod notify;
 mod parameter;

@@ -48,16 +48,16 @@ fn c_string(text: &str) -> CString {
 }
 
 /// Returns the IPv4 addresses of the peers. Logs the peers that have no address.
-fn addresses(peers: &[String]) -> Vec<CString> {
+fn addresses<'a>(peers: impl Iterator<Item = &'a str>) -> Vec<CString> {
     let mut found = Vec::new();
     for peer in peers {
-        let resolved = (peer.as_str(), 0).to_socket_addrs().ok();
+        let resolved = (peer, 0).to_socket_addrs().ok();
         match resolved.and_then(|mut all| all.find(|address| address.is_ipv4())) {
             Some(address) => found.push(c_string(&address.ip().to_string())),
             None => tracing::warn!(
                 target: LOG_TARGET,
-                "the peer {peer:?} is left out: it has no IPv4 address. Correct ROS_STATIC_PEERS; \
-                 an example is '10.0.0.2;10.0.0.3'"
+                "the peer {peer:?} is left out: it has no IPv4 address. Correct ROS_STATIC_PEERS \
+                 or FEROS_MEETING_POINTS; an example is '10.0.0.2;10.0.0.3'"
             ),
         }
     }
@@ -160,11 +160,11 @@ impl Participant {
         );
         format!(
             "Fast DDS {version}, profiles: {profiles}, policies that programs leave open come from \
-             XML: {}, publication mode: {:?}, discovery: {:?}, static peers: {:?}",
+             XML: {}, publication mode: {:?}, discovery: {:?}, peers: {:?}",
             self.settings.qos_from_xml,
             self.settings.publication_mode,
             self.options.discovery_range,
-            self.options.static_peers
+            self.options.peers().collect::<Vec<_>>()
         )
     }
 

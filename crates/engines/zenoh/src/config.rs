@@ -1,6 +1,7 @@
 //! Zenoh's configuration: the defaults of `rmw_zenoh`, and the variables that change them
 //! (`ros2/rmw_zenoh:rmw_zenoh_cpp/config/`, `README.md` "Configuration").
 
+use feros_engine::engine::meeting_points;
 use zenoh::Config;
 
 /// The settings that have the same value in the files of `rmw_zenoh` for sessions and for routers,
@@ -70,6 +71,9 @@ const ROUTER: &[(&str, &str)] = &[
     ("transport/link/tx/queue/congestion_control/block/wait_before_close", "5000000"),
 ];
 
+/// The port at which routers listen by default.
+const ROUTER_PORT: u16 = 7447;
+
 /// The settings with names of files that Zenoh reads when it connects. They are checked in advance,
 /// because Zenoh's errors do not name an unreadable file.
 const TLS_FILES: [&str; 5] = [
@@ -80,8 +84,8 @@ const TLS_FILES: [&str; 5] = [
     "connect_certificate",
 ];
 
-/// The values of `rmw_zenoh`'s environment variables. They are `None` for variables that are not
-/// set.
+/// The values of `rmw_zenoh`'s environment variables and of Feros's own. They are `None` for
+/// variables that are not set.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Variables {
     /// `ZENOH_SESSION_CONFIG_URI`, the path of a file that replaces the defaults of a session.
@@ -92,6 +96,8 @@ pub(crate) struct Variables {
     pub(crate) config_override: Option<String>,
     /// `ZENOH_ROUTER_CHECK_ATTEMPTS`.
     pub(crate) router_check_attempts: Option<String>,
+    /// `FEROS_MEETING_POINTS`, the hosts to whose routers a router connects.
+    pub(crate) meeting_points: Option<String>,
 }
 
 /// The reason why a configuration cannot be used.
@@ -115,6 +121,7 @@ impl Variables {
             router_config: set("ZENOH_ROUTER_CONFIG_URI"),
             config_override: set("ZENOH_CONFIG_OVERRIDE"),
             router_check_attempts: set("ZENOH_ROUTER_CHECK_ATTEMPTS"),
+            meeting_points: set(meeting_points::VARIABLE),
         }
     }
 
@@ -125,7 +132,13 @@ impl Variables {
 
     /// Returns the configuration of a router.
     pub(crate) fn router(&self) -> Result<Config, ConfigError> {
-        self.config(self.router_config.as_deref(), "ZENOH_ROUTER_CONFIG_URI", ROUTER)
+        let points = meeting_points::hosts(self.meeting_points.as_deref().unwrap_or_default());
+        let others = points.iter().filter(|point| !meeting_points::is_this_host(point));
+        let endpoints: Vec<_> = others.map(|point| format!("tcp/{point}:{ROUTER_PORT}")).collect();
+        let endpoints = serde_json::json!(endpoints).to_string();
+        let own: Vec<_> =
+            ROUTER.iter().copied().chain([("connect/endpoints", endpoints.as_str())]).collect();
+        self.config(self.router_config.as_deref(), "ZENOH_ROUTER_CONFIG_URI", &own)
     }
 
     fn config(
@@ -392,7 +405,7 @@ mod tests {
             session_config: file.clone(),
             router_config: file,
             config_override: None,
-            router_check_attempts: None,
+            ..Variables::default()
         };
         for (own, of_file) in [
             (Variables::default().session().unwrap(), variables.session().unwrap()),
@@ -423,6 +436,16 @@ mod tests {
         let config = variables.session().unwrap();
         assert_eq!(config.get_json("mode").unwrap(), r#""client""#);
         assert_eq!(config.get_json("scouting/multicast/enabled").unwrap(), "true");
+    }
+
+    #[test]
+    fn routers_connect_to_those_of_the_meeting_points_on_other_hosts() {
+        let meeting_points = Some("127.0.0.1; 192.0.2.1;192.0.2.2".to_owned());
+        let variables = Variables { meeting_points, ..Variables::default() };
+        let of = |config: &Config| value_of(&config.get_json("connect/endpoints").unwrap());
+        let expected = r#"["tcp/192.0.2.1:7447", "tcp/192.0.2.2:7447"]"#;
+        assert_eq!(of(&variables.router().unwrap()), value_of(expected));
+        assert_eq!(of(&variables.session().unwrap()), value_of(r#"["tcp/localhost:7447"]"#));
     }
 
     #[test]

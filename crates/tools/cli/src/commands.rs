@@ -48,8 +48,8 @@ use crate::version;
 #[derive(Parser)]
 #[command(name = "feros", version, long_version = version::facts(), propagate_version = false, arg_required_else_help = true)]
 #[command(
-    after_help = "Environment: ROS_DOMAIN_ID, ROS_AUTOMATIC_DISCOVERY_RANGE, ROS_STATIC_PEERS, FEROS_ENGINE, \
-                        FEROS_ROS_DISTRO, AMENT_PREFIX_PATH, FEROS_PREFIX_PATH, FEROS_INTERFACES, CYCLONEDDS_URI, FEROS_TRACE, NO_COLOR.\nExit codes: 0 done, 1 failed, 2 wrong usage."
+    after_help = "Environment: ROS_DOMAIN_ID, ROS_AUTOMATIC_DISCOVERY_RANGE, ROS_STATIC_PEERS, FEROS_MEETING_POINTS, \
+                        FEROS_ENGINE, FEROS_ROS_DISTRO, AMENT_PREFIX_PATH, FEROS_PREFIX_PATH, FEROS_INTERFACES, CYCLONEDDS_URI, FEROS_TRACE, NO_COLOR.\nExit codes: 0 done, 1 failed, 2 wrong usage."
 )]
 pub(crate) struct CommandLine {
     /// When to use colors; `auto` means on a terminal, unless NO_COLOR is set.

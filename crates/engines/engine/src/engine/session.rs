@@ -4,6 +4,7 @@
 use std::ffi::OsString;
 
 use crate::discovery_form::DiscoveryForm;
+use crate::engine::meeting_points;
 use crate::engine::notify::LOG_TARGET;
 use crate::environment_error::EnvironmentError;
 
@@ -33,6 +34,9 @@ pub struct SessionOptions {
     /// Further hosts to discover (`ROS_STATIC_PEERS`). [`SessionOptions::peers`] returns those that
     /// the range permits.
     pub static_peers: Vec<String>,
+    /// Hosts at which other hosts meet (`FEROS_MEETING_POINTS`). They are peers too. A session on
+    /// such a host makes the hosts that call it known to each other.
+    pub meeting_points: Vec<String>,
     /// The form in which the session announces itself (`FEROS_ROS_DISTRO`). The session reads both
     /// forms.
     pub discovery_form: DiscoveryForm,
@@ -45,6 +49,7 @@ impl Default for SessionOptions {
             enclave: "/".into(),
             discovery_range: DiscoveryRange::default(),
             static_peers: Vec::new(),
+            meeting_points: Vec::new(),
             discovery_form: DiscoveryForm::default(),
         }
     }
@@ -56,42 +61,62 @@ impl SessionOptions {
         Self { domain_id, discovery_range: DiscoveryRange::Localhost, ..Self::default() }
     }
 
-    /// The static peers that the session looks for. As in stock ROS 2, the range
-    /// [`DiscoveryRange::Off`] permits no peers (rcl's discovery_options.c).
-    pub fn peers(&self) -> &[String] {
-        if self.discovery_range == DiscoveryRange::Off { &[] } else { &self.static_peers }
+    /// The hosts that the session looks for: the static peers and the meeting points. As in stock
+    /// ROS 2, the range [`DiscoveryRange::Off`] permits no peers (rcl's discovery_options.c).
+    pub fn peers(&self) -> impl Iterator<Item = &str> {
+        let is_off = self.discovery_range == DiscoveryRange::Off;
+        let named = self.static_peers.iter().chain(&self.meeting_points).filter(move |_| !is_off);
+        named.map(String::as_str)
     }
 
     /// Logs that the range permits no peers, if there are peers.
     pub fn warn_of_ignored_peers(&self) {
-        if self.peers().len() < self.static_peers.len() {
+        let lists = [
+            ("ROS_STATIC_PEERS", &self.static_peers),
+            (meeting_points::VARIABLE, &self.meeting_points),
+        ];
+        let is_off = self.discovery_range == DiscoveryRange::Off;
+        for (variable, _) in lists.iter().filter(|(_, hosts)| is_off && !hosts.is_empty()) {
             tracing::warn!(
                 target: LOG_TARGET,
-                "ROS_STATIC_PEERS is ignored, because ROS_AUTOMATIC_DISCOVERY_RANGE is OFF. For \
+                "{variable} is ignored, because ROS_AUTOMATIC_DISCOVERY_RANGE is OFF. For \
                  this machine and the peers: export ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST"
             );
         }
     }
 
+    /// Reads the options that stock ROS 2 does not have, from `FEROS_MEETING_POINTS` and
+    /// `FEROS_ROS_DISTRO`. The others have their defaults. For `variable`, see
+    /// [`SessionOptions::from_variables`].
+    ///
+    /// # Errors
+    /// Returns the first variable that has an invalid value.
+    pub fn from_own_variables(
+        variable: impl Fn(&str) -> Option<OsString>,
+    ) -> Result<Self, EnvironmentError> {
+        let meeting_points = text(&variable, meeting_points::VARIABLE)?;
+        Ok(Self {
+            meeting_points: meeting_points
+                .as_deref()
+                .map(meeting_points::hosts)
+                .unwrap_or_default(),
+            discovery_form: DiscoveryForm::from_variables(&variable)?,
+            ..Self::default()
+        })
+    }
+
     /// Reads the options from `ROS_DOMAIN_ID`, `ROS_AUTOMATIC_DISCOVERY_RANGE`,
-    /// `ROS_STATIC_PEERS`, the older `ROS_LOCALHOST_ONLY`, and `FEROS_ROS_DISTRO`. `variable`
-    /// returns the value of a variable. For the real environment, pass
-    /// `|name| std::env::var_os(name)`.
+    /// `ROS_STATIC_PEERS`, the older `ROS_LOCALHOST_ONLY`, and
+    /// [the variables of Feros](SessionOptions::from_own_variables). `variable` returns the value
+    /// of a variable. For the real environment, pass `|name| std::env::var_os(name)`.
     ///
     /// # Errors
     /// Returns the first variable that has an invalid value.
     pub fn from_variables(
         variable: impl Fn(&str) -> Option<OsString>,
     ) -> Result<Self, EnvironmentError> {
-        let set = |name: &'static str| {
-            let value = variable(name).filter(|value| !value.is_empty());
-            value.map(OsString::into_string).transpose().map_err(|value| EnvironmentError {
-                variable: name,
-                value: value.to_string_lossy().into_owned(),
-                expected: "text in UTF-8",
-            })
-        };
-        let mut options = Self::default();
+        let set = |name: &'static str| text(&variable, name);
+        let mut options = Self::from_own_variables(&variable)?;
         if let Some(value) = set("ROS_DOMAIN_ID")? {
             options.domain_id =
                 value.trim().parse().ok().filter(|id| *id <= 232).ok_or(EnvironmentError {
@@ -122,16 +147,23 @@ impl SessionOptions {
             }
         }
         if let Some(value) = set("ROS_STATIC_PEERS")? {
-            options.static_peers = value
-                .split(';')
-                .map(str::trim)
-                .filter(|p| !p.is_empty())
-                .map(str::to_owned)
-                .collect();
+            options.static_peers = meeting_points::hosts(&value);
         }
-        options.discovery_form = DiscoveryForm::from_variables(&variable)?;
         Ok(options)
     }
+}
+
+/// The value of a variable that is set and not empty.
+fn text(
+    variable: impl Fn(&str) -> Option<OsString>,
+    name: &'static str,
+) -> Result<Option<String>, EnvironmentError> {
+    let value = variable(name).filter(|value| !value.is_empty());
+    value.map(OsString::into_string).transpose().map_err(|value| EnvironmentError {
+        variable: name,
+        value: value.to_string_lossy().into_owned(),
+        expected: "text in UTF-8",
+    })
 }
 
 /// The reason why a session could not be opened.
@@ -251,6 +283,10 @@ mod tests {
             Ok(vec!["10.0.0.1".to_owned(), "robot".to_owned()])
         );
         assert_eq!(
+            options(&[("FEROS_MEETING_POINTS", "base; 10.0.0.2")]).map(|o| o.meeting_points),
+            Ok(vec!["base".to_owned(), "10.0.0.2".to_owned()])
+        );
+        assert_eq!(
             options(&[("FEROS_ROS_DISTRO", "humble")]).map(|o| o.discovery_form),
             Ok(DiscoveryForm::Humble)
         );
@@ -265,6 +301,7 @@ mod tests {
             "ROS_AUTOMATIC_DISCOVERY_RANGE",
             "ROS_LOCALHOST_ONLY",
             "ROS_STATIC_PEERS",
+            meeting_points::VARIABLE,
         ] {
             let error = SessionOptions::from_variables(|asked| {
                 (asked == name).then(|| OsString::from_vec(vec![b'7', 0xff]))

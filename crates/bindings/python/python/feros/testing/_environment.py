@@ -4,7 +4,7 @@ import os
 
 # Further variables that decide which hosts a context finds. They are removed, so that only
 # `ROS_AUTOMATIC_DISCOVERY_RANGE` decides.
-_FAR = ("ROS_LOCALHOST_ONLY", "ROS_STATIC_PEERS")
+_FAR = ("ROS_LOCALHOST_ONLY", "ROS_STATIC_PEERS", "FEROS_MEETING_POINTS")
 
 
 class Environment:

@@ -3,9 +3,15 @@
 
 use std::process::Command;
 
+use feros_engine::engine::meeting_points;
+
 /// The variables with which a user chooses the discovery range.
-const RANGE_VARIABLES: [&str; 3] =
-    ["ROS_AUTOMATIC_DISCOVERY_RANGE", "ROS_LOCALHOST_ONLY", "ROS_STATIC_PEERS"];
+const RANGE_VARIABLES: [&str; 4] = [
+    "ROS_AUTOMATIC_DISCOVERY_RANGE",
+    "ROS_LOCALHOST_ONLY",
+    "ROS_STATIC_PEERS",
+    meeting_points::VARIABLE,
+];
 
 /// The domain and the discovery range of all processes of the demo.
 #[derive(Debug, Clone, PartialEq, Eq)]

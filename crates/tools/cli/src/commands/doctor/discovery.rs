@@ -127,7 +127,7 @@ impl Why {
             Self::NotShown => (
                 "other settings of discovery, another network namespace, or FEROS_NEIGHBOURS=0",
                 "give all processes of this host the same ROS_AUTOMATIC_DISCOVERY_RANGE, \
-                 ROS_STATIC_PEERS and CYCLONEDDS_URI, one network namespace, and no \
+                 ROS_STATIC_PEERS, FEROS_MEETING_POINTS and CYCLONEDDS_URI, one network namespace, and no \
                  FEROS_NEIGHBOURS=0",
             ),
         }

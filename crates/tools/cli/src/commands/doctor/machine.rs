@@ -6,17 +6,18 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use feros::SharedMemoryOptions;
 use feros_engine::SessionOptions;
-use feros_engine::engine::known;
+use feros_engine::engine::{known, meeting_points};
 
 use super::finding::Finding;
 
 /// The free shared memory that large messages between processes need.
 const WANTED_SHARED_BYTES: u64 = 64 << 20;
 /// The variables that change the behaviour of Feros, apart from the variables of its engines.
-const VARIABLES: [&str; 14] = [
+const VARIABLES: [&str; 15] = [
     "ROS_DOMAIN_ID",
     "ROS_AUTOMATIC_DISCOVERY_RANGE",
     "ROS_STATIC_PEERS",
+    meeting_points::VARIABLE,
     "ROS_LOCALHOST_ONLY",
     "ROS_DISTRO",
     "ROS_SECURITY_ENABLE",

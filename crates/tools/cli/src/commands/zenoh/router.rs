@@ -14,8 +14,9 @@ use crate::{ending, notices, output};
 #[derive(clap::Args)]
 #[command(
     after_help = "Environment: ZENOH_ROUTER_CONFIG_URI (a configuration of Zenoh), ZENOH_CONFIG_OVERRIDE \
-                  (key/path=value, separated by `;`).\nExamples:\n  feros zenoh router\n  \
-                  ZENOH_CONFIG_OVERRIDE='connect/endpoints=[\"tcp/192.168.1.1:7447\"]' feros zenoh router   # join another host's"
+                  (key/path=value, separated by `;`), FEROS_MEETING_POINTS (hosts whose routers it joins).\n\
+                  Examples:\n  feros zenoh router\n  FEROS_MEETING_POINTS=192.168.1.1 feros zenoh router   # join another host's\n  \
+                  ZENOH_CONFIG_OVERRIDE='connect/endpoints=[\"tcp/192.168.1.1:7447\"]' feros zenoh router   # on another port or by TLS"
 )]
 pub(crate) struct Args {
     /// Print the configuration of the router, as JSON
