@@ -7,6 +7,9 @@
 //! wanted by subscriptions, and a service is offered by servers and wanted by clients. No message
 //! returns to the side from which it was sent, and no message arrives twice.
 //!
+//! A side may have a [prefix](BridgeOptions::prefixes): the names of the other sides are below a
+//! namespace there, so that many robots with the same names share one network.
+//!
 //! | module | content |
 //! |---|---|
 //! | `arrivals` | endpoints that may soon also appear on another side |
@@ -41,6 +44,7 @@ mod topic;
 mod topic_key;
 mod view;
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Display;
 use std::hash::{BuildHasher as _, RandomState};
@@ -72,6 +76,17 @@ pub enum BridgeError {
         /// The number of sides.
         sides: usize,
     },
+    /// A prefix is given for a side that does not exist.
+    #[error(
+        "a prefix is given for side {side}, but the last of the {sides} sides is {}",
+        sides - 1
+    )]
+    NoSide {
+        /// The index of the side with the prefix.
+        side: usize,
+        /// The number of sides.
+        sides: usize,
+    },
     /// A side refused the bridge's node, or the subscription by which other bridges recognize this
     /// bridge.
     #[error("the bridge cannot join {side}: {error}")]
@@ -88,7 +103,7 @@ pub enum BridgeError {
 pub struct Bridged {
     /// True for a service, and false for a topic. For a service, `from` is the side of the server.
     pub is_service: bool,
-    /// The name.
+    /// The name, without the prefix of a side.
     pub name: String,
     /// The type.
     pub type_name: String,
@@ -151,14 +166,17 @@ impl Bridge {
     /// Creates a bridge between sessions. Each session is given with its name for log messages.
     ///
     /// # Errors
-    /// Returns an error if there are fewer than two sessions, or if one of them refuses the
-    /// bridge's node.
+    /// Returns an error if there are fewer than two sessions, if a prefix is for none of them, or
+    /// if one of them refuses the bridge's node.
     pub fn new(
         sessions: Vec<(String, Arc<dyn Session>)>,
         options: BridgeOptions,
     ) -> Result<Self, BridgeError> {
         if sessions.len() < 2 {
             return Err(BridgeError::Sides { sides: sessions.len() });
+        }
+        if let Some(&side) = options.prefixes.keys().find(|side| **side >= sessions.len()) {
+            return Err(BridgeError::NoSide { side, sides: sessions.len() });
         }
         // The standard library seeds this hash with random numbers from the system, so the id is
         // random.
@@ -168,7 +186,8 @@ impl Bridge {
         for (from, (name, session)) in (0_u32..).zip(sessions) {
             let made = {
                 let mark = BridgeMark { bridge: id, from };
-                Side::new((name.clone(), session), &options.node, mark, &bell)
+                let prefix = options.prefixes.get(&sides.len());
+                Side::new((name.clone(), session), (&options.node, prefix), mark, &bell)
             };
             sides.push(made.map_err(|error| BridgeError::Join { side: name, error })?);
         }
@@ -201,8 +220,9 @@ impl Bridge {
         if self.began.elapsed() < self.options.settle {
             return;
         }
+        let sides = graphs.iter().zip(&self.sides);
         let views: Vec<View<'_>> =
-            graphs.iter().map(|graph| View::of(graph, &left_alone)).collect();
+            sides.map(|(graph, side)| View::of(graph, side.prefix.as_ref(), &left_alone)).collect();
         let planner = Planner {
             own: self.id,
             options: &self.options,
@@ -356,12 +376,22 @@ impl Bridge {
         all
     }
 
+    /// Returns the name that a topic or service, given without prefix, has on a side.
+    ///
+    /// # Panics
+    /// Panics if there is no such side.
+    #[must_use]
+    pub fn name_on<'a>(&self, side: usize, name: &'a str) -> Cow<'a, str> {
+        self.sides[side].name_here(name)
+    }
+
     /// The number of other bridges that share at least two sides with this bridge.
     #[must_use]
     pub fn other_bridges(&self) -> usize {
         let mut seen = BTreeMap::<u64, usize>::new();
         for side in &self.sides {
-            for bridge in View::of(&side.session.graph(), &BTreeSet::new()).bridges {
+            let graph = side.session.graph();
+            for bridge in View::of(&graph, side.prefix.as_ref(), &BTreeSet::new()).bridges {
                 *seen.entry(bridge).or_default() += 1;
             }
         }

@@ -60,7 +60,7 @@ impl Mirrors {
         let met = Arc::<Bell>::default();
         let publisher = self.to.session.create_publisher(PublisherOptions {
             node: self.to.node,
-            topic: &self.key.topic,
+            topic: &self.to.name_here(&self.key.topic),
             type_name: &self.key.type_name,
             type_hash: self.hash,
             qos,
@@ -75,7 +75,8 @@ impl Mirrors {
     /// except subscriptions of bridges.
     fn awaited(&self, qos: &QosProfile) -> Vec<Gid> {
         let graph = self.to.session.graph();
-        let fits = graph.endpoints_of(EndpointKind::Subscription, &self.key.topic).filter(|one| {
+        let topic = self.to.name_here(&self.key.topic);
+        let fits = graph.endpoints_of(EndpointKind::Subscription, &topic).filter(|one| {
             one.type_name == self.key.type_name
                 && qos.incompatibilities(&one.qos).is_empty()
                 && BridgeMark::read(one.announcement.as_deref()).is_none()

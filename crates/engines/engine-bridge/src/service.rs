@@ -50,7 +50,7 @@ pub(crate) fn carry(
         announcement: &announcement,
         on_response: bell.notify(),
         on_match: bell.notify(),
-        ..ClientOptions::new(from.node, &key.service, &key.type_name)
+        ..ClientOptions::new(from.node, &from.name_here(&key.service), &key.type_name)
     })?;
     let server = to.session.create_service(ServiceOptions {
         type_hash: called,
@@ -59,7 +59,7 @@ pub(crate) fn carry(
         announcement: &announcement,
         on_request: bell.notify(),
         on_match: bell.notify(),
-        ..ServiceOptions::new(to.node, &key.service, &key.type_name)
+        ..ServiceOptions::new(to.node, &to.name_here(&key.service), &key.type_name)
     })?;
     let operator =
         Operator { client, server, shared, pending: BTreeMap::new(), bell: bell.clone(), lost: 0 };

@@ -130,7 +130,7 @@ pub(crate) fn carry(
     let (news, event_bell) = (has_news.clone(), bell.clone());
     let subscription = from.session.create_subscription(SubscriptionOptions {
         node: from.node,
-        topic: &key.topic,
+        topic: &from.name_here(&key.topic),
         type_name: &key.type_name,
         type_hash: hash,
         qos: key.class.requested(shared.queue_len),

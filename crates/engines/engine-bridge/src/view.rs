@@ -1,4 +1,5 @@
-//! The endpoints on a side that offer or want a name, without the endpoints of bridges.
+//! The endpoints on a side that offer or want a name, without the endpoints of bridges. Names are
+//! those without the prefix of the side.
 //!
 //! Publishers offer a topic, and subscriptions want it. Servers offer a service, and clients want
 //! it. A bridge *takes* a name from one side and *brings* it to another side. All its endpoints for
@@ -6,7 +7,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use feros_engine::{BridgeMark, EndpointInfo, EndpointKind, Gid, GraphSnapshot, TypeHash, twin};
+use feros_engine::{
+    BridgeMark, EndpointInfo, EndpointKind, Gid, GraphSnapshot, NamePrefix, TypeHash, twin,
+};
 
 use crate::process::process;
 
@@ -31,8 +34,13 @@ pub(crate) struct View<'a> {
 }
 
 impl<'a> View<'a> {
-    /// Sorts the endpoints of a side by name. Omits the endpoints whose gids are in `left_alone`.
-    pub(crate) fn of(graph: &'a GraphSnapshot, left_alone: &BTreeSet<Gid>) -> Self {
+    /// Sorts the endpoints of a side by name. Omits the endpoints whose gids are in `left_alone`,
+    /// and those whose names are not below the prefix of the side.
+    pub(crate) fn of(
+        graph: &'a GraphSnapshot,
+        prefix: Option<&NamePrefix>,
+        left_alone: &BTreeSet<Gid>,
+    ) -> Self {
         let mut view = Self::default();
         let is_seen =
             |endpoint: &&EndpointInfo| endpoint.is_ros && !left_alone.contains(&endpoint.gid);
@@ -43,7 +51,14 @@ impl<'a> View<'a> {
                 EndpointKind::Service => (&mut view.services, true),
                 EndpointKind::Client => (&mut view.services, false),
             };
-            let name = names.entry(&endpoint.name).or_default();
+            let name = match prefix {
+                None => &*endpoint.name,
+                Some(prefix) => match prefix.strip(&endpoint.name) {
+                    Some(name) => name,
+                    None => continue,
+                },
+            };
+            let name = names.entry(name).or_default();
             match (BridgeMark::read(endpoint.announcement.as_deref()), is_offer) {
                 (None, true) => name.offers.push(endpoint),
                 (None, false) => name.wants.push(endpoint),

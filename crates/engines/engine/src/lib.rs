@@ -10,6 +10,7 @@
 //! | [`engine`] | the traits: [`Engine`], [`Session`], [`Publisher`], [`Subscription`], [`Service`], [`Client`] |
 //! | [`qos`] | [`QosProfile`] and its policies, profiles, compatibility and resolution |
 //! | [`name`] | validation and expansion of topic, service, node and namespace names |
+//! | [`NamePrefix`] | a namespace before the names of a robot |
 //! | [`selection`] | a selection of names |
 //! | [`graph`] | a snapshot of nodes and endpoints, local and remote |
 //! | [`event`] | events of endpoints |
@@ -53,6 +54,7 @@ pub mod gaps;
 pub mod gid;
 pub mod graph;
 pub mod name;
+mod name_prefix;
 pub mod other_forms;
 pub mod participant;
 pub mod qos;
@@ -81,6 +83,7 @@ pub use failure_counter::{FailureCounter, FailureCounters, SoFar};
 pub use gid::{Gid, SessionMember};
 pub use graph::{EndpointInfo, EndpointKind, GraphSnapshot, NodeInfo};
 pub use name::{NameError, NodeName};
+pub use name_prefix::NamePrefix;
 pub use other_forms::OtherForms;
 pub use participant::ParticipantInfo;
 pub use qos::{

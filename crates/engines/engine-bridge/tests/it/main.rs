@@ -6,5 +6,6 @@ mod ends;
 mod hosts;
 mod killed;
 mod precedence;
+mod prefixes;
 mod services;
 mod topics;

@@ -7,6 +7,7 @@ use crate::discovery_form::DiscoveryForm;
 use crate::engine::meeting_points;
 use crate::engine::notify::LOG_TARGET;
 use crate::environment_error::EnvironmentError;
+use crate::name_prefix::NamePrefix;
 
 /// How far discovery reaches (`ROS_AUTOMATIC_DISCOVERY_RANGE`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -40,6 +41,11 @@ pub struct SessionOptions {
     /// The form in which the session announces itself (`FEROS_ROS_DISTRO`). The session reads both
     /// forms.
     pub discovery_form: DiscoveryForm,
+    /// The session needs to know only the endpoints whose names are below this namespace, and has
+    /// no others itself. An engine that can, here Zenoh, then receives no announcements of others:
+    /// its graph has only these endpoints, and the nodes of this session. Other engines ignore
+    /// this.
+    pub graph_below: Option<NamePrefix>,
 }
 
 impl Default for SessionOptions {
@@ -51,6 +57,7 @@ impl Default for SessionOptions {
             static_peers: Vec::new(),
             meeting_points: Vec::new(),
             discovery_form: DiscoveryForm::default(),
+            graph_below: None,
         }
     }
 }
