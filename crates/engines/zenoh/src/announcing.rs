@@ -21,6 +21,7 @@ struct Said {
 /// The announcement of one endpoint. Dropping this value withdraws the announcement.
 pub(crate) struct Announced {
     shared: Arc<SessionState>,
+    name: String,
     entity: u64,
     said: Mutex<Said>,
 }
@@ -28,10 +29,11 @@ pub(crate) struct Announced {
 impl Announced {
     pub(crate) fn new(
         shared: &Arc<SessionState>,
-        entity: u64,
+        (name, entity): (&str, u64),
         text: &str,
     ) -> Result<Self, zenoh::Error> {
-        let announced = Self { shared: shared.clone(), entity, said: Mutex::default() };
+        let (shared, name) = (shared.clone(), name.to_owned());
+        let announced = Self { shared, name, entity, said: Mutex::default() };
         announced.say(text)?;
         Ok(announced)
     }
@@ -52,6 +54,7 @@ impl Announced {
         let token = AnnouncementToken {
             domain_id: self.shared.domain_id,
             zid: self.shared.zid.to_string(),
+            name: self.name.clone(),
             entity: self.entity,
             version,
             text: text.to_owned(),

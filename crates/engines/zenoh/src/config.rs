@@ -56,6 +56,10 @@ const SESSION: &[(&str, &str)] = &[
     ("transport/link/tx/queue/congestion_control/block/wait_before_close", "60000000"),
 ];
 
+/// The settings of a session that knows only a part of the graph. A router sends a client only the
+/// tokens for which the client asks, but it sends all tokens to a peer.
+const PART_OF_GRAPH: &[(&str, &str)] = &[("mode", r#""client""#), ("listen/endpoints", "[]")];
+
 const ROUTER: &[(&str, &str)] = &[
     ("mode", r#""router""#),
     ("listen/endpoints", r#"["tcp/[::]:7447"]"#),
@@ -127,7 +131,13 @@ impl Variables {
 
     /// Returns the configuration of a session.
     pub(crate) fn session(&self) -> Result<Config, ConfigError> {
-        self.config(self.session_config.as_deref(), "ZENOH_SESSION_CONFIG_URI", SESSION)
+        self.config(self.session_config.as_deref(), "ZENOH_SESSION_CONFIG_URI", [SESSION, &[]])
+    }
+
+    /// Returns the configuration of a session that knows only a part of the graph.
+    pub(crate) fn session_of_part(&self) -> Result<Config, ConfigError> {
+        let own = [SESSION, PART_OF_GRAPH];
+        self.config(self.session_config.as_deref(), "ZENOH_SESSION_CONFIG_URI", own)
     }
 
     /// Returns the configuration of a router.
@@ -136,16 +146,15 @@ impl Variables {
         let others = points.iter().filter(|point| !meeting_points::is_this_host(point));
         let endpoints: Vec<_> = others.map(|point| format!("tcp/{point}:{ROUTER_PORT}")).collect();
         let endpoints = serde_json::json!(endpoints).to_string();
-        let own: Vec<_> =
-            ROUTER.iter().copied().chain([("connect/endpoints", endpoints.as_str())]).collect();
-        self.config(self.router_config.as_deref(), "ZENOH_ROUTER_CONFIG_URI", &own)
+        let joined = [("connect/endpoints", endpoints.as_str())];
+        self.config(self.router_config.as_deref(), "ZENOH_ROUTER_CONFIG_URI", [ROUTER, &joined])
     }
 
     fn config(
         &self,
         file: Option<&str>,
         variable: &str,
-        own: &[(&str, &str)],
+        own: [&[(&str, &str)]; 2],
     ) -> Result<Config, ConfigError> {
         let mut config = match file {
             Some(file) => Config::from_file(file).map_err(|error| ConfigError {
@@ -154,7 +163,7 @@ impl Variables {
             })?,
             None => {
                 let mut config = Config::default();
-                for (key, value) in BOTH.iter().chain(own) {
+                for (key, value) in BOTH.iter().chain(own.into_iter().flatten()) {
                     insert(&mut config, key, value, "Feros's defaults")?;
                 }
                 config
@@ -237,11 +246,16 @@ pub(crate) fn cure_of_no_router(config: &Config) -> String {
 /// How to solve the problem of a client session that cannot be opened because it needs a router.
 /// Zenoh's error does not tell this.
 pub(crate) fn cure_of_refusal(config: &Config) -> String {
-    if config.get_json("mode").is_ok_and(|mode| mode != r#""client""#) {
+    if !is_client(config) {
         return advice(config).to_owned();
     }
     let endpoints = endpoints(config);
     format!(" No Zenoh router answers at {endpoints}: {}", cure_of_no_router(config))
+}
+
+/// Whether the session communicates only through a router, so that it cannot be opened without one.
+pub(crate) fn is_client(config: &Config) -> bool {
+    config.get_json("mode").is_ok_and(|mode| mode == r#""client""#)
 }
 
 /// The addresses at which the session looks for routers.
@@ -269,7 +283,13 @@ pub(crate) fn advice_to_listen(config: &Config) -> &'static str {
      each a PEM file"
 }
 
-fn insert(config: &mut Config, key: &str, value: &str, from: &str) -> Result<(), ConfigError> {
+/// Sets a value that comes `from` a source, which the error names.
+pub(crate) fn insert(
+    config: &mut Config,
+    key: &str,
+    value: &str,
+    from: &str,
+) -> Result<(), ConfigError> {
     config.insert_json5(key, value).map_err(|error| ConfigError {
         source_name: from.to_owned(),
         detail: format!("{key}={value}: {error}"),
@@ -446,6 +466,20 @@ mod tests {
         let expected = r#"["tcp/192.0.2.1:7447", "tcp/192.0.2.2:7447"]"#;
         assert_eq!(of(&variables.router().unwrap()), value_of(expected));
         assert_eq!(of(&variables.session().unwrap()), value_of(r#"["tcp/localhost:7447"]"#));
+    }
+
+    #[test]
+    fn a_session_that_knows_a_part_of_the_graph_is_a_client_unless_told_otherwise() {
+        let with = |text: &str| Variables {
+            config_override: Some(text.to_owned()),
+            ..Variables::default()
+        };
+        let mode = |config: &Config| config.get_json("mode").unwrap();
+        let part = with("").session_of_part().unwrap();
+        assert_eq!(mode(&part), r#""client""#);
+        assert_eq!(part.get_json("listen/endpoints").unwrap(), "[]");
+        assert_eq!(mode(&with("").session().unwrap()), r#""peer""#);
+        assert_eq!(mode(&with("mode=\"peer\"").session_of_part().unwrap()), r#""peer""#);
     }
 
     #[test]

@@ -12,6 +12,7 @@
 //! | `fence` | checks whether another session has handled all messages sent to it |
 //! | `name` | the name and the version of the engine |
 //! | `router` | a router, so that users do not have to install one |
+//! | `access` | access rules for the router of a fleet |
 //!
 //! A session of the engine is a Zenoh session. Each of its nodes and endpoints is announced by a
 //! liveliness token. The text of the token describes the endpoint, and the hash of that text is the
@@ -22,6 +23,7 @@
 //!
 //! Stock nodes do not see the additions of Feros. A callback of Zenoh never waits.
 
+mod access;
 mod announcing;
 mod client;
 mod config;
@@ -44,6 +46,7 @@ use std::sync::Arc;
 
 use feros_engine::{Engine, OpenError, Session, SessionOptions};
 
+pub use access::{OperatorError, access_of_fleet};
 pub use name::{ENGINE_NAME, ENGINE_VERSION};
 pub use router::{Router, RouterError};
 

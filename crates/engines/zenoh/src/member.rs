@@ -36,7 +36,8 @@ impl Member {
         let of_session = SessionMember::new(gid, session_gid(&shared.zid));
         // The announcement is declared before the endpoint's token, so that other sessions know
         // both at the same time.
-        let announced = Announced::new(shared, token.entity, announcement).map_err(refused)?;
+        let announced =
+            Announced::new(shared, (&name, token.entity), announcement).map_err(refused)?;
         let declared = shared.session.liveliness().declare_token(&key).wait().map_err(refused)?;
         shared.graph.own_appeared(gid, token, matches);
         let shared = shared.clone();

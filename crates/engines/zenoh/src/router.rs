@@ -38,7 +38,16 @@ impl Router {
     /// # Errors
     /// See [`RouterError`]. After an error, nothing keeps running.
     pub fn start() -> Result<Self, RouterError> {
-        Self::start_with(&Variables::of_process())
+        Self::start_with(&Variables::of_process(), None)
+    }
+
+    /// Starts a router like [`start`](Self::start), with these access rules, which
+    /// [`access_of_fleet`](crate::access_of_fleet) returns.
+    ///
+    /// # Errors
+    /// See [`RouterError`]. After an error, nothing keeps running.
+    pub fn start_with_access(rules: &str) -> Result<Self, RouterError> {
+        Self::start_with(&Variables::of_process(), Some(rules))
     }
 
     /// Starts a router with this value for `ZENOH_CONFIG_OVERRIDE`. Ignores the environment.
@@ -47,11 +56,14 @@ impl Router {
     /// See [`RouterError`]. After an error, nothing keeps running.
     pub fn start_overridden(config_override: &str) -> Result<Self, RouterError> {
         let config_override = Some(config_override.to_owned());
-        Self::start_with(&Variables { config_override, ..Variables::default() })
+        Self::start_with(&Variables { config_override, ..Variables::default() }, None)
     }
 
-    fn start_with(variables: &Variables) -> Result<Self, RouterError> {
-        let config = variables.router()?;
+    fn start_with(variables: &Variables, access: Option<&str>) -> Result<Self, RouterError> {
+        let mut config = variables.router()?;
+        if let Some(rules) = access {
+            config::insert(&mut config, "access_control", rules, "the access rules")?;
+        }
         let configuration = config::describe(&config);
         let advice = config::advice_to_listen(&config);
         let opened = zenoh::open(config).wait();

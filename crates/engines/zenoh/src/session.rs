@@ -9,8 +9,8 @@ use feros_engine::engine::known;
 use feros_engine::engine::{GraphChangeGuard, LOG_TARGET};
 use feros_engine::{
     Client, ClientOptions, CreateEndpointError, Created, EndpointKind, Gid, GraphSnapshot, Kept,
-    NodeId, NodeName, Notify, OpenError, Publisher, PublisherOptions, Service, ServiceOptions,
-    Session, SessionOptions, Subscription, SubscriptionOptions,
+    NamePrefix, NodeId, NodeName, Notify, OpenError, Publisher, PublisherOptions, Service,
+    ServiceOptions, Session, SessionOptions, Subscription, SubscriptionOptions,
 };
 use zenoh::key_expr::KeyExpr;
 use zenoh::sample::SampleKind;
@@ -39,7 +39,12 @@ impl ZenohSession {
             source_name: error.source_name,
             detail: error.detail,
         };
-        let config = variables.session().map_err(refused)?;
+        let below = options.graph_below.clone();
+        let config = match &below {
+            None => variables.session(),
+            Some(_) => variables.session_of_part(),
+        };
+        let config = config.map_err(refused)?;
         let checks = variables.router_checks().map_err(refused)?;
         let failed = |operation: &'static str| {
             move |error: zenoh::Error| OpenError::Engine {
@@ -50,7 +55,7 @@ impl ZenohSession {
             }
         };
         let configuration = config::describe(&config);
-        let session = zenoh::open(config.clone()).wait().map_err(|error| OpenError::Engine {
+        let session = opened(&config, checks).map_err(|error| OpenError::Engine {
             engine: ENGINE_NAME,
             domain_id: options.domain_id,
             operation: "opening Zenoh's session",
@@ -60,24 +65,55 @@ impl ZenohSession {
         let zid: Arc<str> = session.zid().to_string().into();
         let (domain_id, form) = (options.domain_id, options.discovery_form);
         let graph = Graph::new(&zid, form);
-        let feeding = feed(&session, &graph, domain_id, &zid)
+        let feeding = feed(&session, &graph, (domain_id, below.as_ref()), &zid)
             .map_err(failed("subscribing to liveliness tokens"))?;
         let enclave = options.enclave.clone();
-        let parts =
-            SessionParts { feeding, graph, zid, domain_id, enclave, form, configuration, session };
+        let parts = SessionParts {
+            feeding,
+            graph,
+            zid,
+            domain_id,
+            below,
+            enclave,
+            form,
+            configuration,
+            session,
+        };
         Ok(Arc::new(Self(Arc::new(SessionState::new(parts)))))
+    }
+}
+
+/// Opens a session of Zenoh. A client cannot be opened without a router, so it tries again once a
+/// second, as many times as `ZENOH_ROUTER_CHECK_ATTEMPTS` allows.
+fn opened(config: &Config, attempts: Option<u64>) -> Result<zenoh::Session, zenoh::Error> {
+    let mut made = 0;
+    loop {
+        let error = match zenoh::open(config.clone()).wait() {
+            Ok(session) => return Ok(session),
+            Err(error) => error,
+        };
+        made += 1;
+        if !config::is_client(config) || attempts.is_some_and(|attempts| made >= attempts) {
+            return Err(error);
+        }
+        if made == 1 {
+            let cure = config::cure_of_refusal(config);
+            tracing::warn!(target: LOG_TARGET, "{}{cure}; trying again", error.to_string().trim_end());
+        }
+        std::thread::sleep(Duration::from_secs(1));
     }
 }
 
 type Feeding =
     (zenoh::pubsub::Subscriber<()>, zenoh::pubsub::Subscriber<()>, zenoh::query::Queryable<()>);
 
-/// Starts to update the graph, beginning with announcements, and to answer the queries by which
-/// other sessions check that this session has handled their messages (`fence`).
+/// Starts to update the graph, or only the part below a namespace, beginning with announcements, and
+/// to answer the queries by which other sessions check that this session has handled their messages
+/// (`fence`).
 fn feed(
     session: &zenoh::Session,
     graph: &Arc<Graph>,
-    domain_id: u32,
+    (domain_id, below): (u32, Option<&NamePrefix>),
     zid: &str,
 ) -> Result<Feeding, zenoh::Error> {
     let fence = session
@@ -91,7 +127,7 @@ fn feed(
     let known = graph.clone();
     let announcements = session
         .liveliness()
-        .declare_subscriber(announcement::all(domain_id))
+        .declare_subscriber(announcement::all(domain_id, below))
         .history(true)
         .callback(move |sample| match sample.kind() {
             SampleKind::Put => known.announcement_appeared(sample.key_expr().as_str()),
@@ -101,7 +137,7 @@ fn feed(
     let known = graph.clone();
     let tokens = session
         .liveliness()
-        .declare_subscriber(token::all(domain_id))
+        .declare_subscriber(token::all(domain_id, below))
         .history(true)
         .callback(move |sample| match sample.kind() {
             SampleKind::Put => known.token_appeared(sample.key_expr().as_str()),

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 
 use feros_engine::{
-    CreateEndpointError, Created, DiscoveryForm, EndpointKind, Gid, NodeId, NodeName, QosProfile,
-    TypeHash,
+    CreateEndpointError, Created, DiscoveryForm, EndpointKind, Gid, NamePrefix, NodeId, NodeName,
+    QosProfile, TypeHash,
 };
 use feros_sync::Mutex;
 use zenoh::liveliness::LivelinessToken;
@@ -34,6 +34,7 @@ pub(crate) struct SessionState {
     pub(crate) graph: Arc<Graph>,
     pub(crate) zid: Arc<str>,
     pub(crate) domain_id: u32,
+    below: Option<NamePrefix>,
     enclave: String,
     form: DiscoveryForm,
     next_entity: AtomicU64,
@@ -49,6 +50,7 @@ pub(crate) struct SessionParts {
     pub(crate) graph: Arc<Graph>,
     pub(crate) zid: Arc<str>,
     pub(crate) domain_id: u32,
+    pub(crate) below: Option<NamePrefix>,
     pub(crate) enclave: String,
     pub(crate) form: DiscoveryForm,
     pub(crate) configuration: String,
@@ -63,6 +65,7 @@ impl SessionState {
             graph: parts.graph,
             zid: parts.zid,
             domain_id: parts.domain_id,
+            below: parts.below,
             enclave: parts.enclave,
             form: parts.form,
             next_entity: AtomicU64::new(FIRST_ENTITY),
@@ -116,6 +119,19 @@ impl SessionState {
         inbox.is_some_and(|inbox| inbox.is_full())
     }
 
+    /// Refuses a name that the session's graph leaves out: the endpoint would not see its matches.
+    fn check_is_in_graph(&self, name: &str) -> Created<()> {
+        let Some(below) = self.below.as_ref().filter(|below| below.strip(name).is_none()) else {
+            return Ok(());
+        };
+        Err(CreateEndpointError::Name {
+            name: name.to_owned(),
+            reason: format!(
+                "the session was opened for names below {below} only (SessionOptions::graph_below)"
+            ),
+        })
+    }
+
     /// Returns the token for a new endpoint of a node. In the form of Humble, which knows no type
     /// hashes, the hash is left out.
     pub(crate) fn endpoint(
@@ -127,6 +143,7 @@ impl SessionState {
         type_hash: Option<TypeHash>,
         qos: QosProfile,
     ) -> Created<EndpointToken> {
+        self.check_is_in_graph(name)?;
         let nodes = self.nodes.lock();
         let node = nodes
             .get(&node)

@@ -178,7 +178,7 @@ fn hostile_tokens_are_refused() {
         format!("@ros2_lv/{DOMAIN_ID}/zz/0/0/NN/%/%/node"),
         format!("@ros2_lv/{DOMAIN_ID}/ab/0/1/MP/%/%/node/%t/T/H/9::,:,:,:,,"),
         format!("@ros2_lv/{DOMAIN_ID}/ab/0/1/MP/%/%/{}/%t/T/H/::,:,:,:,,", "n".repeat(8000)),
-        format!("@feros/{DOMAIN_ID}/ab/says/1/1/%zz"),
+        format!("@feros/{DOMAIN_ID}/ab/says/%a/1/1/%zz"),
         // The number of this endpoint means that an announcement will follow, but the announcement
         // never arrives.
         format!("@ros2_lv/{DOMAIN_ID}/ab/0/{}/MP/%/%/node/%t/T/H/::,:,:,:,,", 1_u64 << 40),

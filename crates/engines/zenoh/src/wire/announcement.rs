@@ -5,9 +5,13 @@
 //! The announcement is not a part of the standard token, because the gid of an endpoint is a hash
 //! of that token, while the announcement may change during the lifetime of the endpoint.
 
+use std::fmt::Display;
+
+use feros_engine::NamePrefix;
 use feros_engine::announcement::check_announcement;
 
 use super::percent;
+use super::token::{chunk_below, demangle, mangle};
 
 /// The first chunk of all keys that only Feros uses. It begins with `@`, which wildcards do not
 /// match.
@@ -25,6 +29,9 @@ pub struct AnnouncementToken {
     pub domain_id: u32,
     /// The identity of the session.
     pub zid: String,
+    /// The topic or service of the endpoint. Sessions that know only a part of the graph ask for
+    /// announcements by this name.
+    pub name: String,
     /// The number of the endpoint in its session.
     pub entity: u64,
     /// This is incremented with each change. The highest version is valid.
@@ -36,20 +43,23 @@ pub struct AnnouncementToken {
 impl AnnouncementToken {
     /// Returns the key expression of the token.
     pub fn encode(&self) -> String {
-        let Self { domain_id, zid, entity, version, text } = self;
-        let text = percent::encode(text);
-        format!("{SPACE}/{domain_id}/{zid}/says/{entity}/{version}/={text}")
+        let Self { domain_id, zid, name, entity, version, text } = self;
+        let (name, text) = (mangle(name), percent::encode(text));
+        format!("{SPACE}/{domain_id}/{zid}/says/{name}/{entity}/{version}/={text}")
     }
 
     /// Reads a token. Returns `None` if the key is not an announcement.
     pub fn decode(key: &str) -> Option<Self> {
-        let chunks: [&str; 7] = key.split('/').collect::<Vec<_>>().try_into().ok()?;
-        let [SPACE, domain_id, zid, "says", entity, version, text] = chunks else { return None };
+        let chunks: [&str; 8] = key.split('/').collect::<Vec<_>>().try_into().ok()?;
+        let [SPACE, domain_id, zid, "says", name, entity, version, text] = chunks else {
+            return None;
+        };
         let text = percent::decode(text.strip_prefix('=')?)?;
         check_announcement(&text).ok()?;
         Some(Self {
             domain_id: domain_id.parse().ok()?,
             zid: zid.to_owned(),
+            name: demangle(Some(name).filter(|name| !name.is_empty())?),
             entity: entity.parse().ok()?,
             version: version.parse().ok()?,
             text,
@@ -57,15 +67,24 @@ impl AnnouncementToken {
     }
 }
 
-/// The key expression of all announcements of a domain.
-pub fn all(domain_id: u32) -> String {
-    format!("{SPACE}/{domain_id}/*/says/**")
+/// The key expression of all announcements of a domain, which may be `*`, or only of those for
+/// names below a namespace.
+pub fn all(domain: impl Display, below: Option<&NamePrefix>) -> String {
+    match below {
+        None => format!("{SPACE}/{domain}/*/says/**"),
+        Some(below) => format!("{SPACE}/{domain}/*/says/{}/**", chunk_below(below)),
+    }
 }
 
 /// The key at which a session confirms that it has handled everything that was sent before the
 /// question.
 pub fn fence(domain_id: u32, zid: &str) -> String {
     format!("{SPACE}/{domain_id}/{zid}/fence")
+}
+
+/// The key expression of all keys at which sessions confirm that they have handled something.
+pub fn fence_of_all() -> String {
+    format!("{SPACE}/*/*/fence")
 }
 
 /// The key at which a client receives responses to requests that it sent over another transport.
@@ -88,6 +107,7 @@ mod tests {
             let token = AnnouncementToken {
                 domain_id: 7,
                 zid: "ab".into(),
+                name: "/arm/state".into(),
                 entity: 3,
                 version: 9,
                 text: text.into(),
@@ -101,18 +121,20 @@ mod tests {
 
     #[test]
     fn others_are_refused() {
-        let longer = format!("@feros/7/ab/says/3/9/={}", "x".repeat(513));
+        let longer = format!("@feros/7/ab/says/%a/3/9/={}", "x".repeat(513));
         for bad in [
             "",
-            "@feros/7/ab/says/3/9",
-            "@feros/7/ab/says/3/9/",
-            "@feros/7/ab/says/3/9/=x/y",
-            "@feros/7/ab/says/3/9/x",
-            "@feros/7/ab/says/3/-1/=x",
-            "@feros/7/ab/says/3/9/=%zz",
-            "@feros/7/ab/says/3/9/=%",
-            "@feros/7/ab/says/3/9/=a;b",
-            "@other/7/ab/says/3/9/=x",
+            "@feros/7/ab/says/%a/3/9",
+            "@feros/7/ab/says/%a/3/9/",
+            "@feros/7/ab/says/%a/3/9/=x/y",
+            "@feros/7/ab/says/%a/3/9/x",
+            "@feros/7/ab/says/%a/3/-1/=x",
+            "@feros/7/ab/says/%a/3/9/=%zz",
+            "@feros/7/ab/says/%a/3/9/=%",
+            "@feros/7/ab/says/%a/3/9/=a;b",
+            "@feros/7/ab/says/3/9/=x",
+            "@feros/7/ab/says//3/9/=x",
+            "@other/7/ab/says/%a/3/9/=x",
             longer.as_str(),
         ] {
             assert_eq!(AnnouncementToken::decode(bad), None, "{bad}");

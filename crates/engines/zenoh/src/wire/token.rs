@@ -1,10 +1,11 @@
 //! Liveliness tokens of nodes and endpoints, from which each session learns the ROS graph
 //! (`ros2/rmw_zenoh:docs/design.md`, "Graph Cache"; `liveliness_utils.cpp`).
 
+use std::fmt::Display;
 use std::sync::Arc;
 
 use feros_engine::dds::names;
-use feros_engine::{BufferBackend, EndpointKind, Gid, NodeName, QosProfile, TypeHash};
+use feros_engine::{BufferBackend, EndpointKind, Gid, NamePrefix, NodeName, QosProfile, TypeHash};
 
 use super::announcement::FIRST_ENTITY;
 use super::{percent, qos};
@@ -21,6 +22,10 @@ const BUFFER_BACKENDS: &str = "backends:";
 
 /// The number of chunks before the type's hash.
 const CHUNKS_BEFORE_HASH: usize = 11;
+
+/// The number of chunks between the domain and the name of a topic or service: the session, the
+/// node, the endpoint, its kind, the enclave, the namespace, and the name of the node.
+const CHUNKS_BETWEEN_DOMAIN_AND_NAME: usize = 7;
 
 /// The limit on the length of tokens that are read, in bytes. ROS names have at most 255 bytes.
 pub const LONGEST_BYTES: usize = 4096;
@@ -81,16 +86,34 @@ pub fn names_no_hash(token: &str) -> bool {
     token.split('/').nth(CHUNKS_BEFORE_HASH) == Some(NO_HASH)
 }
 
-/// The key expression of all tokens of a domain.
-pub fn all(domain_id: u32) -> String {
-    format!("{SPACE}/{domain_id}/**")
+/// The key expression of all tokens of a domain, which may be `*`, or only of those of endpoints
+/// whose names are below a namespace.
+pub fn all(domain: impl Display, below: Option<&NamePrefix>) -> String {
+    match below {
+        None => format!("{SPACE}/{domain}/**"),
+        Some(below) => {
+            let before_name = "*/".repeat(CHUNKS_BETWEEN_DOMAIN_AND_NAME);
+            format!("{SPACE}/{domain}/{before_name}{}/**", chunk_below(below))
+        }
+    }
 }
 
-fn mangle(text: &str) -> String {
+/// The key expression of the tokens of all nodes in a namespace, without those below it.
+pub fn nodes_in(namespace: &NamePrefix) -> String {
+    let before_namespace = "*/".repeat(CHUNKS_BETWEEN_DOMAIN_AND_NAME - 2);
+    format!("{SPACE}/*/{before_namespace}{}/*", mangle(namespace.namespace()))
+}
+
+/// The pattern for the chunks of all names below a namespace.
+pub(super) fn chunk_below(namespace: &NamePrefix) -> String {
+    format!("{}%$*", mangle(namespace.namespace()))
+}
+
+pub(super) fn mangle(text: &str) -> String {
     if text.is_empty() { "%".into() } else { text.replace('/', "%") }
 }
 
-fn demangle(chunk: &str) -> String {
+pub(super) fn demangle(chunk: &str) -> String {
     chunk.replace('%', "/")
 }
 

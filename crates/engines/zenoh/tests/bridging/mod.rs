@@ -1,4 +1,5 @@
 //! A bridge between the sessions of a test.
+#![allow(dead_code, reason = "each test uses some of it")]
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,7 +10,15 @@ use feros_test_support::Background;
 
 /// Starts a bridge, which a thread keeps up to date until the returned value is dropped.
 pub(crate) fn bridging(sides: Vec<(String, Arc<dyn Session>)>) -> Background {
-    let mut bridge = Bridge::new(sides, BridgeOptions::default()).unwrap();
+    bridging_with(sides, BridgeOptions::default())
+}
+
+/// Starts a bridge with these options, as [`bridging`] does.
+pub(crate) fn bridging_with(
+    sides: Vec<(String, Arc<dyn Session>)>,
+    options: BridgeOptions,
+) -> Background {
+    let mut bridge = Bridge::new(sides, options).unwrap();
     let waker = bridge.waker();
     let stop = Arc::new(feros_sync::AtomicBool::new(false));
     let stopped = stop.clone();

@@ -5,7 +5,7 @@ use std::io::Read as _;
 use std::process::Command;
 use std::sync::{Arc, OnceLock};
 
-use feros_engine::{DiscoveryForm, Engine, OpenError, Session, SessionOptions};
+use feros_engine::{DiscoveryForm, Engine, NamePrefix, OpenError, Session, SessionOptions};
 use feros_test_support::{TestProcess, free_tcp_port};
 use feros_zenoh::{ConfiguredZenohEngine, Router};
 use zenoh::Wait as _;
@@ -116,6 +116,11 @@ impl Network {
         zenoh::open(config).wait().unwrap()
     }
 
+    /// Opens a session that knows only the names below this namespace.
+    pub(crate) fn part(&self, below: &str) -> Arc<dyn Session> {
+        part(&self.endpoint, below, "")
+    }
+
     /// Returns the engine for sessions with this mode.
     pub(crate) fn engine(&self, mode: &str) -> Arc<dyn Engine> {
         Arc::new(engine(&self.endpoint, mode, ""))
@@ -126,6 +131,21 @@ impl Network {
     pub(crate) fn open(&self, mode: &str, more: &str) -> Result<Arc<dyn Session>, OpenError> {
         open(&self.endpoint, mode, more)
     }
+}
+
+/// Opens a session that looks for a router at this endpoint, and knows only the names below this
+/// namespace. `more` is added to `ZENOH_CONFIG_OVERRIDE`.
+pub(crate) fn part(endpoint: &str, below: &str, more: &str) -> Arc<dyn Session> {
+    let engine = ConfiguredZenohEngine {
+        config_override: format!("connect/endpoints=[\"{endpoint}\"];{more}"),
+        router_check_attempts: 0,
+    };
+    let options = SessionOptions {
+        domain_id: DOMAIN_ID,
+        graph_below: Some(NamePrefix::new(below).unwrap()),
+        ..SessionOptions::default()
+    };
+    engine.open(&options).unwrap()
 }
 
 /// Opens a session that looks for a router at this endpoint.
