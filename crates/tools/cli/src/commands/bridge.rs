@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use feros::engine::{DiscoveryForm, NodeName, Selection, Session, SessionOptions};
+use feros::engine::{DiscoveryForm, NamePrefix, NodeName, Selection, Session, SessionOptions};
 use feros_engine::engine::known::{self, Wire};
 use feros_engine_bridge::{Bridge, BridgeOptions, Bridged, Counts};
 use feros_sync::{AtomicBool, Ordering};
@@ -25,7 +25,7 @@ const REST: Duration = Duration::from_millis(20);
     after_help = "Examples:\n  feros bridge --engines cyclonedds,zenoh\n  feros bridge --domains 1,2 --topics \
                   /tf,/tf_static,/scan --services ''\n  feros bridge --engines cyclonedds,zenoh --topics \
                   '/navigate/*' --services '/navigate/*'   # an action\n  feros bridge --domains 1,2 --distros \
-                  humble,kilted\nEnvironment: ROS_DOMAIN_ID, FEROS_ROS_DISTRO, and the variables of the engines."
+                  humble,kilted\n  feros bridge --prefix /robot1   # join a fleet\nEnvironment: ROS_DOMAIN_ID, FEROS_ROS_DISTRO, and the variables of the engines."
 )]
 pub(crate) struct Args {
     /// The engine of each side; a single engine serves all sides
@@ -38,6 +38,11 @@ pub(crate) struct Args {
     /// serves all sides
     #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = DiscoveryForm::DISTRIBUTIONS)]
     distros: Vec<String>,
+    /// Put this namespace before all names on one side, so that the robots of a fleet share a network:
+    /// `/scan` is `/robot1/scan` there. It is the side on Zenoh, or the last side if not exactly one
+    /// side is on Zenoh. Without other options, the sides are `--engines cyclonedds,zenoh`
+    #[arg(long, value_name = "NAMESPACE", value_parser = NamePrefix::new)]
+    prefix: Option<NamePrefix>,
     /// Bridge only these topics; a `*` at the end of a name matches any text, and '' means no topic
     #[arg(long, value_name = "NAMES", value_delimiter = ',', num_args = 0..)]
     topics: Option<Vec<String>>,
@@ -60,17 +65,19 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), CliError> {
+    let environment =
+        SessionOptions::from_variables(|name| std::env::var_os(name)).map_err(CliError::usage)?;
+    let sides = sides(args, environment.domain_id)?;
+    let prefixes = args.prefix.iter().map(|prefix| (prefixed_side(&sides), prefix.clone()));
     let options = BridgeOptions {
         node: NodeName::new("/", &args.name).map_err(CliError::usage)?,
         topics: selection(args.topics.as_deref())?,
         services: selection(args.services.as_deref())?,
+        prefixes: prefixes.collect(),
         all_topics: args.all_topics,
         queue_len: args.queue,
         ..BridgeOptions::default()
     };
-    let environment =
-        SessionOptions::from_variables(|name| std::env::var_os(name)).map_err(CliError::usage)?;
-    let sides = sides(args, environment.domain_id)?;
     let names: Vec<String> = sides.iter().map(ToString::to_string).collect();
     let mut sessions = Vec::new();
     for (index, (side, name)) in sides.iter().zip(&names).enumerate() {
@@ -79,12 +86,21 @@ pub(crate) fn run(args: &Args) -> Result<(), CliError> {
         if let Some(form) = distro.and_then(|name| DiscoveryForm::of_distribution(name)) {
             environment.discovery_form = form;
         }
+        environment.graph_below = options.prefixes.get(&index).cloned();
         sessions.push((name.clone(), side.open(&environment)?));
     }
+    let described: Vec<String> = names
+        .iter()
+        .enumerate()
+        .map(|(index, name)| match options.prefixes.get(&index) {
+            Some(prefix) => format!("{name} (names below {prefix})"),
+            None => name.clone(),
+        })
+        .collect();
     let bridge = Bridge::new(sessions, options).map_err(CliError::failed)?;
     let waker = bridge.waker();
     let (is_ending, _listening) = ending::flag(move || waker.wake());
-    note(format!("bridging {}; Ctrl-C ends the bridge", names.join(" and ")));
+    note(format!("bridging {}; Ctrl-C ends the bridge", described.join(" and ")));
     watch(bridge, &names, &is_ending, args.status)
 }
 
@@ -142,6 +158,26 @@ impl std::fmt::Display for SideArgs {
     }
 }
 
+/// The engines of the sides, if the line names any. A bridge with a prefix joins a robot to a fleet,
+/// which is the first engine and Zenoh unless the line says otherwise.
+fn engines(args: &Args) -> Vec<String> {
+    let is_joining = args.prefix.is_some() && args.domains.len() < 2;
+    if args.engines.is_empty() && is_joining {
+        return known::example_pair().split(',').map(str::to_owned).collect();
+    }
+    args.engines.clone()
+}
+
+/// The side whose names have the prefix: the only side on Zenoh, otherwise the last side.
+fn prefixed_side(sides: &[SideArgs]) -> usize {
+    let is_on_zenoh = |side: &&SideArgs| {
+        known::by_name(side.engine_name()).is_some_and(|engine| engine.wire == Wire::Zenoh)
+    };
+    let last = sides.len() - 1;
+    let only = sides.iter().filter(is_on_zenoh).count() == 1;
+    sides.iter().position(|side| only && is_on_zenoh(&side)).unwrap_or(last)
+}
+
 /// The place of a side's entry in a list with this many entries: a single entry is for all sides.
 fn at(side: usize, given: usize) -> usize {
     if given == 1 { 0 } else { side }
@@ -149,9 +185,10 @@ fn at(side: usize, given: usize) -> usize {
 
 /// Makes as many sides as the longer list has entries; a single entry applies to all sides.
 fn sides(args: &Args, domain_id: u32) -> Result<Vec<SideArgs>, CliError> {
-    let count = args.engines.len().max(args.domains.len());
+    let engines = engines(args);
+    let count = engines.len().max(args.domains.len());
     for (option, given) in [
-        ("--engines", args.engines.len()),
+        ("--engines", engines.len()),
         ("--domains", args.domains.len()),
         ("--distros", args.distros.len()),
     ] {
@@ -169,12 +206,12 @@ fn sides(args: &Args, domain_id: u32) -> Result<Vec<SideArgs>, CliError> {
         )));
     }
     let side = |side: usize| SideArgs {
-        engine: args.engines.get(at(side, args.engines.len())).cloned(),
+        engine: engines.get(at(side, engines.len())).cloned(),
         domain_id: *args.domains.get(at(side, args.domains.len())).unwrap_or(&domain_id),
         shows_domain: !args.domains.is_empty(),
     };
     let sides: Vec<SideArgs> = (0..count).map(side).collect();
-    args.engines.iter().try_for_each(|engine| refuse_no_side(engine))?;
+    engines.iter().try_for_each(|engine| refuse_no_side(engine))?;
     for (index, side) in sides.iter().enumerate() {
         if sides[..index].contains(side) {
             return Err(CliError::usage(format!(
@@ -214,7 +251,7 @@ fn watch(
     while !is_ending.load(Ordering::Acquire) {
         bridge.update();
         let now = bridge.bridged();
-        say_changes(&known, &now, sides)?;
+        say_changes(&bridge, (&known, &now), sides)?;
         known = now;
         if status.is_some_and(|period| printed.elapsed() >= period) {
             say_counts(&bridge.counts(), sides)?;
@@ -232,11 +269,17 @@ fn watch(
     Ok(())
 }
 
-fn say_changes(before: &[Bridged], now: &[Bridged], sides: &[String]) -> Result<(), CliError> {
+fn say_changes(
+    bridge: &Bridge,
+    (before, now): (&[Bridged], &[Bridged]),
+    sides: &[String],
+) -> Result<(), CliError> {
     let text = |one: &Bridged| {
         let kind = if one.is_service { "service" } else { "topic" };
-        let (name, ty) = (&one.name, &one.type_name);
-        format!("{kind} {name} ({ty}) from {} to {}", sides[one.from], sides[one.to])
+        let [name, there] = [one.from, one.to].map(|side| bridge.name_on(side, &one.name));
+        let there = if there == name { String::new() } else { format!(" as {there}") };
+        let (ty, [from, to]) = (&one.type_name, [one.from, one.to].map(|side| &sides[side]));
+        format!("{kind} {name} ({ty}) from {from} to {to}{there}")
     };
     for one in now.iter().filter(|one| !before.contains(one)) {
         output::print_lines([format!("bridged: {}", text(one))])?;

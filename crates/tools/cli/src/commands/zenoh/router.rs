@@ -22,13 +22,25 @@ pub(crate) struct Args {
     /// Print the configuration of the router, as JSON
     #[arg(long)]
     print_config: bool,
+    /// Let each program use only what these access rules allow, which `feros zenoh access` prints
+    #[arg(long, value_name = "FILE")]
+    access: Option<std::path::PathBuf>,
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), CliError> {
     let (sender, ended) = std::sync::mpsc::channel();
-    // If the receiver has ended, no notification is needed.
-    let (_, _listening) = ending::flag(move || drop(sender.send(())));
-    let router = Router::start().map_err(|error| CliError::failed(error.to_string()))?;
+    let (_, _listening) = ending::flag(move || {
+        let _ = sender.send(()); // if the receiver has ended, no notification is needed
+    });
+    let router = match &args.access {
+        None => Router::start(),
+        Some(file) => {
+            let rules = std::fs::read_to_string(file)
+                .map_err(|error| CliError::failed(format!("{}: {error}", file.display())))?;
+            Router::start_with_access(&rules)
+        }
+    };
+    let router = router.map_err(|error| CliError::failed(error.to_string()))?;
     if args.print_config {
         output::print_lines([router.configuration()])?;
     }
