@@ -217,6 +217,10 @@ NOT_HERE = {
     "docs/book/pages/fastdds.md": (
         "it needs an engine that is built only with a Cargo feature: `./test fastdds`"
     ),
+    "docs/book/pages/fleet.md": (
+        "it needs an engine that is built only with a Cargo feature, and several hosts: "
+        "crates/engines/zenoh/tests/{fleet,secure}.rs and crates/tools/cli/tests/two_engines/fleet.rs"
+    ),
     "docs/book/pages/from_launch_py.md": (
         "it needs launch files that are not made here: crates/tools/cli/tests/it/launch_python.rs"
     ),

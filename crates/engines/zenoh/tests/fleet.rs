@@ -1,5 +1,6 @@
-//! Tests of the robots of a fleet: a session that knows only the names of its robot, and a robot on
-//! DDS that a bridge with a prefix joins to an operator on another host.
+//! Tests of the robots of a fleet: a session that knows only the names of its robot, robots that may
+//! use only their own names, and a robot on DDS that a bridge with a prefix joins to an operator on
+//! another host.
 //!
 //! The tests with hosts need root, as in `hosts.rs`.
 #![allow(clippy::unwrap_used)]
@@ -7,8 +8,10 @@
 mod bridging;
 mod ends;
 mod network;
+mod page;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use feros_conformance::{TestNode, text_in, text_message};
@@ -19,12 +22,13 @@ use feros_engine::{
 };
 use feros_engine_bridge::BridgeOptions;
 use feros_link::{Link, LinkOptions, Namespace, NamespaceError, host_address};
-use feros_test_support::{TestProcess, Watchdog, obey, skip, spawn, until};
-use std::sync::Arc;
+use feros_test_support::{TestProcess, Watchdog, free_tcp_port, obey, skip, spawn, until};
+use feros_zenoh::access_of_fleet;
 
 use bridging::bridging_with;
 use ends::{SET_BOOL, STRING, response, wire_node};
 use network::{DOMAIN_ID, Network, WATCHFUL};
+use page::Page;
 
 const QOS: fn() -> QosProfile = QosProfile::default;
 
@@ -83,6 +87,82 @@ fn an_endpoint_outside_of_the_known_part_is_refused() {
         let Err(error) = robot.session.create_publisher(options) else { panic!("{topic}") };
         assert!(matches!(error, CreateEndpointError::Name { .. }), "{error}");
         assert!(error.to_string().contains("names below /robot1 only"), "{error}");
+    }
+}
+
+/// In a fleet, each robot uses the names below its own namespace: with topics, latched topics and
+/// services, in both directions. It neither hears nor reaches the names of another robot, and a
+/// stranger with a certificate of the same authority uses nothing. The certificates and settings are
+/// those of the book's page.
+#[test]
+fn robots_of_a_fleet_use_only_their_own_names() {
+    let Some(page) = Page::followed() else { return };
+    let robots = ["robot1", "robot2"].map(|robot| NamePrefix::new(robot).unwrap());
+    let access = access_of_fleet(&robots, &["operator".to_owned()]).unwrap();
+    let port = free_tcp_port();
+    let network = Network::at(
+        format!("tls/localhost:{port}"),
+        &format!("{};access_control={access}", page.setting_of_router()),
+    );
+    let open = |name: &str| network.open("client", &page.setting_of(name, port)).unwrap();
+    let part = |name: &str| network::part(&network.endpoint, name, &page.setting_of(name, port));
+    let operator = wire_node(open("operator"), "operator");
+    let first = TestNode::named(part("robot1"), "/robot1", "bridge");
+    let second = TestNode::named(part("robot2"), "/robot2", "bridge");
+
+    let (qos, latched) = (QosProfile::default(), QosProfile::default().transient_local());
+    let state = first.publisher_of("/robot1/state", STRING, qos);
+    let command = first.subscription_of("/robot1/command", STRING, qos);
+    let seen = operator.subscription_of("/robot1/state", STRING, qos);
+    let ordered = operator.publisher_of("/robot1/command", STRING, qos);
+    let other_state = second.publisher_of("/robot2/state", STRING, qos);
+    let other_seen = operator.subscription_of("/robot2/state", STRING, qos);
+    for (publisher, subscription) in [(&state, &seen), (&other_state, &other_seen)] {
+        publisher.wait_for_matches(1);
+        subscription.wait_for_matches(1);
+        publisher.publish(&text_message("allowed"));
+        assert_eq!(text_in(&subscription.next().payload), "allowed");
+    }
+    let map = first.publisher_of("/robot1/map", STRING, latched);
+    map.publish(&text_message("a map"));
+    let late = operator.subscription_of("/robot1/map", STRING, latched);
+    assert_eq!(text_in(&late.next().payload), "a map");
+    let (server, client) = (
+        first.service_of("/robot1/asked", SET_BOOL),
+        operator.client_of("/robot1/asked", SET_BOOL),
+    );
+    client.wait_for_server();
+    client.send(&[0, 1, 0, 0, 1]);
+    server.respond_once(&server.next().0, &response(true, "answered")).unwrap();
+    assert_eq!(text_in(&client.next().1.payload[4..]), "answered");
+    until("acknowledgement", || state.publisher.wait_for_all_acked(Duration::from_secs(1)).is_ok());
+    let graph = operator.session.graph();
+    let has_node = |name: &str| graph.nodes.iter().any(|node| node.name.to_string() == name);
+    assert!(has_node("/robot1/bridge") && has_node("/robot2/bridge"), "{:?}", graph.nodes);
+
+    // The second robot and a stranger try to use the names of the first robot.
+    let intruders = ["robot2", "fleet.local"].map(|name| wire_node(open(name), "intruder"));
+    let tries = intruders.each_ref().map(|intruder| {
+        let publisher = intruder.publisher_of("/robot1/command", STRING, qos);
+        publisher.send(&text_message("denied"));
+        (publisher, intruder.subscription_of("/robot1/state", STRING, qos))
+    });
+    let fine = intruders[0].publisher_of("/robot2/state", STRING, qos);
+    // One link keeps the order, so what was allowed before this would be known.
+    other_seen.wait_for_matches(2);
+    let heard = other_seen.next_repeated(|| fine.publish(&text_message("allowed")));
+    assert_eq!(text_in(&heard.payload), "allowed");
+    ordered.wait_for_matches(1);
+    command.wait_for_matches(1);
+    ordered.publish(&text_message("an order"));
+    assert_eq!(text_in(&command.next().payload), "an order");
+    state.publish(&text_message("secret"));
+    assert_eq!(text_in(&seen.next().payload), "secret");
+    assert_eq!(seen.subscription.matched_publishers(), 1);
+    for (publisher, subscription) in &tries {
+        assert_eq!(publisher.publisher.matched_subscriptions(), 0);
+        assert_eq!(subscription.subscription.matched_publishers(), 0);
+        assert!(subscription.subscription.take().unwrap().is_none());
     }
 }
 

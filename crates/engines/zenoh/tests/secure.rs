@@ -8,15 +8,12 @@ mod network;
 mod said;
 
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
-use feros_conformance::{TestNode, text_in, text_message};
-use feros_engine::{Engine as _, NamePrefix, QosProfile, SessionOptions};
+use feros_conformance::{text_in, text_message};
+use feros_engine::{Engine as _, QosProfile, SessionOptions};
 use feros_test_support::until;
-use feros_zenoh::{ConfiguredZenohEngine, Router, access_of_fleet};
-use rcgen::{
-    BasicConstraints, CertificateParams, CertifiedIssuer, DistinguishedName, DnType, IsCa, KeyPair,
-};
+use feros_zenoh::{ConfiguredZenohEngine, Router};
+use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 
 use ends::{SET_BOOL, STRING, response, wire_node};
 use network::{DOMAIN_ID, Network};
@@ -25,7 +22,6 @@ use network::{DOMAIN_ID, Network};
 /// this value is dropped.
 struct Authority {
     folder: PathBuf,
-    issuer: CertifiedIssuer<'static, KeyPair>,
 }
 
 impl Authority {
@@ -47,7 +43,7 @@ impl Authority {
                 std::fs::write(folder.join(file), text).unwrap();
             }
         }
-        Self { folder, issuer }
+        Self { folder }
     }
 
     fn path(&self, file: &str) -> String {
@@ -71,25 +67,6 @@ impl Authority {
             trusted.of_session(),
             self.path("session_key.pem"),
             self.path("session.pem")
-        )
-    }
-
-    /// The configuration of a session that has a certificate with this common name.
-    fn of_session_of(&self, common_name: &str) -> String {
-        let mut params = CertificateParams::new(Vec::new()).unwrap();
-        params.distinguished_name = DistinguishedName::new();
-        params.distinguished_name.push(DnType::CommonName, common_name);
-        let key = KeyPair::generate().unwrap();
-        let signed = params.signed_by(&key, &self.issuer).unwrap();
-        let files = [format!("{common_name}.pem"), format!("{common_name}_key.pem")];
-        for (file, text) in files.iter().zip([signed.pem(), key.serialize_pem()]) {
-            std::fs::write(self.folder.join(file), text).unwrap();
-        }
-        let [certificate, key] = files.map(|file| self.path(&file));
-        format!(
-            "{};transport/link/tls/enable_mtls=true;transport/link/tls/connect_certificate=\"{certificate}\";\
-             transport/link/tls/connect_private_key=\"{key}\"",
-            self.of_session()
         )
     }
 
@@ -290,82 +267,4 @@ fn calls_without(message: &str, available: bool) {
     open.0.respond_once(&open.0.next().0, &response(true, "allowed")).unwrap();
     assert_eq!(text_in(&open.1.next().1.payload[4..]), "allowed");
     assert!(secret.0.service.take_request().unwrap().is_none(), "denied without {message}");
-}
-
-/// In a fleet, each robot uses the names below its own namespace: with topics, latched topics and
-/// services, in both directions. It neither hears nor reaches the names of another robot, and a
-/// stranger with a certificate of the same authority uses nothing.
-#[test]
-fn robots_of_a_fleet_use_only_their_own_names() {
-    let authority = Authority::new("fleet");
-    let robots = ["robot1", "robot2"].map(|robot| NamePrefix::new(robot).unwrap());
-    let access = access_of_fleet(&robots, &["operator".to_owned()]).unwrap();
-    let network = Network::configured(
-        "tls",
-        &format!(
-            "{};{};transport/link/tls/enable_mtls=true;access_control={access}",
-            authority.of_router(),
-            authority.of_session()
-        ),
-    );
-    let open = |name: &str| network.open("client", &authority.of_session_of(name)).unwrap();
-    let part = |name: &str| network::part(&network.endpoint, name, &authority.of_session_of(name));
-    let operator = wire_node(open("operator"), "operator");
-    let first = TestNode::named(part("robot1"), "/robot1", "bridge");
-    let second = TestNode::named(part("robot2"), "/robot2", "bridge");
-
-    let (qos, latched) = (QosProfile::default(), QosProfile::default().transient_local());
-    let state = first.publisher_of("/robot1/state", STRING, qos);
-    let command = first.subscription_of("/robot1/command", STRING, qos);
-    let seen = operator.subscription_of("/robot1/state", STRING, qos);
-    let ordered = operator.publisher_of("/robot1/command", STRING, qos);
-    let other_state = second.publisher_of("/robot2/state", STRING, qos);
-    let other_seen = operator.subscription_of("/robot2/state", STRING, qos);
-    for (publisher, subscription) in [(&state, &seen), (&other_state, &other_seen)] {
-        publisher.wait_for_matches(1);
-        subscription.wait_for_matches(1);
-        publisher.publish(&text_message("allowed"));
-        assert_eq!(text_in(&subscription.next().payload), "allowed");
-    }
-    let map = first.publisher_of("/robot1/map", STRING, latched);
-    map.publish(&text_message("a map"));
-    let late = operator.subscription_of("/robot1/map", STRING, latched);
-    assert_eq!(text_in(&late.next().payload), "a map");
-    let (server, client) = (
-        first.service_of("/robot1/asked", SET_BOOL),
-        operator.client_of("/robot1/asked", SET_BOOL),
-    );
-    client.wait_for_server();
-    client.send(&[0, 1, 0, 0, 1]);
-    server.respond_once(&server.next().0, &response(true, "answered")).unwrap();
-    assert_eq!(text_in(&client.next().1.payload[4..]), "answered");
-    until("acknowledgement", || state.publisher.wait_for_all_acked(Duration::from_secs(1)).is_ok());
-    let graph = operator.session.graph();
-    let has_node = |name: &str| graph.nodes.iter().any(|node| node.name.to_string() == name);
-    assert!(has_node("/robot1/bridge") && has_node("/robot2/bridge"), "{:?}", graph.nodes);
-
-    // The second robot and a stranger try to use the names of the first robot.
-    let intruders = ["robot2", "stranger"].map(|name| wire_node(open(name), name));
-    let tries = intruders.each_ref().map(|intruder| {
-        let publisher = intruder.publisher_of("/robot1/command", STRING, qos);
-        publisher.send(&text_message("denied"));
-        (publisher, intruder.subscription_of("/robot1/state", STRING, qos))
-    });
-    let fine = intruders[0].publisher_of("/robot2/state", STRING, qos);
-    // One link keeps the order, so what was allowed before this would be known.
-    other_seen.wait_for_matches(2);
-    let heard = other_seen.next_repeated(|| fine.publish(&text_message("allowed")));
-    assert_eq!(text_in(&heard.payload), "allowed");
-    ordered.wait_for_matches(1);
-    command.wait_for_matches(1);
-    ordered.publish(&text_message("an order"));
-    assert_eq!(text_in(&command.next().payload), "an order");
-    state.publish(&text_message("secret"));
-    assert_eq!(text_in(&seen.next().payload), "secret");
-    assert_eq!(seen.subscription.matched_publishers(), 1);
-    for (publisher, subscription) in &tries {
-        assert_eq!(publisher.publisher.matched_subscriptions(), 0);
-        assert_eq!(subscription.subscription.matched_publishers(), 0);
-        assert!(subscription.subscription.take().unwrap().is_none());
-    }
 }

@@ -9,6 +9,7 @@ mod component;
 mod described;
 mod doctor;
 mod endings;
+mod fleet;
 mod graph;
 mod hostile_bags;
 mod launch;

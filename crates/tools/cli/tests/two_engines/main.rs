@@ -12,6 +12,8 @@ mod bridge;
 #[cfg(feature = "zenoh")]
 mod command;
 #[cfg(feature = "zenoh")]
+mod fleet;
+#[cfg(feature = "zenoh")]
 #[path = "../it/process.rs"]
 #[allow(dead_code, reason = "shared with the tests of one engine")]
 mod process;
