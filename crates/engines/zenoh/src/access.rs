@@ -75,8 +75,8 @@ pub fn access_of_fleet(
 }
 
 /// The key expressions of all that passes for names below a namespace: messages, requests and
-/// responses; the histories of latched topics; the tokens of the robot's nodes and of endpoints; and
-/// the announcements of endpoints of Feros.
+/// responses; the histories of latched topics; the tokens of the robot's nodes and of endpoints;
+/// and the announcements of endpoints of Feros.
 fn keys_below(robot: &NamePrefix) -> [String; 5] {
     let name = robot.namespace().trim_start_matches('/');
     [

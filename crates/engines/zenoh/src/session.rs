@@ -107,9 +107,9 @@ fn opened(config: &Config, attempts: Option<u64>) -> Result<zenoh::Session, zeno
 type Feeding =
     (zenoh::pubsub::Subscriber<()>, zenoh::pubsub::Subscriber<()>, zenoh::query::Queryable<()>);
 
-/// Starts to update the graph, or only the part below a namespace, beginning with announcements, and
-/// to answer the queries by which other sessions check that this session has handled their messages
-/// (`fence`).
+/// Starts to update the graph, or only the part below a namespace, beginning with announcements,
+/// and to answer the queries by which other sessions check that this session has handled their
+/// messages (`fence`).
 fn feed(
     session: &zenoh::Session,
     graph: &Arc<Graph>,

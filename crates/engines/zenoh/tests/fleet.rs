@@ -1,6 +1,6 @@
-//! Tests of the robots of a fleet: a session that knows only the names of its robot, robots that may
-//! use only their own names, and a robot on DDS that a bridge with a prefix joins to an operator on
-//! another host.
+//! Tests of the robots of a fleet: a session that knows only the names of its robot, robots that
+//! may use only their own names, and a robot on DDS that a bridge with a prefix joins to an
+//! operator on another host.
 //!
 //! The tests with hosts need root, as in `hosts.rs`.
 #![allow(clippy::unwrap_used)]
@@ -92,8 +92,8 @@ fn an_endpoint_outside_of_the_known_part_is_refused() {
 
 /// In a fleet, each robot uses the names below its own namespace: with topics, latched topics and
 /// services, in both directions. It neither hears nor reaches the names of another robot, and a
-/// stranger with a certificate of the same authority uses nothing. The certificates and settings are
-/// those of the book's page.
+/// stranger with a certificate of the same authority uses nothing. The certificates and settings
+/// are those of the book's page.
 #[test]
 fn robots_of_a_fleet_use_only_their_own_names() {
     let Some(page) = Page::followed() else { return };

@@ -100,7 +100,7 @@ fn names_without_the_prefix_are_left_alone() {
     assert_eq!(bridge.bridged(), [("/scan".to_owned(), 1, 0)]);
 }
 
-/// Robots with the same names share the side of the fleet. Each gets what is meant for it, and their
+/// Robots with the same names share the side of the fleet. Each gets the messages for it, and their
 /// bridges do not wait for each other.
 #[test]
 fn robots_with_the_same_names_share_a_fleet() {

@@ -38,9 +38,9 @@ pub(crate) struct Args {
     /// serves all sides
     #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = DiscoveryForm::DISTRIBUTIONS)]
     distros: Vec<String>,
-    /// Put this namespace before all names on one side, so that the robots of a fleet share a network:
-    /// `/scan` is `/robot1/scan` there. It is the side on Zenoh, or the last side if not exactly one
-    /// side is on Zenoh. Without other options, the sides are `--engines cyclonedds,zenoh`
+    /// Put this namespace before all names on one side, so that the robots of a fleet share a
+    /// network: `/scan` is `/robot1/scan` there. It is the side on Zenoh, or the last side if not
+    /// exactly one side is on Zenoh. The default sides are then `--engines cyclonedds,zenoh`
     #[arg(long, value_name = "NAMESPACE", value_parser = NamePrefix::new)]
     prefix: Option<NamePrefix>,
     /// Bridge only these topics; a `*` at the end of a name matches any text, and '' means no topic
@@ -158,8 +158,8 @@ impl std::fmt::Display for SideArgs {
     }
 }
 
-/// The engines of the sides, if the line names any. A bridge with a prefix joins a robot to a fleet,
-/// which is the first engine and Zenoh unless the line says otherwise.
+/// The engines of the sides, if the line names any. A bridge with a prefix joins a robot on DDS to
+/// a fleet on Zenoh, unless the line names other sides.
 fn engines(args: &Args) -> Vec<String> {
     let is_joining = args.prefix.is_some() && args.domains.len() < 2;
     if args.engines.is_empty() && is_joining {
@@ -168,7 +168,7 @@ fn engines(args: &Args) -> Vec<String> {
     args.engines.clone()
 }
 
-/// The side whose names have the prefix: the only side on Zenoh, otherwise the last side.
+/// The side whose names have the prefix: the only side on Zenoh, or else the last side.
 fn prefixed_side(sides: &[SideArgs]) -> usize {
     let is_on_zenoh = |side: &&SideArgs| {
         known::by_name(side.engine_name()).is_some_and(|engine| engine.wire == Wire::Zenoh)

@@ -1,5 +1,5 @@
-//! A fleet as the book describes it: a router with access rules, `feros bridge --prefix` on a robot,
-//! and an operator on Zenoh.
+//! A fleet as the book describes it: a router, `feros bridge --prefix` on a robot, and an operator
+//! on Zenoh; and the access rules of a router.
 
 use feros_test_support::Watchdog;
 
