@@ -258,7 +258,9 @@ impl fmt::Display for Entry {
 
 /// The prefix in hexadecimal digits.
 pub(crate) fn digits(prefix: &Prefix) -> String {
-    prefix.iter().map(|byte| format!("{byte:02x}")).collect()
+    // Every look at a log needs its name, and formatting each byte would take half of the time.
+    let halves = prefix.iter().flat_map(|byte| [byte >> 4, byte & 0xf]);
+    halves.filter_map(|half| char::from_digit(u32::from(half), 16)).collect()
 }
 
 fn prefix_of(digits: &str) -> Option<Prefix> {

@@ -27,6 +27,9 @@ const REGULAR: Duration = Duration::from_secs(1);
 /// its successors are alive, so that all processes together check each process a few times, and
 /// not as often as there are processes.
 const REGULAR_OF_ALL: u32 = 4;
+/// A time of modification that is older than this is that of no later modification: it has the
+/// resolution of the kernel's clock tick, which is 10 ms or less.
+const TICK: Duration = Duration::from_millis(100);
 /// The successors of a process are the living ones whose prefixes follow its own, in a circle.
 const SUCCESSORS: usize = 3;
 
@@ -37,16 +40,32 @@ pub(crate) struct Looking {
     logs: HashMap<Prefix, OtherLog>,
     /// How many regular looks there were.
     regular: u32,
-    /// The files in the folder when they were last listed.
+    listing: Listing,
+    /// The participants of others that have a log, by this list.
+    there: Arc<BTreeSet<Prefix>>,
+}
+
+/// The files in the folder when they were last listed.
+struct Listing {
     entries: Arc<[Entry]>,
     /// When the folder had last been modified before that.
     modified: Option<(i64, i64)>,
+    /// When this time of modification was first seen.
+    seen: Instant,
+    /// Whether the list lacks nothing, as long as the folder is not modified.
+    is_complete: bool,
 }
 
 impl Looking {
     pub(crate) fn new(shared: Arc<Shared>, bell: Bell) -> Self {
-        let entries = Arc::default();
-        Self { shared, bell, logs: HashMap::new(), regular: 0, entries, modified: None }
+        let listing = Listing {
+            entries: Arc::default(),
+            modified: None,
+            seen: Instant::now(),
+            is_complete: false,
+        };
+        let there = Arc::default();
+        Self { shared, bell, logs: HashMap::new(), regular: 0, listing, there }
     }
 
     /// Runs until the neighbourhood ends.
@@ -85,8 +104,10 @@ impl Looking {
     fn look(&mut self, is_rung: bool, is_regular: bool) {
         let of_all = is_regular && self.regular.is_multiple_of(REGULAR_OF_ALL);
         self.regular = self.regular.wrapping_add(u32::from(is_regular));
-        let entries = self.entries(is_rung || of_all);
-        let there = self.there(&entries);
+        if self.list(is_rung || of_all) {
+            self.there = Arc::new(self.find_others());
+        }
+        let there = self.there.clone();
         for participant in there.iter().filter(|_| is_rung || of_all) {
             if self.shared.is_ending() || self.shared.has_left() {
                 return;
@@ -100,30 +121,35 @@ impl Looking {
         if is_regular {
             self.check_successors(&there);
             if of_all {
-                sweep(&self.shared.folder, &entries);
+                sweep(&self.shared.folder, &self.listing.entries);
             }
             self.keep_up();
         }
     }
 
-    /// The files in the folder. Unless they are listed `anew`, the list is the last one if the
-    /// folder was not modified since. The time has the resolution of the kernel's clock tick, so
-    /// the list may then lack a new file.
-    fn entries(&mut self, anew: bool) -> Arc<[Entry]> {
+    /// Lists the files in the folder, and returns `true`, unless the last list is still complete.
+    /// A list that lacks a new file is enough if none is needed `anew`.
+    fn list(&mut self, anew: bool) -> bool {
         let modified = self.shared.folder.modified();
-        if anew || modified != self.modified {
-            // Without a free descriptor, the known participants are still glanced at, and the own
-            // pulse still shows that this process is alive. A later look finds the others.
-            let listed = self.shared.folder.list();
-            self.modified = if listed.is_ok() { modified } else { None };
-            self.entries = listed.unwrap_or_default().into();
+        let was_modified = modified != self.listing.modified;
+        if !was_modified && (self.listing.is_complete || !anew) {
+            return false;
         }
-        self.entries.clone()
+        let seen = if was_modified { Instant::now() } else { self.listing.seen };
+        let is_complete = modified.is_some() && seen.elapsed() >= TICK;
+        // Without a free descriptor, the known participants are still glanced at, and the own
+        // pulse still shows that this process is alive. A later look finds the others.
+        self.listing = match self.shared.folder.list() {
+            Ok(entries) => Listing { entries: entries.into(), modified, seen, is_complete },
+            Err(_) => Listing { entries: Arc::default(), modified: None, seen, is_complete: false },
+        };
+        true
     }
 
     /// The participants of others that have a log. Tells which of the known ones have none.
-    fn there(&mut self, entries: &[Entry]) -> BTreeSet<Prefix> {
+    fn find_others(&mut self) -> BTreeSet<Prefix> {
         let known = self.shared.neighbours.lock().participants();
+        let entries = self.listing.entries.clone();
         let mut there: BTreeSet<Prefix> = entries
             .iter()
             .filter_map(|entry| match entry {
