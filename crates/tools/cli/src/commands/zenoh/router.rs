@@ -28,9 +28,9 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), CliError> {
-    let (sender, ended) = std::sync::mpsc::channel();
+    let (sender, ended) = std::sync::mpsc::sync_channel(1);
     let (_, _listening) = ending::flag(move || {
-        let _ = sender.send(()); // if the receiver has ended, no notification is needed
+        let _ = sender.try_send(()); // one notification is enough
     });
     let router = match &args.access {
         None => Router::start(),
@@ -45,7 +45,7 @@ pub(crate) fn run(args: &Args) -> Result<(), CliError> {
         output::print_lines([router.configuration()])?;
     }
     output::print_lines([format!("Routing at {}", router.locators().join(", "))])?;
-    notices::note(&format!("The id of the router is {}; Ctrl-C ends it.", router.id()));
+    notices::note(format!("The id of the router is {}; Ctrl-C ends it.", router.id()));
     let _ = ended.recv(); // nothing else is ever sent
     drop(router);
     Ok(())
