@@ -145,7 +145,7 @@ impl Variables {
         let points = meeting_points::hosts(self.meeting_points.as_deref().unwrap_or_default());
         let others = points.iter().filter(|point| !meeting_points::is_this_host(point));
         let endpoints: Vec<_> = others.map(|point| format!("tcp/{point}:{ROUTER_PORT}")).collect();
-        let endpoints = serde_json::json!(endpoints).to_string();
+        let endpoints = format!("{endpoints:?}");
         let joined = [("connect/endpoints", endpoints.as_str())];
         self.config(self.router_config.as_deref(), "ZENOH_ROUTER_CONFIG_URI", [ROUTER, &joined])
     }
@@ -460,10 +460,10 @@ mod tests {
 
     #[test]
     fn routers_connect_to_those_of_the_meeting_points_on_other_hosts() {
-        let meeting_points = Some("127.0.0.1; 192.0.2.1;192.0.2.2".to_owned());
+        let meeting_points = Some("127.0.0.1; 203.0.113.1;203.0.113.2".to_owned());
         let variables = Variables { meeting_points, ..Variables::default() };
         let of = |config: &Config| value_of(&config.get_json("connect/endpoints").unwrap());
-        let expected = r#"["tcp/192.0.2.1:7447", "tcp/192.0.2.2:7447"]"#;
+        let expected = r#"["tcp/203.0.113.1:7447", "tcp/203.0.113.2:7447"]"#;
         assert_eq!(of(&variables.router().unwrap()), value_of(expected));
         assert_eq!(of(&variables.session().unwrap()), value_of(r#"["tcp/localhost:7447"]"#));
     }

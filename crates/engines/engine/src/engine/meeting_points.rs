@@ -28,7 +28,7 @@ mod tests {
         for (host, expected) in [
             ("127.0.0.1", true),
             ("localhost", true),
-            ("192.0.2.1", false), // an address for documentation
+            ("203.0.113.1", false), // an address for documentation
             ("no such host", false),
             ("", false),
         ] {
