@@ -3,6 +3,7 @@
 
 pub mod announcement;
 pub mod attachment;
+mod chunk;
 mod percent;
 pub mod qos;
 pub mod token;

@@ -10,8 +10,8 @@ use std::fmt::Display;
 use feros_engine::NamePrefix;
 use feros_engine::announcement::check_announcement;
 
+use super::chunk::{chunk_below, demangle, mangle};
 use super::percent;
-use super::token::{chunk_below, demangle, mangle};
 
 /// The first chunk of all keys that only Feros uses. It begins with `@`, which wildcards do not
 /// match.

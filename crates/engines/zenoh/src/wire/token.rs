@@ -8,6 +8,7 @@ use feros_engine::dds::names;
 use feros_engine::{BufferBackend, EndpointKind, Gid, NamePrefix, NodeName, QosProfile, TypeHash};
 
 use super::announcement::FIRST_ENTITY;
+use super::chunk::{chunk_below, demangle, mangle};
 use super::{percent, qos};
 
 /// The first chunk of all tokens.
@@ -102,19 +103,6 @@ pub fn all(domain: impl Display, below: Option<&NamePrefix>) -> String {
 pub fn nodes_in(namespace: &NamePrefix) -> String {
     let before_namespace = "*/".repeat(CHUNKS_BETWEEN_DOMAIN_AND_NAME - 2);
     format!("{SPACE}/*/{before_namespace}{}/*", mangle(namespace.namespace()))
-}
-
-/// The pattern for the chunks of all names below a namespace.
-pub(super) fn chunk_below(namespace: &NamePrefix) -> String {
-    format!("{}%$*", mangle(namespace.namespace()))
-}
-
-pub(super) fn mangle(text: &str) -> String {
-    if text.is_empty() { "%".into() } else { text.replace('/', "%") }
-}
-
-pub(super) fn demangle(chunk: &str) -> String {
-    chunk.replace('%', "/")
 }
 
 fn kind_text(kind: EndpointKind) -> &'static str {
