@@ -45,8 +45,8 @@ fn mapping_on(node: &TestNode, wanted: ServiceMapping) -> ServiceMapping {
     if node.session.kept().dds_services { wanted } else { ServiceMapping::default() }
 }
 
-/// Whether calls go by the engine whose mappings count. A pair of engines calls by its second engine
-/// until the first one has found the server.
+/// Whether calls go by the engine whose mappings count. A pair of engines calls by its second
+/// engine until the first one has found the server.
 struct Settling {
     is_settled: bool,
     began: Instant,
