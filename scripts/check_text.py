@@ -281,12 +281,25 @@ def check_readme():
             fault(readme, number, "this example is on no page of the book, so nobody compiles it")
 
 
+def whole_lines(block):
+    """The lines of a shell's text, each with its number, and with the lines that continue it."""
+    begun, start = "", 0
+    for number, line in enumerate(block.splitlines()):
+        start = start if begun else number
+        begun += line
+        if begun.endswith("\\"):
+            begun = begun[:-1]
+            continue
+        yield start, begun
+        begun = ""
+
+
 def check_commands(command):
     """Runs each `feros` line with --help, since unknown verbs and options are refused before the
     help is printed."""
     for path in [ROOT / "README.md", *sorted(PAGES.glob("*.md"))]:
         for start, block in blocks(path.read_text(), {"sh"}):
-            for offset, line in enumerate(block.splitlines()):
+            for offset, line in whole_lines(block):
                 words = shlex.split(line, comments=True)
                 while words and "=" in words[0]:
                     words = words[1:]
