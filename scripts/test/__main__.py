@@ -18,6 +18,7 @@ import time
 
 import leftovers
 import parts
+import rust_tests
 import schedule
 import table
 
@@ -36,6 +37,8 @@ def list_parts():
 def run(names):
     """Runs these parts; returns the exit code."""
     parts.RESULTS.mkdir(parents=True, exist_ok=True)
+    # In a shell in which `.venv` is active, the Python of Jazzy would find the libraries of Kilted.
+    rust_tests.forget_own_ros2(os.environ, sys.prefix)
     os.environ |= parts.CARGO | parts.TOOLS
     steps = parts.wanted(names)
     plan = schedule.Schedule(steps, table.usual(), 60 * float(os.environ.get("FEROS_TEST_MINUTES", "inf")))
