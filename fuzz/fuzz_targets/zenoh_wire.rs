@@ -8,6 +8,7 @@
 mod wire {
     pub(crate) mod announcement;
     pub(crate) mod attachment;
+    mod chunk;
     mod percent;
     pub(crate) mod qos;
     pub(crate) mod token;
