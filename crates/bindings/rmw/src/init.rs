@@ -208,7 +208,7 @@ unsafe fn session_options(options: &InitOptions) -> Result<SessionOptions, Failu
         // SAFETY: [init options] the options are initialized.
         unsafe { discovery(&options.discovery_options) }?
     };
-    // What the init options lack comes from Feros's own variables.
+    // Feros's own variables set the options that the init options do not have.
     let of_feros = SessionOptions::from_own_variables(|name| std::env::var_os(name))
         .map_err(Failure::error)?;
     Ok(SessionOptions { domain_id, enclave, discovery_range, static_peers, ..of_feros })

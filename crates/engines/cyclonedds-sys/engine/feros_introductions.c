@@ -65,9 +65,14 @@ void feros_introductions_free (struct feros_introductions *introductions)
   ddsrt_free (introductions);
 }
 
-static bool is_same_host (const ddsi_locator_t *a, const ddsi_locator_t *b)
+bool feros_is_same_host (const ddsi_locator_t *a, const ddsi_locator_t *b)
 {
   return a->kind == b->kind && memcmp (a->address, b->address, sizeof (a->address)) == 0;
+}
+
+bool feros_is_answer (const struct ddsi_receiver_state *rst)
+{
+  return rst->dst_guid_prefix.u[0] != 0 || rst->dst_guid_prefix.u[1] != 0 || rst->dst_guid_prefix.u[2] != 0;
 }
 
 static uint32_t find (const struct feros_introductions *introductions, const ddsi_guid_t *guid)
@@ -78,20 +83,17 @@ static uint32_t find (const struct feros_introductions *introductions, const dds
   return i;
 }
 
-/* The known participant that announced itself, if it did so by unicast from the address at which its
-   discovery is reached, which is an address of another host. */
-static const struct ddsi_proxy_participant *sender (const struct ddsi_receiver_state *rst, const ddsi_guid_t *guid, ddsi_xlocator_t *address)
+/* Whether the announcement of a known participant comes from the address at which its discovery is
+   reached, and this is an address of another host. */
+static bool is_from_its_host (const struct ddsi_receiver_state *rst, const ddsi_guid_t *guid, ddsi_xlocator_t *address)
 {
   struct ddsi_domaingv * const gv = rst->gv;
   const struct ddsi_proxy_participant * const proxypp = ddsi_entidx_lookup_proxy_participant_guid (gv->entity_index, guid);
   if (proxypp == NULL || proxypp->is_neighbour || ddsi_addrset_empty_uc (proxypp->as_meta))
-    return NULL;
+    return false;
   ddsi_addrset_any_uc (proxypp->as_meta, address);
-  if (!is_same_host (&address->c, &rst->pktinfo.src))
-    return NULL;
-  if (ddsi_is_nearby_address (gv, &address->c, (size_t) gv->n_interfaces, gv->interfaces, NULL) == DNAR_SELF)
-    return NULL;
-  return proxypp;
+  return feros_is_same_host (&address->c, &rst->pktinfo.src)
+    && ddsi_is_nearby_address (gv, &address->c, (size_t) gv->n_interfaces, gv->interfaces, NULL) != DNAR_SELF;
 }
 
 /* Whether the first participant of the neighbours on this host, by its GUID, belongs to this process. */
@@ -146,33 +148,26 @@ static void tell (struct ddsi_domaingv *gv, const struct acquaintance *of, const
   ddsi_qxev_msg (gv->xevents, msg);
 }
 
-static void tell_each_other (struct ddsi_domaingv *gv, struct feros_introductions *introductions, uint32_t i)
+/* Tells the last participant and those of other hosts of each other. */
+static void tell_each_other (struct ddsi_domaingv *gv, const struct feros_introductions *introductions)
 {
-  /* From the end, because the last one takes the place of one that is forgotten. */
-  for (uint32_t k = introductions->n; k-- > 0;)
+  const struct acquaintance * const last = &introductions->of[introductions->n - 1];
+  for (uint32_t i = 0; i < introductions->n; i++)
   {
-    const struct acquaintance * const other = &introductions->of[k];
-    const struct acquaintance * const one = &introductions->of[i];
-    if (is_same_host (&one->address.c, &other->address.c))
-      continue; /* among them is the participant itself */
-    if (ddsi_entidx_lookup_proxy_participant_guid (gv->entity_index, &other->guid) == NULL)
-    {
-      if (i == introductions->n - 1)
-        i = k;
-      forget (introductions, k);
+    const struct acquaintance * const other = &introductions->of[i];
+    if (feros_is_same_host (&last->address.c, &other->address.c))
       continue;
-    }
-    tell (gv, one, other);
-    tell (gv, other, one);
+    tell (gv, last, other);
+    tell (gv, other, last);
   }
 }
 
-/* Makes room by forgetting those that are gone. */
 static void forget_gone (struct ddsi_domaingv *gv, struct feros_introductions *introductions)
 {
-  for (uint32_t k = introductions->n; k-- > 0;)
-    if (ddsi_entidx_lookup_proxy_participant_guid (gv->entity_index, &introductions->of[k].guid) == NULL)
-      forget (introductions, k);
+  /* From the end, because the last one takes the place of one that is forgotten. */
+  for (uint32_t i = introductions->n; i-- > 0;)
+    if (ddsi_entidx_lookup_proxy_participant_guid (gv->entity_index, &introductions->of[i].guid) == NULL)
+      forget (introductions, i);
 }
 
 void feros_introduce (const struct ddsi_receiver_state *rst, ddsi_seqno_t seq, const struct ddsi_serdata *announcement)
@@ -181,38 +176,34 @@ void feros_introduce (const struct ddsi_receiver_state *rst, ddsi_seqno_t seq, c
   struct feros_introductions * const introductions = gv->introductions;
   if (introductions == NULL || !introductions->introduces || gv->is_learning || rst->pktinfo.dst.kind == DDSI_LOCATOR_KIND_INVALID)
     return;
-  const ddsi_guid_t guid = { .prefix = rst->src_guid_prefix, .entityid = { .u = DDSI_ENTITYID_PARTICIPANT } };
-  uint32_t i = find (introductions, &guid);
-  if (i < introductions->n && introductions->of[i].arrivals >= FEROS_INTRODUCTIONS)
+  struct acquaintance new = {
+    .guid = { .prefix = rst->src_guid_prefix, .entityid = { .u = DDSI_ENTITYID_PARTICIPANT } },
+    .seq = seq,
+    .arrivals = 1
+  };
+  const uint32_t known = find (introductions, &new.guid);
+  if (known < introductions->n && introductions->of[known].arrivals >= FEROS_INTRODUCTIONS)
     return;
   if (ddsi_is_mcaddr (gv, &rst->pktinfo.dst))
   {
     /* It reaches others by multicast itself. */
-    if (i < introductions->n)
-      forget (introductions, i);
+    if (known < introductions->n)
+      forget (introductions, known);
     return;
   }
   /* An answer to this process goes by unicast even if its participant reaches others by multicast. */
-  static const ddsi_guid_prefix_t to_all;
-  ddsi_xlocator_t address;
-  if (memcmp (&rst->dst_guid_prefix, &to_all, sizeof (to_all)) != 0 || sender (rst, &guid, &address) == NULL)
+  if (feros_is_answer (rst) || !is_from_its_host (rst, &new.guid, &new.address))
     return;
-  if (i == introductions->n)
+  if (known < introductions->n)
   {
-    if (i == FEROS_MOST_INTRODUCED)
-      forget_gone (gv, introductions);
-    if ((i = introductions->n) == FEROS_MOST_INTRODUCED)
-      return;
-    introductions->of[i] = (struct acquaintance) { .guid = guid, .announcement = ddsi_serdata_ref (announcement), .arrivals = 0 };
-    introductions->n++;
+    new.arrivals += introductions->of[known].arrivals;
+    forget (introductions, known);
   }
-  struct acquaintance * const one = &introductions->of[i];
-  struct ddsi_serdata * const before = one->announcement;
-  one->announcement = ddsi_serdata_ref (announcement);
-  ddsi_serdata_unref (before);
-  one->address = address;
-  one->seq = seq;
-  one->arrivals++;
+  forget_gone (gv, introductions);
+  if (introductions->n == FEROS_MOST_INTRODUCED)
+    return;
+  new.announcement = ddsi_serdata_ref (announcement);
+  introductions->of[introductions->n++] = new;
   if (is_first_of_host (gv))
-    tell_each_other (gv, introductions, i);
+    tell_each_other (gv, introductions);
 }

@@ -17,8 +17,10 @@
 #ifndef FEROS_INTRODUCTIONS_H
 #define FEROS_INTRODUCTIONS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
+#include "dds/ddsi/ddsi_locator.h"
 #include "dds/ddsi/ddsi_protocol.h"
 #include "dds/ddsi/ddsi_serdata.h"
 
@@ -34,7 +36,7 @@ struct ddsi_domaingv;
 struct ddsi_receiver_state;
 struct feros_introductions;
 
-/* What the domains that this thread creates from now on have to do with meeting points. */
+/* The role at meeting points of the domains that this thread creates from now on. */
 #define FEROS_MEETS_NOBODY 0u
 #define FEROS_MEETS 1u /* they have meeting points */
 #define FEROS_INTRODUCES 2u /* their host is a meeting point */
@@ -43,6 +45,11 @@ void feros_introductions_of_next_domain (uint32_t role);
 /* NULL: the domain that this thread is creating has no meeting points. */
 struct feros_introductions *feros_introductions_new (void);
 void feros_introductions_free (struct feros_introductions *introductions);
+
+/* Whether two locators have the same address, at any port. */
+bool feros_is_same_host (const ddsi_locator_t *a, const ddsi_locator_t *b);
+/* Whether what arrives is for one participant, as answers to announcements are. */
+bool feros_is_answer (const struct ddsi_receiver_state *rst);
 
 /* A participant has announced that it is alive, and has been processed. */
 void feros_introduce (const struct ddsi_receiver_state *rst, ddsi_seqno_t seq, const struct ddsi_serdata *announcement);

@@ -138,7 +138,7 @@ struct feros_announcement;
 /* The domain that this thread creates next calls these functions, which must exist until the domain is deleted. */
 void feros_neighbours_of_next_domain (const struct feros_neighbours *neighbours);
 
-/* What the domains that this thread creates have to do with meeting points: see engine/feros_introductions.h. */
+/* The role at meeting points of the domains that this thread creates: see engine/feros_introductions.h. */
 void feros_introductions_of_next_domain (uint32_t role);
 
 /* Gives announcements of a neighbour to the engine, which copies and later processes them in this order. It then calls

@@ -129,10 +129,7 @@ impl Domain {
             process_id: std::process::id(),
         };
         let configuration = config::configuration(&circumstances);
-        let is_alone = options.discovery_range == DiscoveryRange::Off;
-        let role = role(options);
-        let user_configured = user_configuration.is_some();
-        let (domain, said) = share(id, &configuration, user_configured, is_alone, role)?;
+        let (domain, said) = share(options, &configuration, user_configuration.is_some())?;
         if let Some(said) = said {
             crate::peers::warn_of_others(options);
             said.iter().for_each(log::Line::say);
@@ -144,12 +141,12 @@ impl Domain {
 
 /// Returns a reference to the domain, and the engine's log if this call opened the domain.
 fn share(
-    id: u32,
+    options: &SessionOptions,
     asked: &str,
     user_configured: bool,
-    is_alone: bool,
-    role: u32,
 ) -> Result<(Domain, Option<Vec<log::Line>>), OpenError> {
+    let id = options.domain_id;
+    let is_alone = options.discovery_range == DiscoveryRange::Off;
     let mut domains = open_domains();
     let domains = domains.get_or_insert_default();
     let same = |open: &Open| open.domain_id == id && open.asked == asked;
@@ -167,7 +164,7 @@ fn share(
             let neighbours = if is_alone { None } else { Neighbours::join(id, asked) };
             let create =
                 || create_with(id, engine_id, &configuration, user_configured, neighbours.as_ref());
-            let created = with_role(role, create);
+            let created = with_role(role(options), create);
             if let Some(neighbours) = &neighbours {
                 neighbours.created(created.as_ref().ok().map(|(entity, _)| entity.handle()));
             }
@@ -223,7 +220,7 @@ fn check_threads() -> std::io::Result<()> {
     })
 }
 
-/// What a domain with these options has to do with meeting points. See
+/// The role at meeting points of a domain with these options. See
 /// `engine/feros_introductions.h` of the crate with the engine.
 fn role(options: &SessionOptions) -> u32 {
     if options.meeting_points.is_empty() || options.discovery_range == DiscoveryRange::Off {

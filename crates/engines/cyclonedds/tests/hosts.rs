@@ -22,13 +22,13 @@ const HOST: &str = "FEROS_TEST_HOSTS_HOST";
 const POINTS: &str = "FEROS_TEST_HOSTS_POINTS";
 /// The static peers of this process.
 const PEERS: &str = "FEROS_TEST_HOSTS_PEERS";
-/// What `child` does.
+/// The variable that selects the case of `child`.
 const CASE: &str = "FEROS_TEST_HOSTS_CASE";
 
 /// A participant announces itself again soon, so that the test is short.
 const OFTEN: &str = "<CycloneDDS><Domain><Discovery><SPDPInterval>500ms</SPDPInterval>\
     </Discovery></Domain></CycloneDDS>";
-/// A participant of which nothing is heard is soon forgotten.
+/// Others soon forget a participant that sends them nothing.
 const SHORT_LEASE: &str = "<CycloneDDS><Domain><Discovery><LeaseDuration>4s</LeaseDuration>\
     </Discovery></Domain></CycloneDDS>";
 /// Longer than that lease.
@@ -123,7 +123,7 @@ fn run(command: &mut Command) {
     assert!(output.status.success(), "{command:?}: {output:?}");
 }
 
-/// What a process knows.
+/// Returns the topics that a process knows.
 fn known(process: &mut TestProcess) -> String {
     process.tell("topics");
     let known = process.said("topics: ");

@@ -18,7 +18,7 @@ use namespace::in_namespace;
 const DOMAIN: &str = "FEROS_TEST_NEIGHBOURS_DOMAIN";
 const RANGE: &str = "FEROS_TEST_NEIGHBOURS_RANGE";
 const NEIGHBOURS: &str = "FEROS_NEIGHBOURS";
-/// The variable that says what `child` does.
+/// The variable that selects the case of `child`.
 const CASE: &str = "FEROS_TEST_NEIGHBOURS_CASE";
 
 /// A process of these tests: it makes publishers, and says what it knows.

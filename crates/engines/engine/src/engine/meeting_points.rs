@@ -15,8 +15,8 @@ pub fn hosts(list: &str) -> Vec<String> {
 /// which may take as long as the network needs.
 pub fn is_this_host(host: &str) -> bool {
     // The system lets a socket have an address of this host alone.
-    let addresses = (host, 0).to_socket_addrs().into_iter().flatten();
-    addresses.into_iter().any(|address| UdpSocket::bind(address).is_ok())
+    let mut addresses = (host, 0).to_socket_addrs().into_iter().flatten();
+    addresses.any(|address| UdpSocket::bind(address).is_ok())
 }
 
 #[cfg(test)]
